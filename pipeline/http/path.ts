@@ -171,6 +171,17 @@ export function overlongMember(member: string): Fault {
   return new Fault(414, 'UriTooLong', `${member}: its path would be longer than ${LONGEST_PATH} bytes.`)
 }
 
+/**
+ * Checks a decoded path that comes from elsewhere than a request: what no request can name, nobody could reach.
+ *
+ * @param path in NFC
+ * @throws Fault 400 `InvalidPath`, as for the target of a request
+ */
+export function checkReachable(path: string): void {
+  if (/[\0-\x1f\x7f\\]/.test(path)) throw invalid('The path contains a backslash or a control character.')
+  checkSegments(path, 'mount', true)
+}
+
 /** @returns the path by which store and events know the resource: `/blog/` is `/blog/index.html` (HTTP-13) */
 export function canonicalPath(path: string): string {
   return path.charCodeAt(path.length - 1) === SLASH ? `${path}index.html` : path

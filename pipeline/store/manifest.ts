@@ -1,8 +1,9 @@
 /** The sidecar of an exported site: what plain files cannot keep, one line of JSON per resource. */
 
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Unusable } from './errors.ts'
+import { isFieldValue } from './field-value.ts'
+import { openPlainFile } from './plain-file.ts'
 import type { Property, Resource } from './resource.ts'
 
 /** Name of the sidecar in the exported folder. */
@@ -45,6 +46,7 @@ export function openManifest(site: string): string {
 export const MANIFEST_END = '\n] }\n'
 
 const isText = (value: unknown): value is string => typeof value === 'string'
+const isField = (value: unknown): value is string => isText(value) && isFieldValue(value)
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
 
 function isProperty(value: unknown): value is Property {
@@ -65,8 +67,8 @@ function readEntry(value: unknown): ManifestEntry | undefined {
     created: isNumber(created) ? created : 0,
     modified: isNumber(modified) ? modified : 0,
   }
-  if (isText(type)) read.type = type
-  if (isText(language)) read.language = language
+  if (isField(type)) read.type = type
+  if (isField(language)) read.language = language
   if (isNumber(shown)) read.shown = shown
   if (Array.isArray(properties)) read.properties = properties.filter(isProperty)
   return read
@@ -84,11 +86,12 @@ export function fileKey(file: string): string {
  */
 export async function readManifest(directory: string): Promise<Map<string, ManifestEntry>> {
   const file = join(directory, MANIFEST)
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const handle = await openPlainFile(file, 'refused').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error
   })
-  if (text === undefined) return new Map()
+  if (handle === undefined) return new Map()
+  const text = await handle.readFile('utf8').finally(() => handle.close())
   let content: { format?: unknown; resources?: unknown }
   try {
     content = JSON.parse(text)

@@ -1,7 +1,7 @@
 /** Sites as plain folders: writing one out, and reading any folder of files as a site to be. */
 
 import { constants, type Dirent } from 'node:fs'
-import { copyFile, mkdir, open, readdir, stat, utimes, writeFile } from 'node:fs/promises'
+import { copyFile, lstat, mkdir, open, readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { blobStream } from './blobs.ts'
 import { Unusable } from './errors.ts'
@@ -174,12 +174,16 @@ function decode(name: Buffer): string | undefined {
   }
 }
 
-/** @returns undefined for a folder that is nested too deep to be named */
-async function membersOf(folder: string): Promise<Dirent<Buffer>[] | undefined> {
+/** What the system says of a folder that has changed since it was found, or that others have closed. */
+const GONE = ['ENOENT', 'ENOTDIR', 'EACCES']
+
+/** @returns why, where a folder is nested too deep to be named */
+async function membersOf(folder: string): Promise<Dirent<Buffer>[] | string> {
   try {
     return await readdir(folder, { withFileTypes: true, encoding: 'buffer' })
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENAMETOOLONG') return undefined
+    if (error instanceof Error && 'code' in error && error.code === 'ENAMETOOLONG')
+      return 'its path is longer than the file system reads'
     throw error
   }
 }
@@ -196,8 +200,12 @@ export async function* readFolder(directory: string, options: ReadOptions = {}):
 
   async function* read(relative: string, collection: string): AsyncGenerator<FolderEntry> {
     const folder = join(directory, relative)
-    const found = await membersOf(folder)
-    if (found === undefined) return skip(folder, 'its path is longer than the file system reads')
+    const found = await membersOf(folder).catch((error: NodeJS.ErrnoException) => {
+      const isGone = relative !== '' && GONE.includes(error.code ?? '')
+      if (isGone) return `it cannot be read (${error.code})`
+      throw error
+    })
+    if (typeof found === 'string') return skip(folder, found)
     const taken = new Set<string>()
     for (const each of found.sort((a, b) => Buffer.compare(a.name, b.name))) {
       const name = decode(each.name)
@@ -213,8 +221,14 @@ export async function* readFolder(directory: string, options: ReadOptions = {}):
         else if (taken.has(entry.path)) skip(file, 'another one is read under the same name')
         else {
           taken.add(entry.path)
-          if (each.isFile()) yield { ...entry, size: (await stat(file)).size }
-          else {
+          if (each.isFile()) {
+            const size = await lstat(file).then(
+              ({ size }) => size,
+              () => undefined,
+            )
+            if (size === undefined) skip(file, 'it is gone')
+            else yield { ...entry, size }
+          } else {
             if (options.collections) yield entry
             yield* read(`${relative}${name}/`, entry.path)
           }

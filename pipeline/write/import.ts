@@ -1,12 +1,15 @@
 /** Imports a plain folder into a site, file by file through the write pipeline. */
 
-import { createReadStream } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
 import { fullAuthority } from '../authority.ts'
 import { Fault } from '../fault.ts'
-import { canonicalPath, isReserved } from '../http/path.ts'
+import { canonicalPath, checkReachable, isReserved } from '../http/path.ts'
 import { perform } from '../operation.ts'
 import type { Site } from '../site/site.ts'
+import { type StagedBlob, StagingError } from '../store/blobs.ts'
+import { Unusable } from '../store/errors.ts'
+import { openPlainFile } from '../store/plain-file.ts'
 import type { Store } from '../store/store.ts'
 import { readFolder } from '../store/transfer.ts'
 import { putDocument } from './document.ts'
@@ -38,23 +41,27 @@ export async function importFolder(
   /** The first failure that is not of one file alone: it ends the import. */
   let failure: { error: unknown } | undefined
   const skipped = (file: string, reason: string) => void imported.problems.push(`${file}: ${reason}`)
-  for await (const entry of readFolder(directory, { skipped })) {
-    if (running.size >= AT_ONCE) await Promise.race(running)
-    if (failure) break
-    const work: Promise<void> = importFile(site, store, entry)
-      .then(() => {
-        imported.files++
-        imported.bytes += entry.size
-        progress(imported)
-      })
-      .catch((error: unknown) => {
-        if (error instanceof Fault) imported.problems.push(`${entry.path}: ${error.message}`)
-        else failure ??= { error }
-      })
-      .finally(() => running.delete(work))
-    running.add(work)
+  try {
+    for await (const entry of readFolder(directory, { skipped })) {
+      if (running.size >= AT_ONCE) await Promise.race(running)
+      if (failure) break
+      const work: Promise<void> = importFile(site, store, entry)
+        .then(() => {
+          imported.files++
+          imported.bytes += entry.size
+          progress(imported)
+        })
+        .catch((error: unknown) => {
+          if (error instanceof Fault || error instanceof Unusable) skipped(entry.path, error.message)
+          else failure ??= { error }
+        })
+        .finally(() => running.delete(work))
+      running.add(work)
+    }
+  } finally {
+    // Nobody closes the store under them.
+    await Promise.all(running)
   }
-  await Promise.all(running)
   if (failure) throw failure.error
   return imported
 }
@@ -65,14 +72,42 @@ async function importFile(
   entry: { path: string; file: string; type?: string },
 ): Promise<void> {
   const path = canonicalPath(entry.path.normalize('NFC'))
+  checkReachable(path)
   if (isReserved(path, site.settings.brand)) throw new Fault(403, 'Reserved', 'This path belongs to the server.')
   const write = { path, type: entry.type, conditions: undefined, cause: {} }
-  await perform(putDocument(site, write, authority), {
-    bytes: async cap => {
-      const bytes = await readFile(entry.file)
-      if (bytes.length > cap) throw new Fault(413, 'PayloadTooLarge', `The file is larger than ${cap} bytes.`)
-      return bytes
-    },
-    stage: cap => store.stage(createReadStream(entry.file), { limit: cap }),
-  })
+  const handle = await openPlainFile(entry.file, 'refused').catch(unreadable)
+  try {
+    await perform(putDocument(site, write, authority), {
+      bytes: async cap => {
+        const { size } = await handle.stat()
+        if (size > cap) throw tooLarge(cap)
+        return handle.readFile().catch(unreadable)
+      },
+      stage: cap => stage(store, handle, cap),
+    })
+  } finally {
+    await handle.close()
+  }
+}
+
+async function stage(store: Store, handle: FileHandle, cap: number): Promise<StagedBlob> {
+  // The handle is closed by whoever has opened it.
+  const body: Readable = handle.createReadStream({ autoClose: false })
+  try {
+    return await store.stage(body, { limit: cap })
+  } catch (error) {
+    if (!(error instanceof StagingError)) throw error
+    throw error.reason === 'too-large' ? tooLarge(cap) : new Unusable(`it cannot be read (${error.cause})`)
+  } finally {
+    body.destroy()
+  }
+}
+
+function tooLarge(cap: number): Fault {
+  return new Fault(413, 'PayloadTooLarge', `The file is larger than ${cap} bytes.`)
+}
+
+/** One file that cannot be read keeps none of the others out. */
+function unreadable(error: unknown): never {
+  throw error instanceof Unusable ? error : new Unusable(`it cannot be read (${error})`)
 }

@@ -28,7 +28,11 @@ export function processTerminal(): Terminal {
   }
 }
 
+/** What a terminal would act on; names of files and sites may hold it. */
+const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g
+
 /** Writes one line. */
 export function line(output: Output, text: string): void {
-  output.write(`${text}\n`)
+  const shown = text.replace(CONTROLS, each => `\\x${each.charCodeAt(0).toString(16).padStart(2, '0')}`)
+  output.write(`${shown}\n`)
 }

@@ -7,6 +7,7 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { Unusable } from '../errors.ts'
+import { openPlainFile } from '../plain-file.ts'
 import { syncFolder } from '../synced-names.ts'
 
 const BLOCK = 512
@@ -90,7 +91,7 @@ function checksum(block: Uint8Array): number {
  * @throws Unusable when it is damaged, cut short, or holds anything else than a backup
  */
 export async function unpackBackup(file: string, folder: string): Promise<void> {
-  const archive = await open(file, 'r')
+  const archive = await openPlainFile(file, 'followed')
   try {
     const { size: length } = await archive.stat()
     const block = Buffer.alloc(BLOCK)
@@ -125,7 +126,9 @@ async function unpackPart(archive: FileHandle, { name, size, at, file, folder }:
   if (part === undefined) throw new Unusable(`${file} holds something else than a backup (${name})`)
   const target = join(folder, part)
   await mkdir(dirname(target), { recursive: true, mode: 0o700 })
-  const handle = await open(target, 'wx', 0o600)
+  const handle = await open(target, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EEXIST' ? new Unusable(`${file} holds ${part} twice`) : error
+  })
   try {
     const piece = Buffer.alloc(Math.min(size, PIECE))
     for (let done = 0; done < size; ) {

@@ -4,16 +4,20 @@
  * end: a backup that was interrupted leaves the one before it whole.
  */
 
-import { readFile } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { Unusable } from '../errors.ts'
+import { openPlainFile } from '../plain-file.ts'
 import type { Property, Resource } from '../resource.ts'
 import { listTag, shownSeconds } from '../tags.ts'
-import type { SavedResource } from './lines.ts'
+import { type SavedResource, siteName } from './lines.ts'
 
 export const HEAD = 'backup.json'
 export const FORMAT = 1
+
+/** Bytes of `backup.json`: those of a million sites. */
+const LONGEST_HEAD = 256 * 1024 * 1024
 
 /** Where the bytes of this digest are. */
 export function objectFile(folder: string, digest: string): string {
@@ -21,7 +25,7 @@ export function objectFile(folder: string, digest: string): string {
 }
 
 const site = z.object({
-  name: z.string().min(1),
+  name: siteName,
   files: z.int().nonnegative(),
   /** Of all files together. */
   bytes: z.int().nonnegative(),
@@ -61,16 +65,24 @@ export function tagOf(root: Resource | undefined): string {
   return root === undefined ? '' : listTag(root)
 }
 
+/** @throws Unusable where no backup could have written so much */
+async function textOf(handle: FileHandle, name: string): Promise<string> {
+  const { size } = await handle.stat()
+  if (size > LONGEST_HEAD) throw new Unusable(`${name} is larger than that of any backup`)
+  return handle.readFile('utf8')
+}
+
 /**
  * @returns what `backup.json` says; undefined when the folder holds none
  * @throws Unusable for one that cannot be understood
  */
 export async function readHead(folder: string): Promise<Head | undefined> {
-  const text = await readFile(join(folder, HEAD), 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const handle = await openPlainFile(join(folder, HEAD), 'followed').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
     throw error
   })
-  if (text === undefined) return undefined
+  if (handle === undefined) return undefined
+  const text = await textOf(handle, join(folder, HEAD)).finally(() => handle.close())
   let value: unknown
   try {
     value = JSON.parse(text)

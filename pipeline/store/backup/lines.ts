@@ -1,20 +1,38 @@
 /** The lines of a backup's list: whoever restores one may have had it from anybody. */
 
-import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import { Unusable } from '../errors.ts'
+import { isFieldValue } from '../field-value.ts'
 import { isStorable } from '../paths.ts'
+import { openPlainFile } from '../plain-file.ts'
 
-/** Text of a field: what could end its line has no place in it. */
-const field = z.string().regex(/^[^\0-\x1f\x7f]*$/)
+/** Bytes of a line: the longest has all properties that a resource may have, in JSON. */
+const LONGEST_LINE = 128 * 1024 * 1024
+
+/** Host name of a site, or the name of a part beside it: never what a terminal would act on. */
+export const siteName = z.string().regex(/^[^\0-\x1f\x7f]{1,1024}$/)
+
+const field = z.string().refine(isFieldValue)
+/** Characters: more than a request can ask for. */
+const LONGEST_PATH = 8192
+
 const size = z.int().nonnegative()
 const language = field.optional()
-const path = z.string().refine(isStorable)
-const property = z.strictObject({ namespace: z.string(), name: z.string().min(1), value: z.string() })
+/** Requests ask for names in NFC: in another form nobody would ever reach them, and two could look like one. */
+const path = z
+  .string()
+  .refine(each => each.length <= LONGEST_PATH && isStorable(each) && each === each.normalize('NFC'))
+
+/** Text that XML can hold, as listings have to. */
+const xmlText = z
+  .string()
+  .regex(/^[^\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]*$/)
+  .refine(each => each.isWellFormed())
+const xmlName = xmlText.regex(/^[^\s:<>&"'=/]+$/)
+const property = z.strictObject({ namespace: xmlText, name: xmlName, value: xmlText })
 const properties = z.array(property).optional()
 
-const beginning = z.object({ site: z.string().min(1) })
+const beginning = z.object({ site: siteName })
 
 const collection = z.object({
   path: path.refine(each => each.endsWith('/')),
@@ -50,15 +68,39 @@ function lineFrom(value: unknown): Line | undefined {
   return shape.safeParse(value).data
 }
 
+/** What ends each line of a file. */
+const LINE_FEED = 0x0a
+
+/** @throws Unusable for lines that no backup has */
+async function* textLines(name: string): AsyncGenerator<string> {
+  const handle = await openPlainFile(name, 'followed')
+  let begun: Uint8Array[] = []
+  let length = 0
+  for await (const piece of handle.createReadStream() as AsyncIterable<Buffer>) {
+    let from = 0
+    for (let end = piece.indexOf(LINE_FEED); end >= 0; end = piece.indexOf(LINE_FEED, from)) {
+      yield Buffer.concat([...begun, piece.subarray(from, end)]).toString()
+      begun = []
+      length = 0
+      from = end + 1
+    }
+    begun.push(piece.subarray(from))
+    length += piece.length - from
+    if (length > LONGEST_LINE) throw new Unusable(`a line of ${name} is longer than any that a backup has`)
+  }
+  if (length > 0) yield Buffer.concat(begun).toString()
+}
+
 /**
  * The lines of a list.
  *
- * @param name of the list's file, for messages
+ * @param name of the list's file
+ * @param sites names of those that it may hold
  * @throws Unusable where one cannot be understood
  */
-export async function* readLines(name: string): AsyncGenerator<Line> {
+export async function* readLines(name: string, sites: ReadonlySet<string>): AsyncGenerator<Line> {
   let number = 0
-  for await (const text of createInterface({ input: createReadStream(name), crlfDelay: Number.POSITIVE_INFINITY })) {
+  for await (const text of textLines(name)) {
     number++
     let value: unknown
     try {
@@ -68,6 +110,8 @@ export async function* readLines(name: string): AsyncGenerator<Line> {
     }
     const line = lineFrom(value)
     if (!line) throw new Unusable(`line ${number} of ${name} is none that a backup has`)
+    if ('site' in line && !sites.has(line.site))
+      throw new Unusable(`line ${number} of ${name} begins a site that the backup does not name`)
     yield line
   }
 }

@@ -9,7 +9,7 @@ import { Unusable } from '../errors.ts'
 import type { SiteStore, Store } from '../store.ts'
 import type { ProgressReport } from '../transfer.ts'
 import { type Head, objectFile, readHead, type SavedSite, tagOf } from './format.ts'
-import { readLines, type SavedResource } from './lines.ts'
+import { type Line, readLines, type SavedResource } from './lines.ts'
 
 export interface RestoreOptions {
   progress?: (report: ProgressReport) => void
@@ -50,7 +50,7 @@ export async function checkBackup(
   const seen = new Set<string>()
   let done = 0
   let site = ''
-  for await (const line of readLines(join(folder, head.state))) {
+  for await (const line of linesOf(head, folder)) {
     if ('site' in line) site = line.site
     else if (line.kind !== 'collection' && !seen.has(line.digest)) {
       seen.add(line.digest)
@@ -84,7 +84,7 @@ export async function restoreStore(store: Store, folder: string, { progress }: R
   const { files: total } = totalOf(head)
   let batch: Batch | undefined
   let done = 0
-  for await (const line of readLines(join(folder, head.state))) {
+  for await (const line of linesOf(head, folder)) {
     if ('site' in line) {
       await batch?.commit()
       batch = new Batch(store, store.site(line.site), folder)
@@ -113,6 +113,11 @@ async function headOf(folder: string): Promise<Head> {
   const head = await readHead(folder)
   if (!head) throw new Unusable(`there is no backup in ${folder}`)
   return head
+}
+
+/** Nothing else than what the head says is restored: by that, sites are left alone that are stored already. */
+function linesOf({ state, sites }: Head, folder: string): AsyncGenerator<Line> {
+  return readLines(join(folder, state), new Set(sites.map(({ name }) => name)))
 }
 
 function totalOf({ sites }: Head): { files: number; bytes: number } {

@@ -1,33 +1,117 @@
-/** A folder that is imported: what cannot come along is named. */
+/** A folder that is imported: what cannot come along is named, and nothing beside it is read. */
 
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { describe, it } from 'mocha'
-import { importFolder } from '../../../pipeline/write/import.ts'
-import { startServer } from '../../support/server.ts'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { type Imported, importFolder } from '../../../pipeline/write/import.ts'
+import { client } from '../../support/http.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { all } from '../store/fixture.ts'
 
 describe('import', () => {
-  it('names what it leaves out, and reads the rest', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'scriptorium-import-'))
-    const server = await startServer()
-    try {
-      await writeFile(join(folder, 'a.txt'), 'A')
-      await writeFile(join(folder, 'e\u0301.txt'), 'first')
-      await writeFile(join(folder, '\u00e9.txt'), 'other')
-      await symlink('/etc/passwd', join(folder, 'passwd'))
-      const { files, problems } = await importFolder(server.site, server.running.store, folder)
-      expect(files).to.equal(2)
-      expect(problems).to.have.members([
-        `${join(folder, 'passwd')}: it is neither a file nor a folder`,
-        `${join(folder, '\u00e9.txt')}: another one is read under the same name`,
-      ])
-      expect((await server.site.find('/\u00e9.txt'))?.resource.size).to.equal(5)
-      expect(await server.site.find('/passwd')).to.equal(undefined)
-    } finally {
-      await server.close()
-      await rm(folder, { recursive: true, force: true })
-    }
+  let folder: string
+  let server: TestServer
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'scriptorium-import-'))
+    server = await startServer({ site: { maxBody: '1MiB', defaultGet: 'allow' } })
   })
+  afterEach(async () => {
+    await server.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  const read = (progress?: () => void): Promise<Imported> =>
+    importFolder(server.site, server.running.store, folder, progress)
+  const write = (name: string, content: string | Uint8Array = 'x') => writeFile(join(folder, name), content)
+
+  it('names what it leaves out, and reads the rest', async () => {
+    await write('a.txt')
+    await write('e\u0301.txt', 'first')
+    await write('\u00e9.txt', 'other')
+    await symlink('/etc/passwd', join(folder, 'passwd'))
+    const { files, problems } = await read()
+    expect(files).to.equal(2)
+    expect(problems).to.have.members([
+      `${join(folder, 'passwd')}: it is neither a file nor a folder`,
+      `${join(folder, '\u00e9.txt')}: another one is read under the same name`,
+    ])
+    expect((await server.site.find('/\u00e9.txt'))?.resource.size).to.equal(5)
+    expect(await server.site.find('/passwd')).to.equal(undefined)
+  })
+
+  it('HTTP-11 names that no request can have are left out', async () => {
+    const deep = join(...Array.from({ length: 6 }, () => 'd'.repeat(200)))
+    await mkdir(join(folder, deep), { recursive: true })
+    for (const name of ['a.txt', 'x\u0001.txt', 'x\n.txt', 'x\u007f', 'a\\b', join(deep, 'x.txt')]) await write(name)
+    const { files, problems } = await read()
+    expect([files, problems.length], problems.join('; ')).to.deep.equal([1, 5])
+    const stored = await all(server.site.store.walk('/'))
+    expect(stored.map(({ path }) => path)).to.deep.equal(['/a.txt'])
+  })
+
+  it('a file that is too large is left out alone', async () => {
+    await write('a.bin', Buffer.alloc(2 * 1024 * 1024))
+    await write('b.txt')
+    await write('c.html', Buffer.alloc(2 * 1024 * 1024, 32))
+    const { files, problems } = await read()
+    expect(files, problems.join('; ')).to.equal(1)
+    const told = 'The file is larger than 1048576 bytes.'
+    expect(problems).to.have.members([`/a.bin: ${told}`, `/c.html: ${told}`])
+  })
+
+  const OTHERS: [what: string, put: (name: string) => unknown][] = [
+    ['nothing', () => undefined],
+    ['a link to a file elsewhere', name => symlink('/etc/passwd', name)],
+    ['a pipe', name => execFileSync('mkfifo', [name])],
+    ['a folder', name => mkdir(name)],
+  ]
+  for (const [what, put] of OTHERS) {
+    it(`a file in whose place stands ${what} when its turn comes is left out alone`, async () => {
+      for (let i = 100; i < 200; i++) await write(`${i}.txt`)
+      let exchanged: Promise<unknown> | undefined
+      const exchange = async () => {
+        await rm(join(folder, '199.txt'))
+        await put(join(folder, '199.txt'))
+      }
+      const { files, problems } = await read(() => {
+        exchanged ??= exchange()
+      })
+      await exchanged
+      expect([files, problems.length], problems.join('; ')).to.deep.equal([99, 1])
+      expect(problems[0]).to.match(/199\.txt: /)
+      expect(await server.site.find('/199.txt')).to.equal(undefined)
+    })
+
+    if (what !== 'nothing')
+      it(`${what} in place of the sidecar is refused in a sentence`, async () => {
+        await write('a.txt')
+        await put(join(folder, '.scriptorium.json'))
+        const refused = await read().catch((error: Error) => error.message)
+        expect(refused).to.equal(`${join(folder, '.scriptorium.json')} is no file`)
+      })
+  }
+
+  it('a folder that goes away when its turn comes is left out alone', async () => {
+    for (let i = 100; i < 200; i++) await write(`${i}.txt`)
+    await mkdir(join(folder, 'last'))
+    let removed: Promise<void> | undefined
+    const { files, problems } = await read(() => {
+      removed ??= rm(join(folder, 'last'), { recursive: true })
+    })
+    await removed
+    expect([files, problems]).to.deep.equal([100, [`${join(folder, 'last')}/: it cannot be read (ENOENT)`]])
+  })
+
+  for (const type of ['text/x\r\nX-Other: y', 'text/\u4e2d', 'text/x\0'])
+    it(`a type of the sidecar that no field can have does not count: ${JSON.stringify(type)}`, async () => {
+      await write('a.txt')
+      const entry = { file: 'a.txt', path: '/a.txt', kind: 'blob', type }
+      await write('.scriptorium.json', JSON.stringify({ format: 1, resources: [entry] }))
+      expect(await read()).to.deep.equal({ files: 1, bytes: 1, problems: [] })
+      const answer = await client(server.port)('GET', '/a.txt')
+      expect([answer.status, answer.headers['content-type']]).to.deep.equal([200, 'text/plain'])
+    })
 })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { packBackup, unpackBackup } from '../../../../pipeline/store/backup/archive.ts'
+import { Unusable } from '../../../../pipeline/store/errors.ts'
 
 const run = promisify(execFile)
 
@@ -83,6 +84,20 @@ describe('Backups as archives', () => {
       const failure = await unpackBackup(at('a.tar'), at('out')).catch((error: Error) => error.message)
       expect(failure).to.match(said)
     })
+
+  it('a pipe in place of an archive is refused, and nobody waits', async () => {
+    await run('mkfifo', [at('a.tar')])
+    const failure = await unpackBackup(at('a.tar'), at('out')).catch((error: Error) => error.message)
+    expect(failure).to.equal(`${at('a.tar')} is no file`)
+  })
+
+  it('a part that stands there twice is refused in a sentence', async () => {
+    await run('tar', ['-cf', at('bad.tar'), '-C', at('saved'), 'backup.json'])
+    await run('tar', ['-rf', at('bad.tar'), '-C', at('saved'), 'backup.json'])
+    const failure = await unpackBackup(at('bad.tar'), at('out')).catch((error: Error) => error)
+    expect(failure).to.be.instanceOf(Unusable)
+    expect(`${failure}`).to.match(/holds backup\.json twice/)
+  })
 
   it('names that lead elsewhere, links and other files are refused, and nothing is written outside', async () => {
     await writeFile(at('escape'), 'x')

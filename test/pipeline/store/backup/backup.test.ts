@@ -8,7 +8,18 @@ import { checkBackup, RESTORING, restoreStore } from '../../../../pipeline/store
 import { saveStore } from '../../../../pipeline/store/backup/save.ts'
 import { Unusable } from '../../../../pipeline/store/errors.ts'
 import type { Store } from '../../../../pipeline/store/store.ts'
-import { done, type Opened, openTemporary, put, putBlob, START, temporaryFolder, textAt, there } from '../fixture.ts'
+import {
+  all,
+  done,
+  type Opened,
+  openTemporary,
+  put,
+  putBlob,
+  START,
+  temporaryFolder,
+  textAt,
+  there,
+} from '../fixture.ts'
 import { openSchema } from '../postgres/fixture.ts'
 
 const SETTINGS = { settings: ['session-secret', 'editor-password'] }
@@ -194,9 +205,15 @@ for (const [name, open] of [
       ['a digest that is a number', { digest: 5 }],
       ['a kind that is none', { kind: 'link' }],
       ['a type of two lines', { type: 'text/html\r\nX: y' }],
+      ['a type that no field can have', { type: 'text/\u4e2d' }],
+      ['a path in another form than requests have', { path: '/cafe\u0301' }],
+      ['a path that is longer than any request', { path: '/a'.repeat(5000) }],
       ['half a second', { shown: 1.5 }],
       ['a size beyond all numbers', { size: 1e300 }],
       ['a property without a name', { properties: [{ namespace: 'urn:x', value: '<a/>' }] }],
+      ['a property whose name is markup', { properties: [{ namespace: 'urn:x', name: 'a><b', value: '' }] }],
+      ['a namespace that XML cannot have', { properties: [{ namespace: 'urn:\u0001', name: 'a', value: '' }] }],
+      ['a site whose name is for terminals', { site: '\u001b[2J' }],
     ]
     for (const [what, line] of FOREIGN)
       it(`a list with ${what} is refused by its line, by a check and by a restore`, async () => {
@@ -215,6 +232,49 @@ for (const [name, open] of [
           expect(await refusal(work)).to.match(/^line 2 of .* is none that/)
         expect(await other.store.sites()).not.to.include('a.example')
       })
+
+    it('a site that the backup does not name is not touched', async () => {
+      await fill()
+      await save()
+      const folder = join(target.folder, 'backup')
+      const { digest, size } = await there(site(), '/big.bin')
+      const lines = [{ site: 'victim.example' }, { path: '/x.bin', kind: 'blob', digest, size, type: 'a/b' }]
+      const text = lines.map(each => `${JSON.stringify(each)}\n`).join('')
+      const head = await readHead(folder)
+      await writeFile(join(folder, head?.state ?? ''), text)
+      await writeFile(join(folder, HEAD), JSON.stringify({ ...head, digest: hash('sha256', text) }))
+      await done(other.store.site('victim.example'), [put('/mine.html', 'mine')])
+      for (const work of [checkBackup(folder), restore()])
+        expect(await refusal(work)).to.match(/^line 1 of .* begins a site that the backup does not name$/)
+      const stored = await all(other.store.site('victim.example').walk('/'))
+      expect(stored.map(({ path }) => path)).to.deep.equal(['/mine.html'])
+    })
+
+    for (const name of ['backup.json', 'list'])
+      it(`a pipe in place of the ${name} is refused, and nobody waits`, async () => {
+        await fill()
+        await save()
+        const folder = join(target.folder, 'backup')
+        const file = join(folder, name === 'list' ? ((await readHead(folder))?.state ?? '') : name)
+        await rm(file)
+        execFileSync('mkfifo', [file])
+        for (const work of [() => checkBackup(folder), restore])
+          expect(await refusal(work())).to.match(/is no file$|is not what was written$/)
+      })
+
+    it('a list without ends of lines is refused before it fills memory', async () => {
+      await fill()
+      await save()
+      const folder = join(target.folder, 'backup')
+      await truncate(join(folder, (await readHead(folder))?.state ?? ''), 129 * 1024 * 1024)
+      expect(await refusal(checkBackup(folder))).to.match(/longer than any that a backup has$/)
+    })
+
+    it('a backup.json of any size is refused in a sentence', async () => {
+      await save()
+      await truncate(join(target.folder, 'backup', HEAD), 2 ** 32)
+      expect(await refusal(restore())).to.match(/larger than that of any backup$/)
+    })
 
     it('bytes that would never end are missing', async () => {
       await fill()
