@@ -57,6 +57,11 @@ export function connections(
   function begin(request: IncomingMessage, response: ServerResponse): void {
     // Behind a request that offers another protocol the parser reads no further one: the client has to come again.
     if (closing || request.headers.upgrade !== undefined) response.shouldKeepAlive = false
+    // So does one whose trailer speaks of the connection: the parser takes that for said in the head.
+    if (request.headers['transfer-encoding'] !== undefined)
+      request.once('end', () => {
+        if ('connection' in request.trailers) response.shouldKeepAlive = false
+      })
     const hasRoom = room.waiting.size === 0 || room.mayAsk(request.socket)
     const fault = hasRoom ? unusable(request) : noRoom()
     if (fault) refuse(fault, response)
@@ -146,11 +151,14 @@ function noRoom(): Fault {
 }
 
 /** What the parser lets pass although nobody in between may read it otherwise. */
-function unusable({ httpVersionMajor, headers, rawHeaders }: IncomingMessage): Fault | undefined {
-  // Without a version it is HTTP/0.9, whose answers have neither status nor end.
-  if (httpVersionMajor < 1) return new Fault(505, 'BadRequest', 'The request does not speak HTTP/1.1.')
+function unusable({ httpVersionMajor, httpVersionMinor, headers, rawHeaders }: IncomingMessage): Fault | undefined {
+  // Without a version it is HTTP/0.9, whose answers have neither status nor end; HTTP/2 has other frames.
+  if (httpVersionMajor !== 1) return new Fault(505, 'BadRequest', 'The request does not speak HTTP/1.1.')
   // The parser undoes nothing but chunks; the bytes of any other coding would be stored as they came (RFC 9112 §6.1).
   const coding = headers['transfer-encoding']
+  // Who speaks HTTP/1.0 knows no chunks, and may have seen the end of the request elsewhere (RFC 9112 §6.1).
+  if (coding !== undefined && httpVersionMinor === 0)
+    return new Fault(400, 'BadRequest', 'A request of HTTP/1.0 has no transfer coding.')
   if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked')
     return new Fault(501, 'NotImplemented', 'Bodies can be sent as they are or in chunks, in no other transfer coding.')
   let hosts = 0
@@ -158,6 +166,8 @@ function unusable({ httpVersionMajor, headers, rawHeaders }: IncomingMessage): F
     const name = rawHeaders[i]
     if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
   }
-  // Node would take the first of several (RFC 9112 §3.2).
+  // Whatever its target says (RFC 9112 §3.2).
+  if (hosts === 0 && httpVersionMinor > 0) return new Fault(400, 'BadRequest', 'The request names no host.')
+  // Node would take the first of several.
   return hosts > 1 ? new Fault(400, 'BadRequest', 'The request names more than one host.') : undefined
 }
