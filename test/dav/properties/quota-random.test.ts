@@ -3,6 +3,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { SiteStore } from '../../../pipeline/store/store.ts'
+import { random } from '../../http/hostile/fuzz-requests.ts'
 import { page, putAll, rulesPage } from '../../support/content.ts'
 import { connect, type Fields, requestBytes } from '../../support/http.ts'
 import { sharedCluster } from '../../support/postgres.ts'
@@ -26,25 +27,14 @@ async function stored(site: SiteStore): Promise<number> {
   return bytes
 }
 
-/** Numbers in 0 to 1, always the same ones for a seed (mulberry32). */
-function chance(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 const FILES = ['/a.bin', '/b.html', '/d/a.html', '/d/e/c.bin', '/._a.bin', '/d', '/5A2B3C01', '/f/g.html']
 const TREES = ['/d/', '/d/e/', '/f/', '/a.bin/']
 const DEPTHS: Fields[] = [{ Depth: '0' }, { Depth: 'infinity' }]
 
 /** One request, drawn by chance. */
-function drawn(wire: Wire, random: () => number): [what: string, send: () => Promise<unknown>] {
-  const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
-  const size = () => Math.floor(one([0, 10, 500, 2000, 5000, 20_000]) * random())
+function drawn(wire: Wire, chance: () => number): [what: string, send: () => Promise<unknown>] {
+  const one = <T>(of: readonly T[]): T => of[Math.floor(chance() * of.length)] as T
+  const size = () => Math.floor(one([0, 10, 500, 2000, 5000, 20_000]) * chance())
   const path = one(FILES)
   const any = one([...FILES, ...TREES])
   const other = one([...FILES, ...TREES])
@@ -98,11 +88,11 @@ describe('quota, at random', () => {
           '/list.html': page('<ul></ul>'),
         })
         for (let seed = 0; seed < runs; seed++) {
-          const random = chance(seed)
+          const chance = random(seed)
           const history: string[] = []
           for (let step = 0; step < STEPS; step++) {
             const before = await stored(site.store)
-            const requests = Array.from({ length: seed % 2 === 0 ? 1 : AT_ONCE }, () => drawn(wire, random))
+            const requests = Array.from({ length: seed % 2 === 0 ? 1 : AT_ONCE }, () => drawn(wire, chance))
             const answers = await Promise.all(requests.map(([, send]) => send()))
             history.push(
               ...requests.map(([what], i) => `${what} ${(answers[i] as { status?: number } | undefined)?.status}`),
