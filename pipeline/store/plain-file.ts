@@ -1,7 +1,7 @@
 /** Files that somebody else has left: a pipe in their place would hold up whoever opens it for ever. */
 
 import { constants } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open, readlink } from 'node:fs/promises'
 import { Unusable } from './errors.ts'
 
 /** What the system says of a link that it does not follow, and of a socket. */
@@ -25,4 +25,19 @@ export async function openPlainFile(file: string, links: 'followed' | 'refused')
   if ((await handle.stat()).isFile()) return handle
   await handle.close()
   throw noFile()
+}
+
+/**
+ * The same for a file below a folder: none that a link leads to is opened, nor one behind a folder for which somebody has
+ * exchanged a link. Only Linux tells of the latter.
+ *
+ * @param folder its real path
+ * @throws Unusable when something else stands there; Error of the file system
+ */
+export async function openInside(folder: string, file: string): Promise<FileHandle> {
+  const handle = await openPlainFile(file, 'refused')
+  const opened = await readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined)
+  if (opened === undefined || opened.startsWith(folder.replace(/\/*$/, '/'))) return handle
+  await handle.close()
+  throw new Unusable(`${file} is elsewhere`)
 }

@@ -1,6 +1,6 @@
 /** Imports a plain folder into a site, file by file through the write pipeline. */
 
-import type { FileHandle } from 'node:fs/promises'
+import { type FileHandle, realpath } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { fullAuthority } from '../authority.ts'
 import { Fault } from '../fault.ts'
@@ -9,7 +9,7 @@ import { perform } from '../operation.ts'
 import type { Site } from '../site/site.ts'
 import { type StagedBlob, StagingError } from '../store/blobs.ts'
 import { Unusable } from '../store/errors.ts'
-import { openPlainFile } from '../store/plain-file.ts'
+import { openInside } from '../store/plain-file.ts'
 import type { Store } from '../store/store.ts'
 import { readFolder } from '../store/transfer.ts'
 import { putDocument } from './document.ts'
@@ -37,6 +37,7 @@ export async function importFolder(
   progress: (done: { files: number; bytes: number }) => void = () => undefined,
 ): Promise<Imported> {
   const imported: Imported = { files: 0, bytes: 0, problems: [] }
+  const folder = await realpath(directory)
   const running = new Set<Promise<void>>()
   /** The first failure that is not of one file alone: it ends the import. */
   let failure: { error: unknown } | undefined
@@ -45,7 +46,7 @@ export async function importFolder(
     for await (const entry of readFolder(directory, { skipped })) {
       if (running.size >= AT_ONCE) await Promise.race(running)
       if (failure) break
-      const work: Promise<void> = importFile(site, store, entry)
+      const work: Promise<void> = importFile(site, store, folder, entry)
         .then(() => {
           imported.files++
           imported.bytes += entry.size
@@ -69,13 +70,14 @@ export async function importFolder(
 async function importFile(
   site: Site,
   store: Store,
+  folder: string,
   entry: { path: string; file: string; type?: string },
 ): Promise<void> {
   const path = canonicalPath(entry.path.normalize('NFC'))
   checkReachable(path)
   if (isReserved(path, site.settings.brand)) throw new Fault(403, 'Reserved', 'This path belongs to the server.')
   const write = { path, type: entry.type, conditions: undefined, cause: {} }
-  const handle = await openPlainFile(entry.file, 'refused').catch(unreadable)
+  const handle = await openInside(folder, entry.file).catch(unreadable)
   try {
     await perform(putDocument(site, write, authority), {
       bytes: async cap => {

@@ -1,6 +1,7 @@
 /** A folder that is imported: what cannot come along is named, and nothing beside it is read. */
 
 import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -64,22 +65,20 @@ describe('import', () => {
 
   const OTHERS: [what: string, put: (name: string) => unknown][] = [
     ['nothing', () => undefined],
-    ['a link to a file elsewhere', name => symlink('/etc/passwd', name)],
+    ['a link to a file elsewhere', name => symlinkSync('/etc/passwd', name)],
     ['a pipe', name => execFileSync('mkfifo', [name])],
-    ['a folder', name => mkdir(name)],
+    ['a folder', name => mkdirSync(name)],
   ]
   for (const [what, put] of OTHERS) {
     it(`a file in whose place stands ${what} when its turn comes is left out alone`, async () => {
       for (let i = 100; i < 200; i++) await write(`${i}.txt`)
-      let exchanged: Promise<unknown> | undefined
-      const exchange = async () => {
-        await rm(join(folder, '199.txt'))
-        await put(join(folder, '199.txt'))
-      }
+      let isExchanged = false
       const { files, problems } = await read(() => {
-        exchanged ??= exchange()
+        if (isExchanged) return
+        isExchanged = true
+        rmSync(join(folder, '199.txt'))
+        put(join(folder, '199.txt'))
       })
-      await exchanged
       expect([files, problems.length], problems.join('; ')).to.deep.equal([99, 1])
       expect(problems[0]).to.match(/199\.txt: /)
       expect(await server.site.find('/199.txt')).to.equal(undefined)
@@ -88,7 +87,7 @@ describe('import', () => {
     if (what !== 'nothing')
       it(`${what} in place of the sidecar is refused in a sentence`, async () => {
         await write('a.txt')
-        await put(join(folder, '.scriptorium.json'))
+        put(join(folder, '.scriptorium.json'))
         const refused = await read().catch((error: Error) => error.message)
         expect(refused).to.equal(`${join(folder, '.scriptorium.json')} is no file`)
       })
@@ -97,12 +96,30 @@ describe('import', () => {
   it('a folder that goes away when its turn comes is left out alone', async () => {
     for (let i = 100; i < 200; i++) await write(`${i}.txt`)
     await mkdir(join(folder, 'last'))
-    let removed: Promise<void> | undefined
-    const { files, problems } = await read(() => {
-      removed ??= rm(join(folder, 'last'), { recursive: true })
-    })
-    await removed
+    const { files, problems } = await read(() => rmSync(join(folder, 'last'), { recursive: true, force: true }))
     expect([files, problems]).to.deep.equal([100, [`${join(folder, 'last')}/: it cannot be read (ENOENT)`]])
+  })
+
+  it('a folder for which somebody exchanges a link when its turn comes is not read', async () => {
+    const elsewhere = await mkdtemp(join(tmpdir(), 'scriptorium-elsewhere-'))
+    try {
+      await writeFile(join(elsewhere, 'x.txt'), 'secret')
+      for (let i = 100; i < 200; i++) await write(`${i}.txt`)
+      await mkdir(join(folder, 'last'))
+      await write('last/x.txt')
+      let isExchanged = false
+      const { files, problems } = await read(() => {
+        if (isExchanged) return
+        isExchanged = true
+        rmSync(join(folder, 'last'), { recursive: true })
+        symlinkSync(elsewhere, join(folder, 'last'))
+      })
+      expect(problems.join()).to.include(join(folder, 'last'))
+      expect([files, problems.length]).to.deep.equal([100, 1])
+      expect(await server.site.find('/last/x.txt')).to.equal(undefined)
+    } finally {
+      await rm(elsewhere, { recursive: true })
+    }
   })
 
   for (const type of ['text/x\r\nX-Other: y', 'text/\u4e2d', 'text/x\0'])
