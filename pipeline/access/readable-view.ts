@@ -28,6 +28,8 @@ export interface ReadableView {
   isReadable(element: ElementNode): boolean
   /** No element may be read. */
   isBlank: boolean
+  /** Nor is one known by name to who may write it. */
+  isNameless: boolean
 }
 
 /** Methods whose permission makes an element known by name to whoever has it. */
@@ -41,7 +43,7 @@ const ELEMENT_SOURCE = 40
 
 /** The view of those who may read everything. */
 export function wholeView(document: TreeDocument): ReadableView {
-  return { document, original: element => element, isReadable: () => true, isBlank: false }
+  return { document, original: element => element, isReadable: () => true, isBlank: false, isNameless: false }
 }
 
 /**
@@ -97,6 +99,7 @@ class Copies {
   readonly #document: TreeDocument
   readonly #originals = new Map<ElementNode, ElementNode>()
   readonly #readable = new Set<ElementNode>()
+  #isNameless = true
   #length = 0
 
   constructor(document: TreeDocument) {
@@ -122,7 +125,10 @@ class Copies {
       take(copy, original, original.attrs)
       for (const { value } of original.attrs) this.#length += value.length
     } else this.addText(' ', copy)
-    if (isNamed) this.#nameUpwards(copy)
+    if (isNamed) {
+      this.#isNameless = false
+      this.#nameUpwards(copy)
+    }
     return copy
   }
 
@@ -150,6 +156,7 @@ class Copies {
       original: element => this.#originals.get(element) ?? element,
       isReadable: element => this.#readable.has(element),
       isBlank: this.#readable.size === 0,
+      isNameless: this.#isNameless,
     }
   }
 }

@@ -35,6 +35,7 @@ import {
   isComposed,
   linkingReadable,
   lookAt,
+  lookAtSeen,
   requireSound,
   routeHeaders,
   type Seen,
@@ -89,7 +90,7 @@ export function readResource(site: Site, read: Read, authority: () => Authority,
     async admit() {
       const decided = authority()
       const look = (seen: Seen) => searching(read, selector, seen, decided)
-      const found = await lookAtSeen(site, read, look, decided, reader)
+      const found = await lookForElements(site, read, look, decided, reader)
       if (!found) await findAbsence(site, read, decided, reader)
       return { elements: found ? found.elements : [] }
     },
@@ -97,7 +98,7 @@ export function readResource(site: Site, read: Read, authority: () => Authority,
       // A request is decided by the rules as they stood when it came (RULE-11).
       const decided = authority()
       const look = (seen: Seen) => readElements(site, read, range, selector, seen, decided)
-      const answer = await lookAtSeen(site, read, look, decided, reader)
+      const answer = await lookForElements(site, read, look, decided, reader)
       return answer ?? absence(site, read, decided, reader)
     },
   }
@@ -108,27 +109,15 @@ function isOutOfReach({ path, head }: Read, authority: Authority, reader?: Reade
   return reader !== undefined && authority.reach(head ? 'HEAD' : 'GET', path) === 'nothing'
 }
 
-/**
- * Looks at what serves the path. A file of which nothing may be seen is as if it were not there: in its place stands what
- * would be shown without it (SEC-6, ABS-1).
- *
- * @param look undefined where nothing may be seen
- */
-async function lookAtSeen<T>(
+/** Looks for elements in what serves the path. @returns undefined where none may be seen */
+async function lookForElements<T>(
   site: Site,
   read: Read,
   look: (seen: Seen) => Steps<T | undefined>,
   authority: Authority,
   reader: Reader | undefined,
 ): Promise<T | undefined> {
-  if (isOutOfReach(read, authority, reader)) return undefined
-  let isStored = false
-  const noting = (seen: Seen) => {
-    isStored = seen.view?.routed !== true
-    return look(seen)
-  }
-  const found = await lookAt(site, read.path, noting, reader)
-  return found !== undefined || !isStored ? found : lookAt(site, read.path, look, reader, true)
+  return isOutOfReach(read, authority, reader) ? undefined : lookAtSeen(site, read.path, look, reader)
 }
 
 function readWhole(site: Site, read: Read, authority: () => Authority, reader: Reader | undefined): Operation {
@@ -291,7 +280,14 @@ function* searching(
   }
   if (!view) {
     const admission = authority.admit({ ask: 'read', path, exists: true, head })
-    return admitted({ form: 'html', elements: [], keys: [], admission, readable: undefined, addressed: undefined })
+    return admitted({
+      form: 'html',
+      elements: [],
+      keys: [],
+      admission,
+      readable: undefined,
+      addressed: undefined,
+    })
   }
   const document = view.tree
   const form = file.kind === 'html' ? negotiate(read.accept, true) : 'html'

@@ -235,6 +235,28 @@ export async function lookAt<T>(
   }
 }
 
+/**
+ * `lookAt` for who may not know that a file is there: one of which nothing may be seen is as if it were not there, and in its
+ * place stands what would be shown without it (SEC-6, ABS-1).
+ *
+ * @param look undefined where nothing may be seen
+ * @returns undefined where nothing may be seen that is stored at the path, nor what is shown without it
+ */
+export async function lookAtSeen<T>(
+  site: Site,
+  path: string,
+  look: (seen: Seen) => Steps<T | undefined>,
+  reader?: Reader,
+): Promise<T | undefined> {
+  let isStored = false
+  const noting = (seen: Seen) => {
+    isStored = seen.view?.routed !== true
+    return look(seen)
+  }
+  const found = await lookAt(site, path, noting, reader)
+  return found !== undefined || !isStored ? found : lookAt(site, path, look, reader, true)
+}
+
 /** For work that has shown not to be short, whatever the length of its text. */
 const LONG = 128 * 1024
 

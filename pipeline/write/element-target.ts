@@ -5,24 +5,22 @@ import type { Admission, Authority, Key, Question } from '../authority.ts'
 import type { Reader } from '../compose/reader.ts'
 import type { Cause } from '../events/mutation.ts'
 import { Fault } from '../fault.ts'
-import { type Conditions, evaluateWrite, preconditionFailed } from '../http/conditions.ts'
-import { digestingText } from '../http/digest.ts'
+import type { Conditions } from '../http/conditions.ts'
 import type { DestinationRange, SelectorRange } from '../http/range.ts'
-import { fragmentTag, tellingFragment } from '../http/tags.ts'
 import type { Gate } from '../operation.ts'
-import { lookAt, type Origin, type Representation, type Seen, viewingOf } from '../read/representation.ts'
+import { lookAtSeen, type Origin, type Representation, type Seen, viewingOf } from '../read/representation.ts'
 import { absent, noMatch } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
 import { notHtml, type StoredFile } from '../site/stored-file.ts'
-import { contentTag } from '../store/tags.ts'
 import type { Placement } from '../tree/edit/edit.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { findingOnly, type Selector, selectingCounted, selectingFirst } from '../tree/selector/selector.ts'
-import { writingDocument, writingStretches } from '../tree/serialize.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
 import type { Judging } from './commit.ts'
+import { checkingConditions, type Known, mayKnow } from './element-conditions.ts'
 import { nowhere, placeOf } from './element-place.ts'
 import { sessionWriteOf } from './session-element.ts'
+import { mayRead } from './whole.ts'
 
 interface ElementWriteBase extends Judging {
   /** Canonical path of the document. */
@@ -62,7 +60,7 @@ interface Found {
   /** Of a move. */
   anchor?: Key | undefined
   /** What the requester may know of the document by its tags (SEC-6, SEC-11). */
-  known: 'everything' | 'target' | 'nothing'
+  known: Known
 }
 
 /** The same once it has passed all gates, with the places where it is stored. */
@@ -193,25 +191,35 @@ export async function findElements(
   return atOnce(passing(gates, { ...common, admission, accessVersion: site.accessVersion }))
 }
 
-/** `findElements` in a document at hand, through all gates, in steps. */
+/** `findElements` in a document at hand, through all gates, in steps. @returns undefined where nothing of it may be known */
 export function findingIn(
   site: Site,
   write: ElementWrite,
   selectors: Selectors,
   authority: Authority,
   seen: Seen,
-): Steps<Found> {
+): Steps<Found | undefined> {
   return looking({ site, write, authority, known: 'nothing' }, selectors, ELEMENT_GATES, seen)
 }
 
 type Common = Pick<Found, 'site' | 'write' | 'authority' | 'known'>
 
-/** Looks for the elements in what is seen at the path, and passes the gates, in steps. */
-function* looking(common: Common, selectors: Selectors, gates: ElementGates, { file, view }: Seen): Steps<Found> {
+/**
+ * Looks for the elements in what is seen at the path, and passes the gates, in steps.
+ *
+ * @returns undefined where nothing of it may be known: neither can anything be read, nor could any element be written
+ */
+function* looking(
+  common: Common,
+  selectors: Selectors,
+  gates: ElementGates,
+  { file, view }: Seen,
+): Steps<Found | undefined> {
   const { site, write, authority } = common
   const { accessVersion } = site
   const tree = view?.tree
   const readable = view && (yield* viewingOf(authority, write.path, view))
+  if (readable ? readable.isNameless : !mayRead(authority, write.path)) return undefined
   const isCounted = gates === ELEMENT_GATES && write.matchesField !== undefined
   const { first: target, count } = yield* keyed(view, readable, selectors.target, isCounted)
   const { first: anchor } = yield* keyed(view, readable, selectors.anchor)
@@ -245,14 +253,14 @@ function* keyed(
 async function lookForWrite<T>(
   site: Site,
   { op, path, reader }: Pick<ElementWriteBase, 'path' | 'reader'> & { op: string },
-  look: (seen: Seen) => Steps<T>,
+  look: (seen: Seen) => Steps<T | undefined>,
   authority: Authority,
 ): Promise<T | undefined> {
   const method = op.toUpperCase()
   const reach = reader ? authority.reach(method, path) : 'elements'
   if (reach === 'nothing' || (op === 'move' && isMoveRefused(authority, path))) throw authority.refusal(method, path)
   try {
-    return await lookAt(site, path, look, reader)
+    return await lookAtSeen(site, path, look, reader)
   } catch (error) {
     if (reach === 'session' && error instanceof Fault && !ANSWERS.has(error.status))
       throw authority.refusal(method, path)
@@ -330,57 +338,18 @@ export async function refusePatch(
     throw notForTransient('Transient elements cannot be patched.')
 }
 
-function* findsTransient(path: string, selector: Selector, authority: Authority, { view }: Seen): Steps<boolean> {
+/** In steps. @returns undefined where nothing of what is seen at the path may be known */
+function* findsTransient(
+  path: string,
+  selector: Selector,
+  authority: Authority,
+  { view }: Seen,
+): Steps<boolean | undefined> {
   const readable = view && (yield* viewingOf(authority, path, view))
+  if (readable ? readable.isNameless : !mayRead(authority, path)) return undefined
   const found = readable && (yield* selectingFirst(selector, readable.document))
   if (!view || !readable || !found || view.transientAround(readable.original(found)) === undefined) return false
   return readable.document === view.tree || readable.isReadable(readable.original(found))
-}
-
-/**
- * HTTP-37 and HTTP-38 for selector writes. Whoever may not read the element or the document is told nothing of them by
- * tags or dates: neither a guess is confirmed, nor does a failure name what is there (SEC-6).
- */
-function* checkingConditions(
-  conditions: Conditions,
-  view: Representation,
-  target: Key,
-  known: Found['known'],
-  isKnown: IsKnown,
-): Steps<void> {
-  const fragment = yield* tellingFragment(yield* writingStretches(target.element, target.document.kind))
-  const documentPart = view.documentPart()
-  const all = known === 'everything'
-  const origin = view.originOf(target.element)
-  const { resource, tag } = origin?.file ?? view.file
-  const tags = all && (!view.composed || isKnown(resource.path)) ? [tag] : []
-  if (all && view.composed) tags.push(contentTag(yield* digestingText(yield* writingDocument(view.tree))))
-  const fragmentParts = known === 'nothing' ? [] : [fragment]
-  // Of a composed page the element as it is stored counts as well (HTTP-32).
-  if (known !== 'nothing' && view.composed && origin && isKnown(resource.path, origin))
-    fragmentParts.push(yield* tellingFragment(yield* writingStretches(origin.element, origin.tree.kind)))
-  const verdict = evaluateWrite(conditions, {
-    exists: true,
-    tags,
-    documentParts: [documentPart],
-    fragmentParts,
-    ...(all && !view.composed && { lastModified: resource.modified, sameSecond: resource.sameSecond }),
-  })
-  if (verdict !== 'proceed')
-    throw preconditionFailed(known === 'nothing' ? undefined : fragmentTag(fragment, documentPart), true)
-}
-
-/** Whether a requester may know what is stored at a path, or of an element there. */
-type IsKnown = (path: string, origin?: Origin) => boolean
-
-/** Pages show parts of documents to those who may not read these themselves (COMP-91, SEC-6). */
-function mayKnow(authority: Authority, page: string): IsKnown {
-  const question = (path: string, origin: Origin | undefined): Question => {
-    if (!origin) return { ask: 'read', path, exists: true }
-    const keys = [{ element: origin.element, document: origin.tree }]
-    return { ask: 'read-elements', path, exists: true, keys }
-  }
-  return (path, origin) => path === page || authority.admit(question(path, origin)) === 'allow'
 }
 
 export function isSibling(placement: Placement): boolean {

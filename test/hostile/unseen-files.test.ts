@@ -87,6 +87,88 @@ describe('files of which somebody may read no element, beside what would be show
   })
 })
 
+describe('files of which somebody may know no element, in writes to what would be shown if they were not there', () => {
+  const NAMES = {
+    secret: page('<p>secret</p><b class="open">b</b>'),
+    listed: composed('<i class="in">{{ 1 }}</i>'),
+    hollow: '',
+    binary: Buffer.from([0, 255]),
+  }
+  let server: TestServer
+
+  before(async () => {
+    server = await startServer({ site: { defaultGet: 'deny' } })
+    await putAll(server, {
+      '/rules.html': rulesPage(
+        ['*', 'POST|PUT|DELETE', 'Allow', '/topics/*|/plain/*', '#in, #in *'],
+        ['*', 'GET', 'Allow', '/topics/*', 'p.open, #own'],
+        ['*', 'MOVE|PATCH', 'Allow', '/moved/*'],
+        ['*', 'POST|DELETE', 'Allow', '/moved/*', '#in, #in *'],
+      ),
+      '/parts.html': page('<ul id="in"><li>1</li></ul>'),
+      '/topics/:topic.html': composed(
+        '<p class="open">p</p><p:include selector="#in" resource="/parts.html"></p:include><ul id="own" p:transient>1</ul>',
+      ),
+      '/moved/:topic.html': composed('<p:include selector="#in" resource="/parts.html"></p:include>'),
+      '/plain/:topic.html': page('<ul id="in"><li>1</li></ul>'),
+      '/topics/known.html': page('<ul id="in"><li>known</li></ul>'),
+    })
+    for (const folder of ['/topics/', '/plain/', '/moved/'])
+      for (const [name, text] of Object.entries(NAMES))
+        await put(server, `${folder}${name}.html`, text, name === 'binary' ? 'image/png' : undefined)
+  })
+  after(() => server.close())
+
+  const at = (selector: string, more: Fields = {}): Fields => ({ Range: `selector=${selector}`, ...more })
+  const to = (selector: string, placement: string) => ({
+    'Destination-Range': `selector=${selector}; placement=${placement}`,
+  })
+  const REQUESTS: [folder: string, method: string, fields: Fields, body?: string][] = [
+    ['/topics/', 'POST', at('#in'), '<li>2</li>'],
+    ['/topics/', 'POST', at('#in', { 'If-Match': '*' }), '<li>2</li>'],
+    ['/topics/', 'POST', at('#in', { 'If-None-Match': '*' }), '<li>2</li>'],
+    ['/topics/', 'POST', at('#in', { 'If-Match': '"x"' }), '<li>2</li>'],
+    ['/topics/', 'POST', at('#in li:first-child; placement=before'), '<li>0</li>'],
+    ['/topics/', 'POST', at('#none'), '<li>2</li>'],
+    ['/topics/', 'POST', at('#in'), '<a>'],
+    ['/topics/', 'PUT', at('#in'), '<ul id="in"><li>1</li></ul>'],
+    ['/topics/', 'PUT', at('p.open'), '<p>x</p>'],
+    ['/topics/', 'PUT', at('b'), '<p>x</p>'],
+    ['/topics/', 'POST', at('#own'), '<li>2</li>'],
+    ['/topics/', 'DELETE', at('#own li')],
+    ['/topics/', 'DELETE', at('#in li')],
+    ['/topics/', 'PATCH', at('#own')],
+    ['/topics/', 'PATCH', at('p.open')],
+    ['/topics/', 'OPTIONS', {}],
+    ['/topics/', 'OPTIONS', { Accept: 'multipart/mixed' }],
+    ['/topics/', 'OPTIONS', at('#in')],
+    ['/plain/', 'POST', at('#in'), '<li>2</li>'],
+    ['/plain/', 'PUT', at('#in li'), '<li>2</li>'],
+    ['/plain/', 'DELETE', at('#none')],
+    ['/plain/', 'OPTIONS', {}],
+    ['/moved/', 'MOVE', at('#in li', to('#in', 'prepend'))],
+    ['/moved/', 'MOVE', at('#none', to('#in', 'append'))],
+    ['/moved/', 'PATCH', at('#in')],
+  ]
+  for (const [folder, method, fields, body] of REQUESTS)
+    it(`SEC-6 ABS-2 ${method} ${folder} ${JSON.stringify(fields)} ${body ?? ''} of one is as of one that is not there`, async () => {
+      const of = async (name: string) => {
+        await put(server, '/parts.html', page('<ul id="in"><li>1</li></ul>'))
+        const path = `${folder}${name}.html`
+        const sent = method === 'MOVE' ? { ...fields, Destination: path } : fields
+        return told(await client(server.port)(method, path, sent, body)).replaceAll(name, 'NAME')
+      }
+      const absent = await of('absent')
+      for (const name of Object.keys(NAMES)) expect(await of(name), name).to.equal(absent)
+    })
+
+  it('COMP-97 ABS-5 who may write an element of the file writes there', async () => {
+    const { status, text } = await client(server.port)('POST', '/topics/known.html', at('#in'), '<li>2</li>')
+    expect([status, text]).to.deep.equal([206, '<li>2</li>'])
+    expect((await server.site.find('/topics/known.html'))?.bytes?.toString()).to.contain('<li>known</li><li>2</li>')
+  })
+})
+
 describe('whole documents that somebody may write and not read', () => {
   const SECRET = page('<p>4711</p>')
   const UNFIT = { 'Content-Type': 'application/xml' }
