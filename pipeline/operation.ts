@@ -8,7 +8,7 @@
 import type { Answer } from './answer.ts'
 import type { BodySource } from './body.ts'
 import { Fault } from './fault.ts'
-import type { ElementNode } from './tree/nodes.ts'
+import type { ElementNode, TreeDocument } from './tree/nodes.ts'
 
 /** Gates 8 and 10 to 12 of HTTP-1, in their order; `kind` and `existence` are both gate 10. */
 export type GateName = 'authorization' | 'existence' | 'kind' | 'target' | 'preconditions' | 'locks'
@@ -42,10 +42,30 @@ export function authorize<Found>(gates: readonly Gate<Found>[], found: Found): P
 /** What is known of a request that is authorized. */
 export interface Admitted {
   /**
-   * Elements that its selector addresses in the stored document: of a POST the anchor, of a MOVE the source (REA-23).
-   * Undefined for a request without a selector.
+   * What its selector addresses in what is seen at the path (REA-23); undefined for a request without a selector, and where
+   * nothing may be seen.
    */
-  elements?: readonly ElementNode[]
+  addressed?: AddressedElements
+}
+
+/** Elements of what one reader sees at a path: of a POST the anchor, of a MOVE the source. */
+export interface AddressedElements {
+  view: SeenPage
+  elements: readonly ElementNode[]
+}
+
+/** A document as one reader sees it, as far as it says where its elements come from. */
+export interface SeenPage {
+  readonly file: StoredVersion
+  readonly tree: TreeDocument
+  /** The path is served by a route. */
+  readonly routed: boolean
+  /** Undefined for an element that is stored nowhere. */
+  originOf(element: ElementNode): { file: StoredVersion; element: ElementNode } | undefined
+}
+
+interface StoredVersion {
+  readonly resource: { readonly path: string; readonly version: number }
 }
 
 export interface Operation {
@@ -73,10 +93,11 @@ export interface Reactions {
   /**
    * Gate 9: triggers.
    *
-   * @returns the body that core processing gets, or the answer that takes its place
+   * @returns the body that core processing gets, the answer that takes its place, or undefined where what is stored has
+   *   changed since it was asked for
    * @throws Fault that ends the request
    */
-  before(admitted: Admitted, body: BodySource): Promise<{ body: BodySource } | { answer: Answer }>
+  before(admitted: Admitted, body: BodySource): Promise<{ body: BodySource } | { answer: Answer } | undefined>
   /** Processors, over the answer of core processing whatever its status. */
   after(answer: Answer): Promise<Answer>
   /** A failure as the answer that it would be. */
@@ -98,10 +119,13 @@ export async function perform(operation: Operation, body: BodySource, reactions?
   }
   let given = body
   if (reactions.actsBefore) {
-    const admitted = await operation.admit(body).catch(answered)
-    // What has failed before triggers skips them, but not the processors (HTTP-6).
-    if ('status' in admitted) return reactions.after(admitted)
-    const before = await reactions.before(admitted, body)
+    let before: Awaited<ReturnType<Reactions['before']>>
+    do {
+      const admitted = await operation.admit(body).catch(answered)
+      // What has failed before triggers skips them, but not the processors (HTTP-6).
+      if ('status' in admitted) return reactions.after(admitted)
+      before = await reactions.before(admitted, body)
+    } while (!before)
     if ('answer' in before) return before.answer
     given = before.body
   }

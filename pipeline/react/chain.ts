@@ -22,8 +22,8 @@ export interface ReactingRequest {
   candidates: Candidates
   /** Canonical path of the target. */
   path: string
-  /** Selector of its `Range`, and whether it reads all matches. */
-  selector: { text: string; all: boolean } | undefined
+  /** Whether its `Range` has a selector. */
+  hasSelector: boolean
   /** The request as code sees it, without its body. */
   request: () => Promise<LazyDictionary>
   body: KeptBody
@@ -69,19 +69,19 @@ class Chain {
 
   /** Whether triggers may run, or processors ask for the element of the request as it is at arrival (REA-23). */
   get actsBefore(): boolean {
-    const { candidates, selector } = this.#request
+    const { candidates, hasSelector } = this.#request
     if (candidates.triggers.length > 0) return true
-    return selector !== undefined && candidates.processors.some(({ selectors }) => selectors !== undefined)
+    return hasSelector && candidates.processors.some(({ selectors }) => selectors !== undefined)
   }
 
-  async before({ elements }: Admitted, body: KeptBody): Promise<{ body: KeptBody } | { answer: Answer }> {
-    const { site, candidates, path, selector } = this.#request
+  async before({ addressed }: Admitted, body: KeptBody): Promise<{ body: KeptBody } | { answer: Answer } | undefined> {
+    const { site, candidates, path, hasSelector } = this.#request
     const { triggers, processors } = candidates
-    if (elements && selector)
-      this.#selected = await selecting(site, { path, elements, selector: selector.text, all: selector.all }, [
-        ...triggers,
-        ...processors,
-      ])
+    if (addressed && hasSelector) {
+      const selected = await selecting(site, path, addressed, [...triggers, ...processors])
+      if (!selected) return undefined
+      this.#selected = selected
+    }
     const answer = await this.#answered(async () => {
       for (const trigger of triggers) if (this.#fits(trigger)) await this.#run(trigger, 'trigger')
     })
@@ -114,7 +114,7 @@ class Chain {
 
   /** REA-23: without a selector in the request the filter is skipped. */
   #fits(reaction: Reaction): boolean {
-    if (reaction.selectors === undefined || this.#request.selector === undefined) return true
+    if (reaction.selectors === undefined || !this.#request.hasSelector) return true
     return this.#selected.has(reaction)
   }
 

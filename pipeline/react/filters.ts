@@ -1,50 +1,85 @@
 /** The filter that asks for the element of a request (REA-23); the others are answered by what is declared alone. */
 
+import type { AddressedElements, SeenPage } from '../operation.ts'
 import type { Site } from '../site/site.ts'
-import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
+import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import { pinTree } from '../tree/pins.ts'
-import { askingIn, type Selector, SelectorError, selectingAll, selectorFor } from '../tree/selector/selector.ts'
-import { inTurns, type Steps } from '../tree/steps.ts'
+import { askingIn, type Selector, SelectorError } from '../tree/selector/selector.ts'
+import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import type { Reaction } from './declared/reactions.ts'
-
-/** What a request with a selector is about. */
-export interface Addressed {
-  /** Canonical path of the document. */
-  path: string
-  /** What was found for it when it was authorized. */
-  elements: readonly ElementNode[]
-  /** Its selector. */
-  selector: string
-  /** It reads every match, not the first alone. */
-  all: boolean
-}
 
 /**
  * The reactions whose selector selects an element of the request in the stored document as it is now. Those without such a
- * filter are left out.
+ * filter are left out. The request's own selector is not asked again: whoever sees a part of a page would learn of the rest
+ * by what runs (SEC-6).
+ *
+ * @param path canonical path of the request
+ * @returns undefined where the document has changed since the elements were found in it
  */
 export async function selecting(
   site: Site,
-  { path, elements, selector, all }: Addressed,
+  path: string,
+  { view, elements }: AddressedElements,
   reactions: readonly Reaction[],
-): Promise<ReadonlySet<Reaction>> {
+): Promise<ReadonlySet<Reaction> | undefined> {
   const filtered = reactions.filter(({ selectors }) => selectors !== undefined && selectors.length > 0)
-  if (filtered.length === 0 || elements.length === 0) return new Set()
+  if (filtered.length === 0 || elements.length === 0 || view.routed) return new Set()
   const file = await site.findParsed(path)
-  if (!file?.isDocument) return new Set()
+  if (file?.resource.version !== view.file.resource.version) return undefined
   const tree = site.tree(file)
   const release = pinTree(tree)
   try {
-    const stored = elements.filter(element => isIn(element, tree))
-    // What a composed page shows is looked for in the document that is stored.
-    const targets =
-      stored.length > 0
-        ? stored
-        : await inTurns(finding(selectorFor(selector, site.selectors), tree, all), tree.source.length)
-    return await inTurns(choosing(filtered, targets, tree), tree.source.length * filtered.length)
+    const { source } = tree
+    const { stored, made } = await inTurns(sorting(view, elements, tree), source.length)
+    const chosen = await inTurns(choosing(filtered, stored, tree), source.length * filtered.length)
+    const others = filtered.filter(reaction => !chosen.has(reaction))
+    const length = view.tree.source.length * others.length
+    return new Set([...chosen, ...(await inTurns(choosing(others, made, view.tree), length))])
   } finally {
     release()
   }
+}
+
+/** Elements of a request, by where they are asked about: in the stored document, or in the page for which they were made. */
+interface Sorted {
+  stored: readonly ElementNode[]
+  made: readonly ElementNode[]
+}
+
+/** In steps; what comes from other documents is left out. */
+function* sorting(view: SeenPage, elements: readonly ElementNode[], tree: TreeDocument): Steps<Sorted> {
+  if (view.tree === tree) return { stored: elements, made: [] }
+  const made: ElementNode[] = []
+  const wanted = new Set<string>()
+  let seen = 0
+  for (const element of elements) {
+    if (++seen % NODES_PER_STEP === 0) yield
+    const origin = view.originOf(element)
+    if (!origin) made.push(element)
+    else if (origin.file.resource.path === view.file.resource.path) wanted.add(tagPlace(origin.element))
+  }
+  const stored = wanted.size === 0 ? [] : yield* finding(tree, wanted)
+  return { stored, made }
+}
+
+/** Elements of all trees of one text come from the same tags. Those without one, such as a `body`, are told by their name. */
+function tagPlace({ tagName, sourceCodeLocation }: ElementNode): string {
+  return `${sourceCodeLocation?.startOffset ?? ''} ${tagName}`
+}
+
+function* finding({ root }: TreeDocument, places: ReadonlySet<string>): Steps<ElementNode[]> {
+  const found: ElementNode[] = []
+  const open: ParentNode[] = [root]
+  let seen = 0
+  for (let parent = open.pop(); parent; parent = open.pop()) {
+    for (const node of parent.childNodes) {
+      if (++seen % NODES_PER_STEP === 0) yield
+      if (!isElement(node)) continue
+      if (places.has(tagPlace(node))) found.push(node)
+      open.push(node)
+    }
+  }
+  return found
 }
 
 function* choosing(
@@ -53,6 +88,7 @@ function* choosing(
   tree: TreeDocument,
 ): Steps<ReadonlySet<Reaction>> {
   const chosen = new Set<Reaction>()
+  if (targets.length === 0) return chosen
   for (const reaction of reactions) {
     for (const selector of reaction.selectors ?? []) {
       yield
@@ -71,21 +107,5 @@ function* askingAbout(selector: Selector, targets: readonly ElementNode[], tree:
     // What takes too long to tell is no match, as a selector that does not parse is none.
     if (error instanceof SelectorError) return false
     throw error
-  }
-}
-
-function* finding(selector: Selector, tree: TreeDocument, all: boolean): Steps<readonly ElementNode[]> {
-  const elements = yield* selectingAll(selector, tree)
-  return all ? elements : elements.slice(0, 1)
-}
-
-function isIn(element: ElementNode, { root }: TreeDocument): boolean {
-  let top: ElementNode = element
-  for (;;) {
-    const parent = top.parentNode
-    if (!parent) return false
-    if (parent === root) return true
-    if (!('tagName' in parent)) return false
-    top = parent
   }
 }

@@ -8,7 +8,7 @@ import { Fault } from '../fault.ts'
 import { excludes } from '../http/accept.ts'
 import { writingMultipart } from '../http/multipart.ts'
 import { taggingMatches } from '../http/tags.ts'
-import type { Operation } from '../operation.ts'
+import type { AddressedElements, Operation } from '../operation.ts'
 import { absent, refuseForbidden, refuseUnseen, requireAllowed, toSelector } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
 import { notHtml, type StoredFile } from '../site/stored-file.ts'
@@ -31,11 +31,11 @@ export function queryDocument(site: Site, read: Read, authority: () => Authority
       refuseUnseen(authority(), { ask: 'read', path }, 'GET', requested)
       const file = (await findFor(site, path, reader))?.file
       refuseForbidden(authority(), { ask: 'read', path, exists: file !== undefined }, 'GET', requested)
-      if (!file?.isDocument) return { elements: [] }
+      if (!file?.isDocument) return {}
       const { selector } = await readSelector(site, body)
       const decided = authority()
-      const elements = await lookAt(site, path, ({ view }) => matching(read, selector, view, decided), reader)
-      return { elements: elements ?? [] }
+      const look = ({ view }: Seen) => addressing(read, selector, view, decided)
+      return { addressed: await lookAt(site, path, look, reader) }
     },
     async carryOut(body) {
       const decided = authority()
@@ -67,14 +67,23 @@ async function readSelector(site: Site, body: BodySource): Promise<{ text: strin
   return { text, selector: toSelector(text, site) }
 }
 
+/** `matching` in what is seen; undefined for a blob. */
+function* addressing(
+  read: Read,
+  selector: Selector,
+  view: Representation | undefined,
+  authority: Authority,
+): Steps<AddressedElements | undefined> {
+  return view && { view, elements: yield* matching(read, selector, view, authority) }
+}
+
 /** Gate 8 for the elements, in steps. @throws Fault 401 or 403 */
 function* matching(
   { path, requested }: Read,
   selector: Selector,
-  view: Representation | undefined,
+  view: Representation,
   authority: Authority,
 ): Steps<ElementNode[]> {
-  if (!view) return []
   requireSound(view)
   const document = view.tree
   const elements = yield* selectingAll(selector, document)

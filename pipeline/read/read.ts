@@ -92,7 +92,7 @@ export function readResource(site: Site, read: Read, authority: () => Authority,
       const look = (seen: Seen) => searching(read, selector, seen, decided)
       const found = await lookForElements(site, read, look, decided, reader)
       if (!found) await findAbsence(site, read, decided, reader)
-      return { elements: found ? found.elements : [] }
+      return found?.view ? { addressed: { view: found.view, elements: found.elements } } : {}
     },
     async carryOut() {
       // A request is decided by the rules as they stood when it came (RULE-11).
@@ -259,6 +259,8 @@ interface Matches {
   elements: ElementNode[]
   keys: Key[]
   admission: Admission
+  /** Undefined for a blob. */
+  view: Representation | undefined
   /** What may be seen; undefined for a blob. */
   readable: ReadableView | undefined
   /** What the selector was matched against, and has found there. */
@@ -285,6 +287,7 @@ function* searching(
       elements: [],
       keys: [],
       admission,
+      view,
       readable: undefined,
       addressed: undefined,
     })
@@ -301,7 +304,7 @@ function* searching(
   const copies = new Map<ElementNode, ElementNode>()
   if (!seesAll) yield* mapping(seen, copy => copies.set(readable.original(copy), copy))
   const addressed = { document: readable.document, copyOf: (element: ElementNode) => copies.get(element) ?? element }
-  return admitted({ form, elements, keys, admission, readable, addressed })
+  return admitted({ form, elements, keys, admission, view, readable, addressed })
 }
 
 /** In steps. @returns undefined where nothing may be seen */

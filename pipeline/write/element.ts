@@ -120,8 +120,8 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
   }
   return {
     async admit() {
-      const { target } = await find(AUTHORIZATION)
-      return { elements: target ? [target.element] : [] }
+      const { view, target } = await find(AUTHORIZATION)
+      return view && target ? { addressed: { view, elements: [target.element] } } : {}
     },
     async carryOut(body) {
       const found = await find()

@@ -9,6 +9,7 @@ import { mostBodies } from '../../edge/request-body.ts'
 import { scripts } from '../../pipeline/evaluation/scripts.ts'
 import { kindOf, storedType } from '../../pipeline/http/media.ts'
 import { parseRange } from '../../pipeline/http/range.ts'
+import type { Admitted } from '../../pipeline/operation.ts'
 import { KeptBody } from '../../pipeline/react/body.ts'
 import { mostCallsAt } from '../../pipeline/react/calls.ts'
 import { reactionsTo } from '../../pipeline/react/chain.ts'
@@ -18,10 +19,10 @@ import { javascriptReactions } from '../../pipeline/react/javascript.ts'
 import { requestCalls } from '../../pipeline/react/outbound/request-calls.ts'
 import { sesselReactions } from '../../pipeline/react/sessel.ts'
 import { writingPlatform } from '../../pipeline/react/writes.ts'
+import { storedDocument } from '../../pipeline/read/representation.ts'
 import { toSelector } from '../../pipeline/refusals.ts'
 import { RequestValue } from '../../pipeline/request-value.ts'
 import { largestDocument, type Site } from '../../pipeline/site/site.ts'
-import type { ElementNode } from '../../pipeline/tree/nodes.ts'
 import { selectFirst } from '../../pipeline/tree/selector/selector.ts'
 import type { ReactionParts } from '../public/reactions.ts'
 
@@ -68,7 +69,7 @@ export function mountTriggers(parts: ReactionParts): MountTriggers {
       site,
       candidates,
       path,
-      selector: selector === undefined ? undefined : { text: selector, all: false },
+      hasSelector: selector !== undefined,
       request: async () =>
         new RequestValue({
           method,
@@ -100,9 +101,10 @@ export function mountTriggers(parts: ReactionParts): MountTriggers {
       calls.dispatch()
       void body.discard()
     })
-    const elements = selector === undefined ? undefined : await targets(site, path, selector)
     try {
-      const done = await reactions.before({ ...(elements && { elements }) }, body)
+      let done: Awaited<ReturnType<typeof reactions.before>>
+      do done = await reactions.before(selector === undefined ? {} : await addressed(site, path, selector), body)
+      while (!done)
       if ('body' in done) return { body: done.body, calls }
       await calls.record()
       return done
@@ -120,10 +122,11 @@ function selectorOf(field: string | undefined): string | undefined {
 }
 
 /** The element that a write is about (REA-23). @throws Fault 422 for a selector that does not parse */
-async function targets(site: Site, path: string, text: string): Promise<ElementNode[]> {
+async function addressed(site: Site, path: string, text: string): Promise<Admitted> {
   const selector = toSelector(text, site)
   const file = await site.findParsed(path)
-  if (!file?.isDocument) return []
-  const target = selectFirst(selector, site.tree(file))
-  return target ? [target] : []
+  if (!file?.isDocument) return {}
+  const tree = site.tree(file)
+  const target = selectFirst(selector, tree)
+  return target ? { addressed: { view: storedDocument(site, file, tree), elements: [target] } } : {}
 }

@@ -6,7 +6,6 @@ import { mostBodies } from '../../edge/request-body.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { resolvePath } from '../../pipeline/compose/routes.ts'
 import { scripts } from '../../pipeline/evaluation/scripts.ts'
-import { negotiate } from '../../pipeline/http/accept.ts'
 import { kindOf, storedType } from '../../pipeline/http/media.ts'
 import { parseRange } from '../../pipeline/http/range.ts'
 import type { JavaScript } from '../../pipeline/language/javascript/interface.ts'
@@ -26,7 +25,7 @@ import { writingPlatform } from '../../pipeline/react/writes.ts'
 import { largestDocument } from '../../pipeline/site/site.ts'
 import type { StagedBlob, StagingOptions } from '../../pipeline/store/blobs.ts'
 import type { Fired } from '../../pipeline/write/transitions.ts'
-import { refuseLocked } from '../../pipeline/write/whole.ts'
+import { mayRead, refuseLocked } from '../../pipeline/write/whole.ts'
 import { depthOf } from '../outbound/inside.ts'
 import { type Exchange, requestValue } from './exchange.ts'
 
@@ -97,7 +96,7 @@ export async function performReacting(
 
 function keptBody({ stage }: ReactionParts, exchange: Exchange, candidates: Candidates): KeptBody {
   const { method, path, hosted, site, target } = exchange
-  const isWhole = selectorOf(exchange) === undefined
+  const isWhole = !hasSelector(exchange)
   const isCreation = method === 'POST' && target.path.endsWith('/')
   const type = storedType(isCreation ? target.path : path, header(exchange, 'content-type'))
   const isBlob = isWhole && (method === 'PUT' || isCreation) && kindOf(type) === 'blob'
@@ -115,7 +114,7 @@ function reactingRequest(
   const { site, hosted, method, path, authority, locks, transitions } = exchange
   const allowance = exchange.allowance()
   const { brand } = hosted.settings
-  const selector = selectorOf(exchange)
+  const isFragment = hasSelector(exchange)
   const isReplaceable = method === 'PUT' || method === 'POST'
   const common = { site, authority, allowance, transitions, count: { writes: 0 } }
   const bound = hosted.settings.locksBindPublicWrites && {
@@ -123,7 +122,7 @@ function reactingRequest(
   }
   const { javascript } = parts
   const languagesOf = (phase: Phase) => {
-    const own = phase === 'trigger' && isReplaceable ? { path, body, isFragment: selector !== undefined } : undefined
+    const own = phase === 'trigger' && isReplaceable ? { path, body, isFragment } : undefined
     const writes = writingPlatform({ ...common, ...bound, own })
     return [
       sesselReactions({ site, allowance, more: [scripts(javascript)], writes }),
@@ -134,9 +133,11 @@ function reactingRequest(
   return {
     site,
     path,
-    selector,
+    hasSelector: isFragment,
     request: async () => {
-      const params = (await resolvePath(site, path))?.params ?? new Map<string, string>()
+      // Code says more of what it sees than its author thinks of: files that the requester may not read do not count (SEC-6).
+      const unseen = !mayRead(authority(), path)
+      const params = (await resolvePath(site, path, unseen))?.params ?? new Map<string, string>()
       return requestValue(exchange, { params, body: '', repeated: 'first' })
     },
     body,
@@ -152,11 +153,7 @@ function reactingRequest(
   }
 }
 
-/** The element that a request is about (REA-23). */
-function selectorOf(exchange: Exchange): { text: string; all: boolean } | undefined {
-  const range = parseRange(header(exchange, 'range'))
-  if (range?.unit !== 'selector') return undefined
-  const { method } = exchange
-  const isRead = method === 'GET' || method === 'HEAD'
-  return { text: range.selector, all: isRead && negotiate(header(exchange, 'accept'), true) !== 'html' }
+/** Whether a request is about elements (REA-23). */
+function hasSelector(exchange: Exchange): boolean {
+  return parseRange(header(exchange, 'range'))?.unit === 'selector'
 }

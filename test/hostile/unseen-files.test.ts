@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { composed } from '../pipeline/compose/composing.ts'
+import { answering, trigger } from '../pipeline/react/site.ts'
 import { page, put, putAll, remove, rulesPage } from '../support/content.ts'
 import { type Client, client, type Fields } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -166,6 +167,31 @@ describe('files of which somebody may know no element, in writes to what would b
     const { status, text } = await client(server.port)('POST', '/topics/known.html', at('#in'), '<li>2</li>')
     expect([status, text]).to.deep.equal([206, '<li>2</li>'])
     expect((await server.site.find('/topics/known.html'))?.bytes?.toString()).to.contain('<li>known</li><li>2</li>')
+  })
+
+  it('REA-40 what a route captures is told to reactions whether or not a file stands there of which nothing may be known', async () => {
+    await put(
+      server,
+      '/reactions.html',
+      page(
+        trigger({
+          resource: '/topics/*',
+          action: answering(299, 'X').replace('"X"', 'Context.request.params.topic ?? "none"'),
+        }),
+      ),
+    )
+    const of = async (name: string, method: string, fields: Fields) =>
+      told(await client(server.port)(method, `/topics/${name}.html`, fields, '')).replaceAll(name, 'NAME')
+    for (const [method, fields] of [
+      ['GET', at('p.open')],
+      ['POST', at('#in')],
+      ['OPTIONS', {}],
+    ] as [string, Fields][]) {
+      const absent = await of('absent', method, fields)
+      expect(absent, method).to.match(/^299.*NAME$/s)
+      expect(await of('secret', method, fields), method).to.equal(absent)
+    }
+    await remove(server, '/reactions.html')
   })
 })
 
