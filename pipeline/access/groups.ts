@@ -13,8 +13,8 @@ export interface GroupOracle {
    * (GRP-5), whether it resolves to false or rejects.
    *
    * @param asking the same object for all groups that are asked one after another, those of a document together
-   * @returns undefined for one that is not asked, as those before it have spent what all may: rules that refuse its members
-   *   count then, and those that allow them do not
+   * @returns undefined for one that is not asked, as those before it have spent what all may or it has changed meanwhile: rules
+   *   that refuse its members count then, and those that allow them do not
    */
   includes(group: Group, email: string, asking: object): Promise<boolean | undefined>
 }

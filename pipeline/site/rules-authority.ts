@@ -1,5 +1,6 @@
 /** The rules of a site as the authority over one request on its public surface. */
 
+import type { AccessRules } from '../access/access-rules.ts'
 import { admit, admitDirectory, admittingElements } from '../access/admission.ts'
 import { Access } from '../access/decision.ts'
 import { type GroupOracle, Membership } from '../access/groups.ts'
@@ -74,14 +75,20 @@ export function rulesAuthority(
       async settle(paths: readonly string[]) {
         for (const path of paths) asked.add(path)
         if (needsNone()) return
-        // Leases tell of what was done at their own paths; a group may look at any.
-        await site.inStep()
-        if (changes !== site.changes) {
-          held = undefined
-          current = undefined
-          changes = site.changes
-        }
-        await authority().access.resolveGroups([...asked])
+        let rules: AccessRules
+        do {
+          // Leases tell of what was done at their own paths; a group may look at any.
+          await site.inStep()
+          if (changes !== site.changes) {
+            held = undefined
+            current = undefined
+            changes = site.changes
+          }
+          const { access } = authority()
+          rules = access.rules
+          await access.resolveGroups([...asked])
+          // Groups that have changed while they were asked have not answered.
+        } while (rules !== site.rules)
       },
       isSettled: () => needsNone() || changes === site.changes,
     }

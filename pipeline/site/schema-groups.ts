@@ -103,6 +103,12 @@ export function schemaGroups(site: Site, refused?: (group: Group, failure: strin
       if (!file?.isDocument) return false
       const { itemtype, method } = found
       const { document, elements } = await copied(together, file)
+      // Its place is that of the rules it comes from: in another state of the document another group may stand there.
+      await site.inStep()
+      if (!site.rules.groupsNamed(group.name).includes(group)) {
+        refused?.(group, 'its document has changed meanwhile')
+        return undefined
+      }
       const element = elements[group.position]
       if (!element) return false
       const { steps, time } = GROUP_LIMITS

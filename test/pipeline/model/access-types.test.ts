@@ -135,6 +135,37 @@ describe('Subtypes of rules and groups', () => {
       expect(await may('ida@bench.example')).to.equal(false)
     })
 
+    it('GRP-5 one whose page changes while it is asked does not answer by what stands in its place then', async () => {
+      const { site } = hosted
+      await hosted.put('/model.html', page(schema(CREW, { parent: GROUP }, includes('domain'))))
+      const principal = principalFromClaims({ sub: 's', email: 'ida@bench.example', email_verified: true }, [])
+      const find = site.find.bind(site)
+      const other = meta('domain', 'other.example') + meta('name', 'crew')
+      const band = crew(members.replace('crew', 'band'))
+      for (const before of [crew(other), `<i>x</i>${crew(other)}`]) {
+        await hosted.put('/rules.html', page(before))
+        const after = before.replace(crew(other), band + crew(other))
+        let isFirst = true
+        site.find = async path => {
+          if (isFirst) {
+            isFirst = false
+            await hosted.put('/rules.html', page(after))
+          }
+          return find(path)
+        }
+        try {
+          const membership = new Membership(principal, schemaGroups(site))
+          const [group] = site.rules.groups()
+          expect(group?.name).to.equal('crew')
+          await membership.resolveGroups(group ? [group] : [])
+          expect(isFirst).to.equal(false)
+          expect(group && membership.includes(group)).to.equal(undefined)
+        } finally {
+          site.find = find
+        }
+      }
+    })
+
     it('are found where they stand after the page has changed', async () => {
       await hosted.put('/model.html', page(schema(CREW, { parent: GROUP }, includes('domain'))))
       await hosted.put('/rules.html', page(`<i>x</i>${rule(RULES, 'crew')}<b>y</b>${crew(members)}`))
