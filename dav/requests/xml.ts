@@ -4,8 +4,9 @@ import { Fault } from '../../pipeline/fault.ts'
 import { TreeError } from '../../pipeline/tree/limits.ts'
 import { localName } from '../../pipeline/tree/namespaces.ts'
 import { type DocumentNode, type ElementNode, isElement } from '../../pipeline/tree/nodes.ts'
-import { inTurns } from '../../pipeline/tree/steps.ts'
-import { parseXml, parsingXml } from '../../pipeline/tree/xml.ts'
+import { atOnce, inTurns, type Steps } from '../../pipeline/tree/steps.ts'
+import { parsingXml } from '../../pipeline/tree/xml.ts'
+import { findingForeignName } from './xml-names.ts'
 
 /** Namespace of RFC 4918. */
 export const DAV = 'DAV:'
@@ -21,13 +22,13 @@ export function malformed(message: string): Fault {
  * Parses a body.
  *
  * @returns its root element
- * @throws Fault 400 `MalformedXml` for bytes that are no UTF-8 or UTF-16, text that is not well formed, undeclared
- *   prefixes, document types, and elements nested too deeply
+ * @throws Fault 400 `MalformedXml` for bytes that are no UTF-8 or UTF-16, text that is not well formed by the fourth edition
+ *   of XML 1.0 (RFC 4918), undeclared prefixes, document types, and elements nested too deeply
  */
 export function parseXmlBody(bytes: Uint8Array): ElementNode {
   const text = decode(bytes)
   try {
-    return rootOf(parseXml(text))
+    return atOnce(reading(text))
   } catch (error) {
     throw unreadable(error)
   }
@@ -37,10 +38,17 @@ export function parseXmlBody(bytes: Uint8Array): ElementNode {
 export async function parseLongXmlBody(bytes: Uint8Array): Promise<ElementNode> {
   const text = decode(bytes)
   try {
-    return rootOf(await inTurns(parsingXml(text), text.length))
+    return await inTurns(reading(text), text.length)
   } catch (error) {
     throw unreadable(error)
   }
+}
+
+function* reading(text: string): Steps<ElementNode> {
+  const document = yield* parsingXml(text)
+  const foreign = yield* findingForeignName(document, text)
+  if (foreign !== undefined) throw malformed(`The name ${foreign} is none in the fourth edition of XML 1.0.`)
+  return rootOf(document)
 }
 
 function rootOf(document: DocumentNode): ElementNode {
