@@ -20,6 +20,8 @@ export interface Session {
    * place where sessions are kept is out of reach.
    */
   missing?: true
+  /** It is missing because nobody can tell now whose the cookie is: somebody may be signed in with it. */
+  unknown?: true
   /** Who is signed in. */
   principal?: Principal
   /** Unix milliseconds at which the sign-in is over at the latest. */
@@ -45,8 +47,6 @@ const PAYLOAD_BYTES = ID_BYTES + TIME_BYTES
 const MAC_BYTES = 16
 const VALUE = /^[A-Za-z0-9_-]{51}$/
 const REMEMBERED = 10_000
-/** Cookies of one name that are looked at; whoever can add so many can also make the head too large. */
-const MOST_BROUGHT = 32
 const POOL_BYTES = ID_BYTES * 256
 
 /**
@@ -166,56 +166,11 @@ function externalId(cookie: string): string {
   return hash('sha256', cookie).slice(0, 32)
 }
 
-/** Values of the cookie that a request brings: a neighbouring host can add some of the same name. */
+/** Values of a session's cookie that a request brings: a neighbouring host can add some of the same name. */
 export type BroughtCookies = string | readonly string[] | undefined
-
-/**
- * The values of one cookie in a `Cookie` field.
- *
- * @param field the field's value, as received
- * @param name cookie name
- * @returns the value; where there are several, all of them in their order
- */
-export function cookieValues(field: string | undefined, name: string): BroughtCookies {
-  if (field === undefined) return undefined
-  let first: string | undefined
-  let several: string[] | undefined
-  let at = 0
-  while (at < field.length) {
-    let end = field.indexOf(';', at)
-    if (end < 0) end = field.length
-    while (field[at] === ' ') at++
-    if (field.startsWith(name, at) && field[at + name.length] === '=') {
-      const value = field.slice(at + name.length + 1, end).trim()
-      if (first === undefined) first = value
-      else if (several) several.push(value)
-      else several = [first, value]
-      if (several?.length === MOST_BROUGHT) break
-    }
-    at = end + 1
-  }
-  return several ?? first
-}
 
 function listOf(brought: BroughtCookies): readonly string[] {
   return typeof brought === 'string' ? [brought] : (brought ?? [])
-}
-
-/** What of a site's settings the cookie shows. */
-export interface CookiePolicy {
-  /** Milliseconds. */
-  lifetime: number
-  /** The site's public origin is HTTPS. */
-  secure: boolean
-  /** The site is shown in frames of other sites. */
-  embedded: boolean
-}
-
-/** `Set-Cookie` of a session (SSN-2). */
-export function sessionCookie(name: string, value: string, { lifetime, secure, embedded }: CookiePolicy): string {
-  // Browsers take `SameSite=None` only together with `Secure`.
-  const reach = embedded ? 'SameSite=None; Secure; Partitioned' : `SameSite=Lax${secure ? '; Secure' : ''}`
-  return `${name}=${value}; Path=/; Max-Age=${Math.floor(lifetime / 1000)}; HttpOnly; ${reach}`
 }
 
 export interface SiteSessions {
@@ -238,7 +193,7 @@ export interface SiteSessions {
   /**
    * Signs out (SSN-6).
    *
-   * @returns a new anonymous session, or the same one when nobody was signed in
+   * @returns a new anonymous session, or the same one when nobody is signed in
    * @throws Fault 503
    */
   signOut(session: Session): Promise<Session>
@@ -338,7 +293,7 @@ export function createSiteSessions(options: SiteSessionsOptions): SiteSessions {
       } catch (error) {
         if (!(error instanceof SessionError)) throw error
         options.report('Sessions cannot be reached', { err: error })
-        return { id: '', missing: true }
+        return { id: '', missing: true, unknown: true }
       }
     },
     async signIn(session, signIn) {
@@ -354,6 +309,7 @@ export function createSiteSessions(options: SiteSessionsOptions): SiteSessions {
       return { id, issue, principal, until: at + signedIn, ...(idToken !== undefined && { idToken }) }
     },
     async signOut(session) {
+      if (session.unknown) throw unreachable()
       if (!session.principal) return session
       await reach(sessions.end(site, { id: session.id, until: clock() + signedIn }))
       return anonymous.open(undefined)
@@ -395,6 +351,10 @@ async function reach<T>(work: Promise<T>): Promise<T> {
     return await work
   } catch (cause) {
     if (!(cause instanceof SessionError)) throw cause
-    throw new Fault(503, 'Unavailable', 'Sessions cannot be kept at the moment. Try again soon.', { cause })
+    throw unreachable({ cause })
   }
+}
+
+function unreachable(options?: ErrorOptions): Fault {
+  return new Fault(503, 'Unavailable', 'Sessions cannot be kept at the moment. Try again soon.', options)
 }

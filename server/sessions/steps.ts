@@ -13,10 +13,13 @@ import type { Site } from '../../pipeline/site/site.ts'
 import type { HostedSite, Hosting } from '../hosting.ts'
 import type { State, Step } from '../request-state.ts'
 import type { AnonymousVisitor } from '../response-cache.ts'
-import { type BroughtCookies, cookieValues, type Session, type SiteSessions, sessionCookie } from './site-sessions.ts'
+import type { BroughtCookies, Session, SiteSessions } from './site-sessions.ts'
 
 /** What all addresses of signing in and out begin with. */
 const MAYBE_SIGN_IN = /^\/(?:-|auth\/)/
+
+/** Cookies of one name that are looked at; whoever can add so many can also make the head too large. */
+const MOST_BROUGHT = 32
 
 /** Bytes of the form that signs out. */
 const LARGEST_FORM = 16 * 1024
@@ -38,6 +41,51 @@ export function anonymousVisitor(
 /** Values of the session's cookie that a request brings. */
 export function sessionCookies({ brand }: Pick<SiteSettings, 'brand'>, request: IncomingMessage): BroughtCookies {
   return cookieValues(request.headers.cookie, `${brand}_session`)
+}
+
+/**
+ * The values of one cookie in a `Cookie` field.
+ *
+ * @param field the field's value, as received
+ * @param name cookie name
+ * @returns the value; where there are several, all of them in their order
+ */
+export function cookieValues(field: string | undefined, name: string): BroughtCookies {
+  if (field === undefined) return undefined
+  let first: string | undefined
+  let several: string[] | undefined
+  let at = 0
+  while (at < field.length) {
+    let end = field.indexOf(';', at)
+    if (end < 0) end = field.length
+    while (field[at] === ' ') at++
+    if (field.startsWith(name, at) && field[at + name.length] === '=') {
+      const value = field.slice(at + name.length + 1, end).trim()
+      if (first === undefined) first = value
+      else if (several) several.push(value)
+      else several = [first, value]
+      if (several?.length === MOST_BROUGHT) break
+    }
+    at = end + 1
+  }
+  return several ?? first
+}
+
+/** What of a site's settings the cookie shows. */
+export interface CookiePolicy {
+  /** Milliseconds. */
+  lifetime: number
+  /** The site's public origin is HTTPS. */
+  secure: boolean
+  /** The site is shown in frames of other sites. */
+  embedded: boolean
+}
+
+/** `Set-Cookie` of a session (SSN-2). */
+export function sessionCookie(name: string, value: string, { lifetime, secure, embedded }: CookiePolicy): string {
+  // Browsers take `SameSite=None` only together with `Secure`.
+  const reach = embedded ? 'SameSite=None; Secure; Partitioned' : `SameSite=Lax${secure ? '; Secure' : ''}`
+  return `${name}=${value}; Path=/; Max-Age=${Math.floor(lifetime / 1000)}; HttpOnly; ${reach}`
 }
 
 function cookieOf(settings: SiteSettings, client: Client, { issue = '', principal }: Session): string {

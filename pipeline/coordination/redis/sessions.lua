@@ -66,6 +66,16 @@ if operation == 'keep' then
   return 1
 end
 
+-- Takes away what is over by now of values that were seen to be.
+if operation == 'sweep' then
+  local id = ARGV[3]
+  for place = 4, #ARGV do
+    local ends = string.match(redis.call('HGET', held_key(id), ARGV[place]) or '', '^(%d+) ')
+    if ends and tonumber(ends) <= now then redis.call('HDEL', held_key(id), ARGV[place]) end
+  end
+  return 0
+end
+
 -- `take`
 local id, name = ARGV[3], ARGV[4]
 local value = redis.call('HGET', held_key(id), name)

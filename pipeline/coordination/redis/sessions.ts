@@ -20,7 +20,7 @@ export interface RedisSessionsOptions {
   failed?: (error: unknown) => void
 }
 
-/** What processes tell each other of a session that has ended. */
+/** What processes tell each other of a session that has ended; earlier releases pass over what they have told themselves. */
 type Message = [process: string, site: string, id: string, until: number]
 
 /** Opens the sessions. Without a connection, what ended earlier is learned when there is one. */
@@ -58,19 +58,37 @@ export async function openRedisSessions(options: RedisSessionsOptions): Promise<
 
   /** Notes that a session has ended, and tells of it the first time. */
   function note(site: string, id: string, until: number): void {
-    const key = `${site}/${id}`
+    const key = keyOf(site, id)
     const isNews = !ended.has(key)
     ended.set(key, Math.max(until, ended.get(key) ?? 0))
     if (++added >= SWEEP) sweep()
     if (isNews) for (const listener of listeners) listener(site, id)
   }
 
-  /** Learns which sessions have ended while nobody told this process. */
+  /**
+   * Learns which sessions have ended while nobody told this process, and has those ended again that Redis knows nothing of:
+   * after a fail-over, or with an older state from disk, it may hold their sign-ins once more.
+   */
   async function learn(): Promise<void> {
+    const told = new Set<string>()
     for (const site of await redis.smembers(allSites)) {
       const marks = await redis.zrangebyscore(`${baseOf(site)}:ended`, clock(), '+inf', 'WITHSCORES')
-      for (let i = 0; i < marks.length; i += 2) note(site, marks[i] ?? '', Number(marks[i + 1]))
+      for (let i = 0; i < marks.length; i += 2) {
+        const id = marks[i] ?? ''
+        note(site, id, Number(marks[i + 1]))
+        told.add(keyOf(site, id))
+      }
     }
+    for (const [key, until] of [...ended]) {
+      const slash = key.lastIndexOf('/')
+      if (until > clock() && !told.has(key))
+        await finish(key.slice(0, slash), 'end', { id: key.slice(slash + 1), until })
+    }
+  }
+
+  function hasEnded(site: string, id: string): boolean {
+    const until = ended.get(keyOf(site, id))
+    return until !== undefined && until > clock()
   }
 
   /** Runs a script that ends a session, and has the site known as one that has ended sessions. */
@@ -86,14 +104,16 @@ export async function openRedisSessions(options: RedisSessionsOptions): Promise<
   }
 
   connection.hear(channel, message => {
-    const [sender, site, id, until] = JSON.parse(message) as Message
-    if (sender !== self) note(site, id, until)
+    // Its own, too: the answer to its command may have been lost.
+    const [, site, id, until] = JSON.parse(message) as Message
+    note(site, id, until)
   })
   connection.onResume(() => void learn().catch(failed))
   if (connection.isUp()) await learn().catch(failed)
 
   return {
     async find(site, id) {
+      if (hasEnded(site, id)) return undefined
       const kept = timed(await reach(() => redis.get(`${baseOf(site)}:signed:${id}`)), clock())
       return kept && { signIn: JSON.parse(kept.value) as SignIn, expires: kept.expires }
     },
@@ -105,11 +125,9 @@ export async function openRedisSessions(options: RedisSessionsOptions): Promise<
     async end(site, ending) {
       await finish(site, 'end', ending)
     },
-    hasEnded(site, id) {
-      const until = ended.get(`${site}/${id}`)
-      return until !== undefined && until > clock()
-    },
-    isSignedIn: async (site, id) => (await reach(() => redis.exists(`${baseOf(site)}:signed:${id}`))) === 1,
+    hasEnded,
+    isSignedIn: async (site, id) =>
+      !hasEnded(site, id) && (await reach(() => redis.exists(`${baseOf(site)}:signed:${id}`))) === 1,
     async value(site, id, name) {
       return timed(await reach(() => redis.hget(`${baseOf(site)}:held:${id}`, name)), clock())?.value
     },
@@ -117,10 +135,14 @@ export async function openRedisSessions(options: RedisSessionsOptions): Promise<
       if (prefix === '') return []
       const held = await reach(() => redis.hgetall(`${baseOf(site)}:held:${id}`))
       const found: SessionValue[] = []
+      const over: string[] = []
       for (const [name, text] of Object.entries(held)) {
-        const kept = name.startsWith(prefix) ? timed(text, clock()) : undefined
-        if (kept) found.push({ name, ...kept })
+        const kept = timed(text, clock())
+        if (!kept) over.push(name)
+        else if (name.startsWith(prefix)) found.push({ name, ...kept })
       }
+      // They would stay as long as anything else that the session holds.
+      if (over.length > 0) await run(site, 'sweep', id, ...over)
       return found.sort((a, b) => (a.name < b.name ? -1 : 1))
     },
     keep: async (site, id, { name, value, expires }) => (await run(site, 'keep', id, name, expires, value)) === 1,
@@ -135,6 +157,11 @@ export async function openRedisSessions(options: RedisSessionsOptions): Promise<
       closed = true
     },
   }
+}
+
+/** Ids have no slash. */
+function keyOf(site: string, id: string): string {
+  return `${site}/${id}`
 }
 
 /** A text that was kept with its end before it; undefined when that is over. */

@@ -1,12 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import {
-  cookieValues,
-  externalSessions,
-  sessionCookie,
-  signedSessions,
-} from '../../../server/sessions/site-sessions.ts'
+import { externalSessions, signedSessions } from '../../../server/sessions/site-sessions.ts'
+import { cookieValues, sessionCookie } from '../../../server/sessions/steps.ts'
 
 const secret = randomBytes(32)
 const HOUR = 3_600_000

@@ -1,8 +1,9 @@
+import { once } from 'node:events'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import type { RedisConnection } from '../../../pipeline/coordination/redis/connection.ts'
 import { openRedisSessions } from '../../../pipeline/coordination/redis/sessions.ts'
-import type { SignedIn } from '../../../pipeline/coordination/sessions.ts'
+import type { Sessions, SignedIn } from '../../../pipeline/coordination/sessions.ts'
 import { startRedis, type TestRedis } from './redis-server.ts'
 import { sessionsContract } from './sessions-contract.ts'
 
@@ -14,13 +15,21 @@ const MINUTE = 60_000
 describe('sessions in Redis', () => {
   let server: TestRedis
   const connections: RedisConnection[] = []
+  const servers: TestRedis[] = []
   before(async () => {
     server = await startRedis()
   })
   after(async () => {
     for (const connection of connections) await connection.close()
-    await server.stop()
+    for (const each of [server, ...servers]) await each.stop()
   })
+
+  /** A Redis for one test, which may disturb it. */
+  async function ownRedis(): Promise<TestRedis> {
+    const own = await startRedis()
+    servers.push(own)
+    return own
+  }
 
   async function another(clock: () => number, from = server) {
     const connection = await from.open()
@@ -44,6 +53,16 @@ describe('sessions in Redis', () => {
 
   const session = (): SignedIn => ({ signIn: { claims: { sub: 'ann' }, roles: [], at: 1 }, expires: START + MINUTE })
   const clock = () => START
+
+  /** How a process signs what it tells the others. */
+  async function senderOf(redis: TestRedis, { end }: Sessions): Promise<string> {
+    const listening = redis.connect()
+    await listening.subscribe('scriptorium:sessions')
+    const first = once(listening, 'message')
+    await end(SITE, { id: 'somebody', until: START + MINUTE })
+    const [, message] = await first
+    return JSON.parse(String(message))[0]
+  }
 
   it('SSN-6 SSN-7 what one process ends, the others know within a second, and tell of it once', async () => {
     await server.admin.flushall()
@@ -90,8 +109,8 @@ describe('sessions in Redis', () => {
   })
 
   it('SSN-7 what ended while a process was cut off is learned when it is back', async () => {
-    const own = await startRedis()
-    const [one, two] = [await another(clock, own), await another(clock, own)]
+    const own = await ownRedis()
+    const two = await another(clock, own)
     const heard = new Promise<string>(resolve => {
       two.sessions.onEnd((_site, id) => resolve(id))
     })
@@ -100,12 +119,61 @@ describe('sessions in Redis', () => {
     await own.admin.client('KILL', 'TYPE', 'PUBSUB')
     expect(await heard).to.equal('gone')
     expect(two.sessions.hasEnded(SITE, 'gone')).to.equal(true)
-    for (const { connection } of [one, two]) await connection.close()
-    await own.stop()
+  })
+
+  it('SSN-6 SSN-7 a sign-out whose answer is lost is known to its own process, too, once it is carried out', async () => {
+    const own = await ownRedis()
+    const { sessions } = await another(clock, own)
+    await sessions.signIn(SITE, 'ann', session(), { id: 'old', until: START + MINUTE })
+    const sender = await senderOf(own, sessions)
+    const heard = new Promise<string>(resolve => {
+      sessions.onEnd((_site, id) => resolve(id))
+    })
+    // All that comes back of the command is its word to everybody.
+    await own.admin.publish('scriptorium:sessions', JSON.stringify([sender, SITE, 'ann', START + MINUTE]))
+    expect(await heard).to.equal('ann')
+    expect(sessions.hasEnded(SITE, 'ann')).to.equal(true)
+  })
+
+  it('SSN-6 who was signed out stays out when Redis falls back to an older state, as after a fail-over', async () => {
+    const own = await ownRedis()
+    const [one, two] = [await another(clock, own), await another(clock, own)]
+    await one.sessions.signIn(SITE, 'ann', session(), { id: 'old', until: START + MINUTE })
+    const base = `scriptorium:sessions:{${SITE}}`
+    const before = (await own.admin.get(`${base}:signed:ann`)) ?? ''
+    const told = new Promise(resolve => two.sessions.onEnd((_site, id) => id === 'ann' && resolve(id)))
+    await one.sessions.end(SITE, { id: 'ann', until: START + MINUTE })
+    await told
+    await own.admin.flushall()
+    await own.admin.set(`${base}:signed:ann`, before)
+    for (const { sessions } of [one, two]) {
+      expect(await sessions.find(SITE, 'ann')).to.equal(undefined)
+      expect(await sessions.isSignedIn(SITE, 'ann')).to.equal(false)
+    }
+    await own.admin.client('KILL', 'TYPE', 'PUBSUB')
+    while ((await own.admin.zcard(`${base}:ended`)) < 2) await new Promise(resolve => setTimeout(resolve, 5))
+    const later = await another(clock, own)
+    expect(await later.sessions.find(SITE, 'ann')).to.equal(undefined)
+    expect(later.sessions.hasEnded(SITE, 'ann')).to.equal(true)
+    expect(await later.sessions.keep(SITE, 'old', { name: 'a', value: 'A', expires: START + MINUTE })).to.equal(false)
+  })
+
+  it('SSN-5 values whose time is over do not stay because of others that last', async () => {
+    await server.admin.flushall()
+    let now = START
+    const { sessions } = await another(() => now)
+    await sessions.keep(SITE, 'x', { name: 'basket', value: 'B', expires: START + 100 * MINUTE })
+    for (let i = 0; i < 20; i++) {
+      await sessions.keep(SITE, 'x', { name: `login/${i}`, value: 'L', expires: now + MINUTE })
+      expect((await sessions.values(SITE, 'x', 'login/')).map(({ name }) => name)).to.deep.equal([`login/${i}`])
+      now += 2 * MINUTE
+    }
+    expect(await sessions.values(SITE, 'x', 'login/')).to.deep.equal([])
+    expect(await server.admin.hkeys(`scriptorium:sessions:{${SITE}}:held:x`)).to.deep.equal(['basket'])
   })
 
   it('SSN-4 a Redis that is gone is told as such, and found again when it is back', async () => {
-    const own = await startRedis()
+    const own = await ownRedis()
     const { sessions, connection } = await another(clock, own)
     await own.kill()
     const outcome = await sessions.find(SITE, 'x').catch((error: unknown) => error)
@@ -113,7 +181,5 @@ describe('sessions in Redis', () => {
     await own.start()
     await own.until(connection)
     expect(await sessions.keep(SITE, 'x', { name: 'a', value: 'A', expires: START + MINUTE })).to.equal(true)
-    await connection.close()
-    await own.stop()
   })
 })

@@ -17,9 +17,13 @@ export interface StubSite {
 export async function startStubSite(
   site: Record<string, unknown> = {},
   oidc: Record<string, unknown> = {},
+  settings: Record<string, unknown> = {},
 ): Promise<StubSite> {
   const stub = await startStubProvider()
-  const server = await startServer({ site: { ...site, oidc: { issuer: stub.issuer, clientId: 'site', ...oidc } } })
+  const server = await startServer({
+    settings,
+    site: { ...site, oidc: { issuer: stub.issuer, clientId: 'site', ...oidc } },
+  })
   return {
     server,
     stub,

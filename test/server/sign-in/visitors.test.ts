@@ -344,11 +344,13 @@ describe('visitors', () => {
     it('the visitor is anonymous and has none; what needs one is 503', async () => {
       const { session, cookie } = await signedIn()
       await sessions.close()
-      expect(await visitors.open(cookie)).to.deep.equal({ id: '', missing: true })
+      const unknown = await visitors.open(cookie)
+      expect(unknown).to.deep.equal({ id: '', missing: true, unknown: true })
       expect(reported).to.have.length(1)
       const attempts = [
         () => visitors.signIn(session, alice()),
         () => visitors.signOut(session),
+        () => visitors.signOut(unknown),
         () => visitors.keep(session, { name: 'a', value: 'b', expires: 1 }),
         () => visitors.values(session, 'a'),
         () => visitors.take(session, 'a'),
