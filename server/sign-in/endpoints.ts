@@ -58,6 +58,8 @@ const LONGEST_NAME = 1024
 const MOST_ROLES = 1024
 /** Characters of all claims as JSON. */
 const LONGEST_CLAIMS = 128 * 1024
+/** Claims within claims: what reads or writes them calls itself for each level. */
+const MOST_LEVELS = 512
 /** Milliseconds that a login may take. */
 const PATIENCE = 600_000
 /** Logins under way that a session holds at most. */
@@ -231,8 +233,18 @@ function unkeepable(claims: Record<string, unknown>, roles: readonly string[]): 
   if (typeof sub === 'string' && /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(sub))
     return 'The sub holds control characters'
   if (roles.length > MOST_ROLES) return `There are more than ${MOST_ROLES} roles`
+  if (isDeeper(claims, MOST_LEVELS)) return `The claims have more than ${MOST_LEVELS} levels`
   if (JSON.stringify(claims).length > LONGEST_CLAIMS) return `The claims have more than ${LONGEST_CLAIMS} characters`
   return undefined
+}
+
+function isDeeper(value: unknown, most: number): boolean {
+  let level = [value]
+  for (let depth = 0; depth <= most; depth++) {
+    level = level.flatMap(each => (typeof each === 'object' && each !== null ? Object.values(each) : []))
+    if (level.length === 0) return false
+  }
+  return true
 }
 
 function isTexts(value: unknown): value is string[] {

@@ -6,6 +6,9 @@ import { type Browser, newBrowser } from './browser.ts'
 import { LOGIN } from './fixture.ts'
 import { type StubSite, startStubSite } from './stub-site.ts'
 
+/** A JSON text of so many lists in each other: too deep to be written by `JSON.stringify`. */
+const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+
 function nested(depth: number): unknown {
   let value: unknown = 1
   for (let i = 0; i < depth; i++) value = [value]
@@ -40,6 +43,18 @@ describe('claims of any size and shape', () => {
       expect((await signIn(newBrowser(), claims, userInfo)).status).to.equal(302)
     })
 
+  it('OIDC-5 OIDC-6 claims in 300,000 levels in the user info: nobody is signed in, and the page says so', async () => {
+    const me = `{"sub":"u-1","x":${deep(300_000)}}`
+    const browser = newBrowser()
+    const sent = await browser.get(site.url(LOGIN))
+    site.stub.lies = {
+      answers: { '/me': (_, response) => response.writeHead(200, { 'Content-Type': 'application/json' }).end(me) },
+    }
+    const { status, text } = await browser.get(site.stub.callback(sent.location ?? new URL(site.url('/'))))
+    expect(status).to.equal(400)
+    expect(text).to.include('You were not signed in')
+  })
+
   const REFUSED: typeof KEPT = [
     ['1,025 roles', { sub: 'u-1', ...roles(1025) }],
     ['1,025 roles in one text', { sub: 'u-1', roles: roles(1025).roles.join(' ') }],
@@ -48,6 +63,7 @@ describe('claims of any size and shape', () => {
     ['a name with a line end', { sub: 'u-1\r\nX: y' }],
     ['a name with NUL', { sub: 'u\u0000' }],
     ['129 KiB of claims', { sub: 'u-1', x: 'x'.repeat(129 * 1024) }],
+    ['claims in 2,000 levels', { sub: 'u-1', x: nested(2000) }],
     ['129 KiB in the user info', { sub: 'u-1' }, { sub: 'u-1', x: 'x'.repeat(129 * 1024) }],
   ]
   for (const [what, claims, userInfo] of REFUSED)
