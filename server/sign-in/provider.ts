@@ -40,6 +40,8 @@ export interface Provider {
 
 /** Milliseconds that configuration and keys are kept. */
 const KEPT = 3_600_000
+/** The same after something was refused by them: a provider may put other keys in their place, under the same names or none. */
+const DOUBTED = 60_000
 /** Milliseconds that a provider which has answered is taken to be there. */
 const PRESENT = 30_000
 /** Seconds that the provider has for an answer. */
@@ -55,20 +57,25 @@ export function newAttempt(): Attempt {
 
 /** @param clock unix milliseconds, by which configuration and keys age */
 export function createProvider(settings: OidcSettings, clock: () => number = Date.now): Provider {
-  let server: { at: number; metadata: Promise<OpenId.ServerMetadata> } | undefined
+  let server: { at: number; metadata: OpenId.ServerMetadata } | undefined
+  let discovery: Promise<OpenId.ServerMetadata> | undefined
   let keys: { until: number; jwks: OpenId.JWKS } | undefined
 
   /** @param age milliseconds that what is known may be old */
-  function metadata(age: number): Promise<OpenId.ServerMetadata> {
-    const known = server
-    if (known && clock() - known.at < age) return known.metadata
-    const entry = { at: clock(), metadata: discover(settings) }
-    server = entry
-    entry.metadata.catch(() => {
+  async function metadata(age: number): Promise<OpenId.ServerMetadata> {
+    if (server && clock() - server.at < age) return server.metadata
+    discovery ??= renew().finally(() => {
       // A failure is not kept: the next visitor asks again.
-      if (server === entry) server = known
+      discovery = undefined
     })
-    return entry.metadata
+    return discovery
+  }
+
+  async function renew(): Promise<OpenId.ServerMetadata> {
+    const at = clock()
+    const metadata = await discover(settings)
+    server = { at, metadata }
+    return metadata
   }
 
   /** A configuration for one use, so that what fails on its way is known to belong to it. */
@@ -90,6 +97,9 @@ export function createProvider(settings: OidcSettings, clock: () => number = Dat
     if (keys && keys.until > clock()) oidc().setJwksCache(configuration, { jwks: keys.jwks, uat })
     try {
       return await work()
+    } catch (error) {
+      if (keys) keys.until = Math.min(keys.until, clock() + DOUBTED)
+      throw error
     } finally {
       const cache = oidc().getJwksCache(configuration)
       if (cache && cache.uat !== uat) keys = { until: clock() + KEPT, jwks: cache.jwks }

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
 import { createProvider } from '../../../server/sign-in/provider.ts'
@@ -7,7 +8,7 @@ import { startServer, type TestServer } from '../../support/server.ts'
 import { formOf, newBrowser } from './browser.ts'
 import { CALLBACK, LOGIN, LOGOUT, type SignInSite, startSignInSite } from './fixture.ts'
 import { CLIENT } from './oidc-server.ts'
-import { startStubProvider } from './stub-provider.ts'
+import { newKey, startStubProvider } from './stub-provider.ts'
 
 const NS = 'https://platform.example/ns'
 
@@ -216,6 +217,40 @@ describe('identity providers', () => {
       // Whoever is on the way needs no more than what is known.
       await identify(authorization)
       expect(count(stub.requests, CONFIGURATION)).to.equal(2)
+    })
+
+    it('OIDC-8 whoever is on the way waits for no login that makes sure of the provider', async () => {
+      const { stub, time, login, identify } = await providerAt(1_000_000)
+      const authorization = await login()
+      time.now += 30_000
+      const asked = Promise.withResolvers<() => void>()
+      const fail = {
+        [CONFIGURATION]: (_: unknown, response: ServerResponse) => asked.resolve(() => response.destroy()),
+      }
+      stub.lies = { answers: fail }
+      const outcome = login().then(String, reasonOf)
+      const breakOff = await asked.promise
+      await identify(authorization)
+      breakOff()
+      expect(await outcome).to.equal('unreachable')
+    })
+
+    it('OIDC-8 a key that took the place of another under the same name is found within a minute', async () => {
+      const { stub, time, login, identify } = await providerAt(1_000_000)
+      const authorization = await login()
+      await identify(authorization)
+      const next = newKey(stub.key.kid)
+      stub.lies = { key: next, published: [next] }
+      const outcome = () => identify(authorization).then(() => 'signed in', reasonOf)
+      expect(await outcome()).to.equal('invalid')
+      time.now += 59_999
+      expect(await outcome()).to.equal('invalid')
+      expect(count(stub.requests, '/jwks'), 'refusals have keys fetched once a minute at most').to.equal(1)
+      time.now += 1
+      expect(await outcome()).to.equal('signed in')
+      time.now += 3_599_999
+      expect(await outcome()).to.equal('signed in')
+      expect(count(stub.requests, '/jwks')).to.equal(2)
     })
 
     it('a key that was rotated is found at once', async () => {
