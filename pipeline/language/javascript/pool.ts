@@ -80,9 +80,22 @@ export class Pool {
   async run(batch: Batch): Promise<Report[] | Lost> {
     const thread = await this.#thread(batch)
     if (!thread) return this.#isClosed ? 'closed' : 'killed'
+    const reports = await this.#give(batch, thread)
+    if (reports !== 'idle' || this.#isClosed) return this.#took(thread, reports)
+    // Nothing was executed, so another worker may do it, which is new: whatever ends that one is a matter of this batch.
+    this.#busy.delete(thread)
+    const another = this.#start(batch.site)
+    const again = await this.#give(batch, another)
+    return this.#took(another, again === 'idle' ? 'killed' : again)
+  }
+
+  #give(batch: Batch, thread: Thread): Promise<Report[] | Lost> {
     const order = batch.order(version => thread.versions.has(version))
     order.forget = remember(thread, order)
-    const reports = await thread.run(order, batch.answers(thread))
+    return thread.run(order, batch.answers(thread))
+  }
+
+  #took(thread: Thread, reports: Report[] | Lost): Report[] | Lost {
     this.#busy.delete(thread)
     if (thread.isLost) this.#replace(typeof reports === 'string' ? reports : 'killed')
     else this.#free.push(thread)
@@ -132,11 +145,15 @@ export class Pool {
   }
 
   #begin(site: string): Thread {
-    const thread = this.#free.pop() ?? new Thread(this.#limits, this.#failed)
-    this.#busy.set(thread, site)
+    const thread = this.#start(site, this.#free.pop())
     // The one that is kept ready for another site, or for the case that this one has to be ended.
     if (this.#free.length === 0 && this.#busy.size === this.#most)
       this.#free.push(new Thread(this.#limits, this.#failed))
+    return thread
+  }
+
+  #start(site: string, thread = new Thread(this.#limits, this.#failed)): Thread {
+    this.#busy.set(thread, site)
     return thread
   }
 

@@ -25,8 +25,8 @@ const MOST_PATIENCE = 8
 /** Megabytes of the worker's own heap: parsed documents, and nodes that programs build. */
 const HEAP = 384
 
-/** Why a worker did not report. */
-export type Lost = 'killed' | 'out-of-memory' | 'closed'
+/** Why a worker did not report. `idle`: it has ended before it began any of it, as one can that has waited for work. */
+export type Lost = 'killed' | 'out-of-memory' | 'closed' | 'idle'
 
 /** Takes why a worker has not started. */
 export type Failed = (error: Error) => void
@@ -75,14 +75,10 @@ export class Thread {
     })
     this.#answers.port1.unref()
     this.#worker.on('message', (news: News) => this.#hear(news))
-    this.#worker.on('error', error => {
-      this.#unstarted(error)
-      this.#end('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'out-of-memory' : 'killed')
-    })
-    this.#worker.on('exit', code => {
-      this.#unstarted(new Error(`The worker has ended with ${code}.`))
-      this.#end('killed')
-    })
+    this.#worker.on('error', error =>
+      this.#ended(error, 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'out-of-memory' : 'killed'),
+    )
+    this.#worker.on('exit', code => this.#ended(new Error(`The worker has ended with ${code}.`), 'killed'))
     this.#worker.unref()
   }
 
@@ -183,6 +179,12 @@ export class Thread {
     clearTimeout(task.timer)
     this.#worker.unref()
     task.done(outcome)
+  }
+
+  /** Takes note of a thread that has ended by itself. */
+  #ended(error: Error, lost: Lost): void {
+    this.#unstarted(error)
+    this.#end(this.#task && this.#began > 0 ? lost : 'idle')
   }
 
   #end(lost: Lost): void {

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import type { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
 import { Allowance } from '../../../../pipeline/language/allowance.ts'
 import {
@@ -185,6 +186,59 @@ describe('language: JavaScript: workers and limits', () => {
     await own.close()
     expect(told).to.deep.equal([])
   })
+
+  for (const [when, wait] of [
+    ['and is known to be', true],
+    ['just now', false],
+  ] as const)
+    it(`JS-32 a worker that has ended with nothing to do, ${when}, is no reason to fail a program`, async () => {
+      const started: Worker[] = []
+      const note = (worker: Worker) => started.push(worker)
+      process.on('worker', note)
+      const own = createJavaScript({ workers: 1 })
+      for (const site of ['a.example', 'b.example', 'a.example']) {
+        expect(variant(await own.evaluate(job('export default () => 1', { site }), ample()))).to.equal(1n)
+        const ended = Promise.all(started.splice(0).map(worker => worker.terminate()))
+        if (wait) await ended
+      }
+      const both = ['a.example', 'b.example'].map(site =>
+        own.evaluate(job('export default () => 1', { site }), ample()),
+      )
+      expect((await Promise.all(both)).map(variant)).to.deep.equal([1n, 1n])
+      expect(own.counters()).to.include({ evaluations: 5, failures: 0, kills: 0 })
+      process.off('worker', note)
+      await own.close()
+    })
+
+  it('JS-32 programs of several sites that are mixed at random are each answered for themselves, and run once, whichever workers they cost', async () => {
+    const lines: string[] = []
+    const own = createJavaScript({
+      workers: 2,
+      limits: { time: 300, memory: 8 * 1024 * 1024 },
+      log: ({ text }) => lines.push(text),
+    })
+    // A fixed sequence, so that a failure can be looked at again.
+    let seed = 7
+    const chance = (most: number) => (seed = (seed * 48271) % 2147483647) % most
+    const bodies = ['for (;;);', 'new Uint8Array(60_000_000).fill(1)', "throw new Error('no')", '', '', '', '']
+    const all: Promise<void>[] = []
+    for (let i = 0; i < 30; i++) {
+      const body = bodies[chance(bodies.length)] ?? ''
+      const site = `s${chance(3)}.example`
+      const source = `export default () => { console.log('ran ${i}'); ${body}; return ${i} }`
+      all.push(
+        own.evaluate(job(source, { site, origin: site }), ample()).then(outcome => {
+          const expected = ['timeout', 'out-of-memory', 'threw', BigInt(i)][Math.min(bodies.indexOf(body), 3)]
+          expect(variant(outcome), `${i} ${body}`).to.be.oneOf([expected])
+        }),
+      )
+      if (chance(4) === 0) await new Promise(resolve => setImmediate(resolve))
+    }
+    await Promise.all(all)
+    expect(new Set(lines).size).to.equal(lines.length)
+    expect(own.counters()).to.include({ evaluations: 30, busy: 0, queue: 0 })
+    await own.close()
+  }).timeout(120_000)
 
   it('counters tell what was done', async () => {
     const memory: number[] = []
