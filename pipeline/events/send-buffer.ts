@@ -76,9 +76,10 @@ export class SendBuffer {
   /**
    * Takes back all events that wait, if one of them was judged otherwise than now. What is no event stays.
    *
+   * @param now undefined takes back all of them
    * @returns the first of them, or undefined where they stay
    */
-  takeBack(now: Access): { after: EventId | undefined } | undefined {
+  takeBack(now: Access | undefined): { after: EventId | undefined } | undefined {
     const events = this.#queue.filter(({ judgedBy }) => judgedBy !== undefined)
     if (events.every(({ judgedBy }) => judgedBy === now)) return undefined
     this.#queue = this.#queue.filter(({ judgedBy }) => judgedBy === undefined)

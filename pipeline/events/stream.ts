@@ -282,6 +282,8 @@ export class Stream {
   /** Tells the client why, and ends (EVT-50). */
   endSession(reason: SessionEnd): void {
     if (!this.isOpen) return
+    // What waits was for the session; after a reset the client reads the page as whoever it is then.
+    this.#sendBuffer?.takeBack(undefined)
     this.#wasReset = false
     this.#reset(reason)
     this.end('after that')

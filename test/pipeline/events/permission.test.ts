@@ -209,18 +209,22 @@ describe('permission of streams', () => {
           expect(await readLater([rule], ...meanwhile)).to.equal(all.join(' '))
         })
 
-      it('EVT-66 EVT-50 a session that ends takes along what waited', async () => {
-        await ruled(OPEN)
-        const { reader, stream } = await site.watch(PATH)
-        reader.stop()
-        for (const text of ['on its way', 'waiting'])
-          await site.write(PATH, ['PUT', '#p', `<p id="p" class="secret">${text}</p>`])
-        await site.rules(OPEN, secret)
-        stream.endSession('session-invalidated')
-        reader.resume()
-        await until(() => reader.ending === 'ended')
-        expect(told(reader.events.slice(1))).to.equal('<p id="p" class="secret">on its way</p> reset')
-      })
+      for (const [title, rules] of [
+        ['', [OPEN]],
+        [', whatever rules came before', [OPEN, secret]],
+      ] as const)
+        it(`EVT-65 EVT-50 a session that ends takes along what waited${title}`, async () => {
+          await ruled(OPEN)
+          const { reader, stream } = await site.watch(PATH)
+          reader.stop()
+          for (const text of ['on its way', 'waiting'])
+            await site.write(PATH, ['PUT', '#p', `<p id="p" class="secret">${text}</p>`])
+          await site.rules(...rules)
+          stream.endSession('session-invalidated')
+          reader.resume()
+          await until(() => reader.ending === 'ended')
+          expect(told(reader.events.slice(1))).to.equal('<p id="p" class="secret">on its way</p> reset')
+        })
     })
 
     it('EVT-66 a whole document comes without its body to whom some of it is refused', async () => {
