@@ -1,11 +1,15 @@
 /** Sessions that several processes share, kept in Redis: every change is one run of one script. */
 
 import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { type Ending, SessionError, type Sessions, type SessionValue, type SignIn } from '../sessions.ts'
 import type { RedisConnection } from './connection.ts'
 import { redisScript } from './script.ts'
 
 const SCRIPT = redisScript('./sessions.lua')
+
+/** Milliseconds after which it is asked again which sessions have ended. */
+const LEARN_AGAIN = 500
 
 /** Marks of ended sessions are looked through whenever so many have been added. */
 const SWEEP = 1000
@@ -16,8 +20,10 @@ export interface RedisSessionsOptions {
   prefix?: string
   /** Unix milliseconds. */
   clock?: () => number
-  /** Told when it cannot be learned which sessions have ended; it is tried again with the next connection. */
+  /** Told when it cannot be learned which sessions have ended; it is tried again until it is. */
   failed?: (error: unknown) => void
+  /** Milliseconds between two attempts to learn that. */
+  again?: number
 }
 
 /** What processes tell each other of a session that has ended; earlier releases pass over what they have told themselves. */
@@ -25,7 +31,13 @@ type Message = [process: string, site: string, id: string, until: number]
 
 /** Opens the sessions. Without a connection, what ended earlier is learned when there is one. */
 export async function openRedisSessions(options: RedisSessionsOptions): Promise<Sessions> {
-  const { connection, prefix = 'scriptorium', clock = Date.now, failed = () => undefined } = options
+  const {
+    connection,
+    prefix = 'scriptorium',
+    clock = Date.now,
+    failed = () => undefined,
+    again = LEARN_AGAIN,
+  } = options
   const { redis } = connection
   const self = randomUUID()
   const channel = `${prefix}:sessions`
@@ -86,6 +98,28 @@ export async function openRedisSessions(options: RedisSessionsOptions): Promise<
     }
   }
 
+  let learning: Promise<void> | undefined
+  /** Learns it, however often Redis goes away meanwhile: listening may begin anew before commands are taken again. */
+  async function learnSurely(): Promise<void> {
+    // What was asked before listening began anew may be too early.
+    await learning
+    learning ??= untilDone(learn).finally(() => {
+      learning = undefined
+    })
+    return learning
+  }
+
+  async function untilDone(work: () => Promise<void>): Promise<void> {
+    for (let attempt = 1; !closed; attempt++) {
+      try {
+        return await work()
+      } catch (error) {
+        if (attempt === 1) failed(error)
+        await setTimeout(again, undefined, { ref: false })
+      }
+    }
+  }
+
   function hasEnded(site: string, id: string): boolean {
     const until = ended.get(keyOf(site, id))
     return until !== undefined && until > clock()
@@ -108,8 +142,12 @@ export async function openRedisSessions(options: RedisSessionsOptions): Promise<
     const [, site, id, until] = JSON.parse(message) as Message
     note(site, id, until)
   })
-  connection.onResume(() => void learn().catch(failed))
-  if (connection.isUp()) await learn().catch(failed)
+  connection.onResume(() => void learnSurely())
+  if (connection.isUp())
+    await learn().catch(error => {
+      failed(error)
+      void learnSurely()
+    })
 
   return {
     async find(site, id) {

@@ -121,6 +121,37 @@ describe('sessions in Redis', () => {
     expect(two.sessions.hasEnded(SITE, 'gone')).to.equal(true)
   })
 
+  it('SSN-7 it is asked again until it is learned: the connection for commands may come back behind the other one', async () => {
+    const own = await ownRedis()
+    const connection = await own.open()
+    connections.push(connection)
+    let failures = 0
+    const redis = new Proxy(connection.redis, {
+      get(target, name) {
+        if (name === 'smembers' && failures > 0) return () => Promise.reject(new Error(`away ${failures--}`))
+        const value: unknown = Reflect.get(target, name)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    const told: unknown[] = []
+    const sessions = await openRedisSessions({
+      connection: { ...connection, redis },
+      clock,
+      again: 1,
+      failed: error => told.push(error),
+    })
+    const heard = new Promise<string>(resolve => {
+      sessions.onEnd((_site, id) => resolve(id))
+    })
+    await own.admin.zadd(`scriptorium:sessions:{${SITE}}:ended`, START + MINUTE, 'gone')
+    await own.admin.sadd('scriptorium:sessions:sites', SITE)
+    failures = 3
+    await own.admin.client('KILL', 'TYPE', 'PUBSUB')
+    expect(await heard).to.equal('gone')
+    expect(told.map(String)).to.deep.equal(['Error: away 3'])
+    await sessions.close()
+  })
+
   it('SSN-6 SSN-7 a sign-out whose answer is lost is known to its own process, too, once it is carried out', async () => {
     const own = await ownRedis()
     const { sessions } = await another(clock, own)
