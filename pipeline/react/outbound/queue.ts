@@ -1,6 +1,7 @@
 /** Sends outbound requests: so many at a time, again when they fail, and again after the process was killed (REA-83 to REA-86). */
 
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Leases } from '../../coordination/leases.ts'
 import type { NoteChange, NoteStore } from '../../store/notes.ts'
 import type { OutboundCall } from '../calls.ts'
@@ -128,7 +129,7 @@ export function createOutbound(parts: OutboundParts): Outbound {
   }
 
   async function attemptOf(item: Waiting): Promise<void> {
-    const note = item.entry ? undefined : await notes.note(waitingKey(item.id))
+    const note = item.entry ? undefined : await surely(item, () => notes.note(waitingKey(item.id)))
     const entry = item.entry ?? (note && entryOf(note))
     // Somebody else has taken it.
     if (!entry || (!item.entry && entry.owner !== owner)) return
@@ -138,7 +139,7 @@ export function createOutbound(parts: OutboundParts): Outbound {
     if (outcome.ok) {
       figures.delivered++
       log('info', 'An outbound request was delivered', { ...told, status: outcome.status })
-      if (!item.entry) await notes.changeNotes([{ op: 'drop', key: waitingKey(entry.id) }])
+      if (!item.entry) await noted(item, [{ op: 'drop', key: waitingKey(entry.id) }])
       return
     }
     const failure = 'error' in outcome ? outcome.error : `status ${outcome.status}`
@@ -147,16 +148,35 @@ export function createOutbound(parts: OutboundParts): Outbound {
     if (item.entry || isFinal || made > entry.retries) {
       figures.failed++
       log('warn', 'An outbound request has failed', { ...told, failure })
-      if (!item.entry) await notes.changeNotes(keepFailed({ ...entry, attempts: made, failure }, clock()))
+      if (!item.entry) await noted(item, keepFailed({ ...entry, attempts: made, failure }, clock()))
       return
     }
     figures.retried++
     const wait = firstWait * 2 ** (made - 1) * (0.8 + Math.random() * 0.4)
     const again = { ...entry, attempts: made, failure, due: clock() + Math.round(wait) }
     log('info', 'An outbound request is sent again later', { ...told, failure })
-    await notes.changeNotes([keepWaiting(again)])
+    await noted(item, [keepWaiting(again)])
     enqueue(again)
   }
+
+  /**
+   * Asks the store until it answers. The request counts as in flight meanwhile, so that few of them ask; nobody else looks
+   * after it while this process lives.
+   */
+  async function surely<T>(item: Waiting, ask: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await ask()
+      } catch (error) {
+        if (closed) throw error
+        if (attempt === 1)
+          log('error', 'An outbound request waits for the store', { site: item.site, delivery: item.id, err: error })
+      }
+      await sleep(firstWait, undefined, { ref: false })
+    }
+  }
+
+  const noted = (item: Waiting, changes: NoteChange[]) => surely(item, () => notes.changeNotes(changes))
 
   function enqueue(entry: Entry, isKept = true): void {
     const { id, site, due } = entry
