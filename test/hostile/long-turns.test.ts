@@ -13,9 +13,8 @@ import { compileTemplate } from '../../pipeline/language/liquid/liquid.ts'
 import { rendering } from '../../pipeline/language/liquid/render.ts'
 import { Run } from '../../pipeline/language/liquid/run.ts'
 import { newElement } from '../../pipeline/language/sessel/dom.ts'
-import { Machine } from '../../pipeline/language/sessel/machine.ts'
 import { compile, evaluate, jsonText, writingJson } from '../../pipeline/language/sessel/sessel.ts'
-import { ElementValue, type Value } from '../../pipeline/language/values.ts'
+import type { Value } from '../../pipeline/language/values.ts'
 import { entriesOf, forgetEntries, listingEntries } from '../../pipeline/model/entries.ts'
 import { itemElements } from '../../pipeline/model/items.ts'
 import { bodyText } from '../../pipeline/read/body-text.ts'
@@ -38,6 +37,7 @@ import { atOnce, inTurns, mapping, NODES_PER_STEP, type Steps } from '../../pipe
 import { treeBytes } from '../../pipeline/tree/weight.ts'
 import { scopeOf } from '../pipeline/language/liquid/rendering.ts'
 import { documentAt, hostFor } from '../pipeline/language/sessel/site.ts'
+import { programOn } from '../pipeline/language/sessel/turns.ts'
 import { NS } from '../support/content.ts'
 import { stepsOf } from '../support/steps.ts'
 
@@ -50,18 +50,6 @@ const repeated = (count: number, part: (i: number) => string) =>
 function* template(source: string, names: Record<string, Value> = {}): Steps<void> {
   const compiled = compileTemplate(source, { kind: 'html', element: 'div' })
   for (const _ of rendering(compiled, new Run(scopeOf(names), new Allowance()))) yield
-}
-
-/** A program about an element, left wherever it asks for a pause, until it has a value. */
-function* programOn(node: ElementNode, text: string): Steps<Value> {
-  const host = { ...hostFor(), self: new ElementValue(node) }
-  const machine = new Machine(compile(text), host, new Allowance())
-  for (;;) {
-    const progress = machine.run(0)
-    if (progress instanceof Promise) throw new Error('nothing to wait for')
-    if (progress !== 'turn') return progress.value
-    yield
-  }
 }
 
 const alike = 'a'.repeat(MEGABYTE)

@@ -4,7 +4,7 @@ import { FilterError, TemplateError } from './error.ts'
 import { escapeMarkup, inserted, insertedSafe, type OutputPlace } from './escape.ts'
 import { evaluate, evaluateFiltered, evaluating, takesTurns } from './evaluate.ts'
 import type { Expression, Filtered } from './expression.ts'
-import { numbersOf } from './json.ts'
+import { numbersOf, writingJson } from './json.ts'
 import { compareValues } from './operators.ts'
 import { LoopState, Output, type Run } from './run.ts'
 import type { Located, Loop, Node, Template } from './template.ts'
@@ -71,7 +71,7 @@ function* body(nodes: readonly Node[], run: Run): Work<Jump> {
 function output(value: Filtered, place: OutputPlace, run: Run): Promise<unknown> | undefined {
   try {
     const result = evaluateFiltered(value, run)
-    if (typeof result === 'string' && result.length > PIECE) return Promise.resolve()
+    if ((typeof result === 'string' && result.length > PIECE) || isHash(plain(result))) return Promise.resolve()
     print(result, place, run)
   } catch (error) {
     if (error instanceof Pending) return error.promise
@@ -83,7 +83,9 @@ function output(value: Filtered, place: OutputPlace, run: Run): Promise<unknown>
 function* slowOutput(value: Filtered, place: OutputPlace, run: Run): Work<void> {
   try {
     const result = yield* evaluating(value, run)
-    if (typeof result === 'string' && result.length > PIECE) yield* printing(result, place, run)
+    const bare = plain(result)
+    if (isHash(bare)) yield* printing(yield* writingJson(bare, 0, run), place, run)
+    else if (typeof result === 'string' && result.length > PIECE) yield* printing(result, place, run)
     else run.print(yield* ready(() => written(result, place, run)))
   } catch (error) {
     degrade(error, place, run)

@@ -22,6 +22,9 @@ const MAX_NESTING = 100
 /** Steps after which others may get their turn: a few milliseconds. */
 const STEPS_PER_TURN = 10_000
 
+/** Steps of hashes in a text that is made without a pause: some 20 milliseconds, in which nobody else has a turn. */
+const MOST_AT_ONCE = 50_000
+
 /** Characters that are kept of what was written last. */
 const TAIL = 12
 
@@ -52,6 +55,8 @@ export class Run {
   predicateDepth = 0
   /** Steps that were taken when others last had their turn. */
   #turned = 0
+  /** Steps that hashes have taken in the text that is made. */
+  #hashSteps = 0
   out = new Output()
   readonly #found = new Map<string, LiquidValue>()
   readonly #items = new Map<ElementNode, Map<string, LiquidValue>>()
@@ -143,9 +148,10 @@ export class Run {
     return names
   }
 
-  /** A value as text (LIQ-19). */
+  /** A value as text (LIQ-19), without a pause. @throws FilterError where hashes in it take long */
   text(value: LiquidValue, depth = 0): string {
     if (typeof value === 'string') return value
+    if (depth === 0) this.#hashSteps = 0
     const bare = plain(value)
     switch (typeof bare) {
       case 'string':
@@ -170,7 +176,18 @@ export class Run {
     }
     if (bare instanceof ElementValue) return this.built(normalized(textContent(bare.node)))
     if (bare instanceof Range) return `${bare.first}..${bare.last}`
-    return isHash(bare) ? withoutPause(writingJson(bare, 0, this)) : ''
+    return isHash(bare) ? this.#hashText(bare) : ''
+  }
+
+  #hashText(hash: Parameters<typeof hashKeys>[0]): string {
+    const start = this.allowance.stepsTaken - this.#hashSteps
+    const look = () => {
+      this.#hashSteps = this.allowance.stepsTaken - start
+      if (this.#hashSteps > MOST_AT_ONCE) throw new FilterError('A hash is too large to become a text here.')
+    }
+    const text = withoutPause(writingJson(hash, 0, this), look)
+    look()
+    return text
   }
 
   #itemMember(element: ElementValue, key: string): LiquidValue {

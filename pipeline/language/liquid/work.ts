@@ -76,12 +76,17 @@ export function* ready<T>(evaluate: () => T): Work<T> {
   }
 }
 
-/** Does work where nothing can be left; what is not there yet is told to whoever evaluates. */
-export function withoutPause<T>(work: Work<T>): T {
+/**
+ * Does work where nothing can be left; what is not there yet is told to whoever evaluates.
+ *
+ * @param passed is called wherever the work could be left
+ */
+export function withoutPause<T>(work: Work<T>, passed: () => void): T {
   for (;;) {
     const step = work.next()
     if (step.done) return step.value
     if (step.value !== undefined) throw new Pending(step.value)
+    passed()
   }
 }
 

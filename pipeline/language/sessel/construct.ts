@@ -165,6 +165,6 @@ export function replaceProperty(owner: ElementValue, name: string, value: Value,
   const parent = first?.parentNode && 'tagName' in first.parentNode ? first.parentNode : node
   let at = first && parent !== null ? insideOf(parent).childNodes.indexOf(first) : -1
   if (at < 0) at = insideOf(parent).childNodes.length
-  for (const element of old) detach(element)
+  for (const element of old) detach(element, on)
   insertProperty(parent, Math.min(at, insideOf(parent).childNodes.length), name, value, on)
 }

@@ -5,7 +5,7 @@ import { float, fromFloat, integer } from './arithmetic.ts'
 import { isTruthy, typeOf } from './comparison.ts'
 import { typeError } from './evaluation.ts'
 import type { Method, Methods } from './method.ts'
-import { textForm } from './text-form.ts'
+import { joined } from './text-form.ts'
 
 const NUMERIC = /^-?[0-9]+(\.[0-9]+)?$/
 
@@ -62,12 +62,5 @@ export const CONVERSIONS: Methods = new Map([
   ['Integer', conversion(toInteger)],
   ['Float', conversion(toFloat)],
   ['Bool', conversion((value: Value) => isTruthy(value))],
-  [
-    'String',
-    conversion((value: Value, _, on) => {
-      const text = textForm(value, on.spend)
-      on.take(32 + 2 * text.length)
-      return text
-    }),
-  ],
+  ['String', conversion((value: Value, _, on) => joined([value], '', on))],
 ])

@@ -113,6 +113,13 @@ export function insideOf(node: ElementNode): ParentNode {
   return node.content ?? node
 }
 
+/** The place of a node among its siblings. */
+export function placeOf(node: ChildNode, siblings: readonly ChildNode[], on: Evaluation): number {
+  const at = siblings.indexOf(node)
+  on.spend((at < 0 ? siblings.length : at) >> 7)
+  return at
+}
+
 /** @throws SesselError when the element would hold itself, or the tree be too deep */
 export function insert(parent: ElementNode, at: number, node: ChildNode, on: Evaluation): void {
   if (isVoid(parent)) return
@@ -127,18 +134,23 @@ export function insert(parent: ElementNode, at: number, node: ChildNode, on: Eva
     }
     if (depth + heightOf(node, on) > MAX_DEPTH) throw typeError(`elements are nested deeper than ${MAX_DEPTH} levels`)
   }
-  detach(node)
+  detach(node, on)
   const inside = insideOf(parent)
   on.take(64)
   node.parentNode = inside
   if (at >= inside.childNodes.length) inside.childNodes.push(node)
-  else inside.childNodes.splice(at, 0, node)
+  else {
+    on.spend((inside.childNodes.length - at) >> 9)
+    inside.childNodes.splice(at, 0, node)
+  }
 }
 
-export function detach(node: ChildNode): void {
+/** Takes a node from its place. What is looked for among many siblings, or makes many move up, costs steps. */
+export function detach(node: ChildNode, on: Evaluation): void {
   const siblings = node.parentNode?.childNodes
   if (siblings) {
-    const at = siblings.at(-1) === node ? siblings.length - 1 : siblings.indexOf(node)
+    const at = siblings.at(-1) === node ? siblings.length - 1 : placeOf(node, siblings, on)
+    on.spend((siblings.length - at) >> 9)
     if (at >= 0) siblings.splice(at, 1)
   }
   node.parentNode = null
@@ -146,17 +158,27 @@ export function detach(node: ChildNode): void {
 
 const RAW = new Set(['style', 'script', 'xmp', 'iframe', 'noembed', 'noframes', 'noscript', 'plaintext'])
 
-/** SES-162: what stands raw in markup cannot be escaped, so it may not end its element. */
-function checkRaw(parent: ElementNode, text: string): void {
-  if (!RAW.has(parent.tagName) || parent.namespaceURI !== HTML_NAMESPACE) return
-  const before = parent.childNodes.map(child => (isText(child) ? child.value : '')).join('')
-  const whole = (before + text).toLowerCase()
-  if (whole.includes(`</${parent.tagName}`) || (parent.tagName === 'script' && whole.includes('<!--')))
-    throw typeError(`the text would end the “${parent.tagName}” that it stands in`)
+/** SES-162: what stands raw in markup cannot be escaped, so it may not end its element, with what stands around it neither. */
+function checkRaw({ tagName, namespaceURI, childNodes }: ElementNode, at: number, text: string, on: Evaluation): void {
+  if (!RAW.has(tagName) || namespaceURI !== HTML_NAMESPACE) return
+  const ends = tagName === 'script' ? ['</script', '<!--'] : [`</${tagName}`]
+  const reach = tagName.length + 1
+  let [before, after] = ['', '']
+  let left = at
+  while (left > 0 && before.length < reach) before = textAt(childNodes[--left]).slice(-reach) + before
+  let right = at
+  while (right < childNodes.length && after.length < reach) after += textAt(childNodes[right++]).slice(0, reach)
+  on.spend((text.length >> 6) + ((right - left) >> 3))
+  const whole = `${before.slice(-reach)}${text}${after.slice(0, reach)}`.toLowerCase()
+  if (ends.some(end => whole.includes(end))) throw typeError(`the text would end the “${tagName}” that it stands in`)
+}
+
+function textAt(node: ChildNode | undefined): string {
+  return node && isText(node) ? node.value : ''
 }
 
 export function insertText(parent: ElementNode, at: number, value: string, on: Evaluation): void {
-  checkRaw(parent, value)
+  checkRaw(parent, at, value, on)
   on.take(100 + 2 * value.length)
   const node: TextNode = { nodeName: '#text', value, parentNode: null }
   insert(parent, at, node, on)
@@ -175,7 +197,7 @@ export function insertValue(parent: ElementNode, at: number, value: Value, on: E
   if (value instanceof ElementValue) {
     const node = isMutable(value) ? value.node : copyOf(value.node, on)
     // What moves inside of one parent leaves its old place first.
-    if (node.parentNode === inside && inside.childNodes.indexOf(node) < at) at--
+    if (node.parentNode === inside && placeOf(node, inside.childNodes, on) < at) at--
     insert(parent, at, node, on)
     return isVoid(parent) ? at : at + 1
   }

@@ -20,6 +20,7 @@ import {
   insertValue,
   insideOf,
   newElement,
+  placeOf,
   puttingIn,
   setAttribute,
   setText,
@@ -147,8 +148,8 @@ function replaceWith(element: ElementValue, [value = null]: Value[], on: Evaluat
   return puttingIn(value, on, own => {
     const parent = parentElement(element.node)
     if (!parent) return value
-    const at = parent.childNodes.indexOf(element.node)
-    detach(element.node)
+    const at = placeOf(element.node, parent.childNodes, on)
+    detach(element.node, on)
     insertValue(parent, at, own, on)
     return value
   })
@@ -168,8 +169,8 @@ function insertBefore(element: ElementValue, [reference = null]: Value[], on: Ev
   const parent = parentElement(reference.node)
   if (!parent) throw typeError('“insertBefore” takes an element that has a parent')
   if (reference.node !== element.node) {
-    detach(element.node)
-    insertValue(parent, parent.childNodes.indexOf(reference.node), element, on)
+    detach(element.node, on)
+    insertValue(parent, placeOf(reference.node, parent.childNodes, on), element, on)
   }
   return element
 }
@@ -267,8 +268,8 @@ export const ELEMENT_METHODS: Methods = new Map<string, Method>([
   ],
   [
     'remove',
-    getter(element => {
-      if (isMutable(element)) detach(element.node)
+    getter((element, on) => {
+      if (isMutable(element)) detach(element.node, on)
       return null
     }),
   ],

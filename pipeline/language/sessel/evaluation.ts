@@ -42,6 +42,8 @@ export interface Evaluation {
   readonly context: Context
   /** Counts work: about one for each value that is looked at, or 64 characters. */
   readonly spend: (steps: number) => void
+  /** Whether as much was spent as between two looks at the clock: a Work that goes on is to ask for a pause. */
+  readonly isDue: boolean
   /** Counts bytes of a value that is built. */
   take(bytes: number): void
   /** Whose work it is (`Allowance.party`). */

@@ -3,16 +3,16 @@
 import { isList, type Value } from '../values.ts'
 import { calculate, isNumber, negate } from './arithmetic.ts'
 import { type Code, type ConstructionPlan, OP, type SelectorTemplate } from './code.ts'
-import { compare, isEqual, isTruthy, MAX_TEXT, tooLong } from './comparison.ts'
+import { compare, comparing, isEqual, isTruthy } from './comparison.ts'
 import { construct } from './construct.ts'
-import { typeError } from './evaluation.ts'
+import { type Given, Pending, pausing, typeError } from './evaluation.ts'
 import { Lambda, type Scope } from './kinds.ts'
-import { field, indexed, member, setIndexed, setMember } from './members.ts'
+import { checkKey, field, indexed, member, setIndexed, setMember } from './members.ts'
 import { callByName, callMethod } from './methods.ts'
 import { resolveName, resolves } from './names.ts'
 import { select, sourcesOf, subselect } from './select.ts'
 import type { Activation, State } from './state.ts'
-import { textForm } from './text-form.ts'
+import { joined } from './text-form.ts'
 import { Thrown } from './thrown.ts'
 import { isA } from './types.ts'
 
@@ -118,41 +118,39 @@ export function execute(state: State, frame: Activation, until: number): boolean
         stack.push(calculate('/', stack.pop() as Value, b, state.spend))
         break
       }
-      case OP.EQUAL: {
-        const b = stack.pop() as Value
-        stack.push(isEqual(stack.pop() as Value, b, state.spend))
-        break
-      }
+      case OP.EQUAL:
       case OP.UNEQUAL: {
+        const isWanted = instructions[at - 1] === OP.EQUAL
         const b = stack.pop() as Value
-        stack.push(!isEqual(stack.pop() as Value, b, state.spend))
+        frame.at = at
+        if (state.put(equality(stack.pop() as Value, b, isWanted, state))) return false
         break
       }
       case OP.LESS: {
         const b = stack.pop() as Value
-        stack.push(compare(stack.pop() as Value, b) === -1)
+        stack.push(compare(stack.pop() as Value, b, state.spend) === -1)
         break
       }
       case OP.GREATER: {
         const b = stack.pop() as Value
-        stack.push(compare(stack.pop() as Value, b) === 1)
+        stack.push(compare(stack.pop() as Value, b, state.spend) === 1)
         break
       }
       case OP.AT_MOST: {
         const b = stack.pop() as Value
-        const order = compare(stack.pop() as Value, b)
+        const order = compare(stack.pop() as Value, b, state.spend)
         stack.push(order !== undefined && order <= 0)
         break
       }
       case OP.AT_LEAST: {
         const b = stack.pop() as Value
-        const order = compare(stack.pop() as Value, b)
+        const order = compare(stack.pop() as Value, b, state.spend)
         stack.push(order !== undefined && order >= 0)
         break
       }
       case OP.ORDER: {
         const b = stack.pop() as Value
-        const order = compare(stack.pop() as Value, b)
+        const order = compare(stack.pop() as Value, b, state.spend)
         stack.push(order === undefined ? null : BigInt(order))
         break
       }
@@ -171,20 +169,18 @@ export function execute(state: State, frame: Activation, until: number): boolean
         const items = state.taken(2 * (instructions[at++] as number))
         state.allowance.take(64 + 32 * items.length)
         const entries = new Map<string, Value>()
-        for (let i = 0; i < items.length; i += 2)
-          entries.set(textForm(items[i] as Value, state.spend), items[i + 1] as Value)
+        // Keys are words, or texts with values in them.
+        for (let i = 0; i < items.length; i += 2) {
+          checkKey(items[i] as string)
+          entries.set(items[i] as string, items[i + 1] as Value)
+        }
         stack.push(entries)
         break
       }
       case OP.TEMPLATE: {
-        let text = ''
-        for (const part of state.taken(instructions[at++] as number)) {
-          text += typeof part === 'string' ? part : textForm(part, state.spend)
-          if (text.length > MAX_TEXT) throw tooLong()
-        }
-        state.allowance.take(32 + 2 * text.length)
-        state.fuel -= text.length >> 8
-        stack.push(text)
+        const parts = state.taken(instructions[at++] as number)
+        frame.at = at
+        if (state.put(joined(parts, '', state))) return false
         break
       }
       case OP.LAMBDA:
@@ -303,6 +299,16 @@ export function execute(state: State, frame: Activation, until: number): boolean
         throw new Error(`no such instruction: ${instructions[at - 1]}`)
     }
   }
+}
+
+/** Whether two values are equal, or that they are not; what holds others is compared with pauses. */
+function equality(a: Value, b: Value, isWanted: boolean, state: State): Given {
+  const known = isEqual(a, b, state.spend)
+  if (known !== undefined) return known === isWanted
+  const work = function* () {
+    return (yield* pausing(comparing(a, b, state.spend))) === isWanted
+  }
+  return new Pending(work())
 }
 
 /** The value of a binding that was made behind the lambda that refers to it, if it has been made. */

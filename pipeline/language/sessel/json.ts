@@ -1,10 +1,10 @@
 /** Values as JSON (SES-232): whole floats keep their point, integers all their digits, keys their order. */
 
 import { piecesOf } from '../../tree/document.ts'
-import { LongText } from '../../tree/long-text.ts'
-import { outerMarkup } from '../../tree/serialize.ts'
+import { isShort, LongText } from '../../tree/long-text.ts'
+import { outerMarkup, writingMarkup } from '../../tree/serialize.ts'
 import { atOnce, type Steps } from '../../tree/steps.ts'
-import { type Dictionary, ElementValue, isList, type List, NamedValue, type Value } from '../values.ts'
+import { type Dictionary, ElementValue, isList, type List, NamedValue, type Source, type Value } from '../values.ts'
 import { MAX_DEPTH, MAX_TEXT, type Spend, tooDeep, tooLong, typeOf } from './comparison.ts'
 import { SesselError } from './failure.ts'
 import { Blob, ClassValue, Lambda, TypeName } from './kinds.ts'
@@ -49,11 +49,18 @@ export function* writingJson(value: Value, spend: Spend = () => undefined): Step
       isDue = false
       yield
     }
+    if (each instanceof ElementValue && !isShort(each.node)) return yield* writeElement(each)
     if (putScalar(each)) return
     if (typeof each === 'string') yield* writeText(each.toWellFormed())
     else if (depth === MAX_DEPTH) throw tooDeep()
     else if (isList(each as Value)) yield* writeList(each as List, depth)
     else yield* writeDictionary(each as Dictionary, depth)
+  }
+
+  function* writeElement({ node, source }: ElementValue): Steps<void> {
+    put('{"$type":"element","$html":')
+    yield* writeText((yield* writingMarkup(node, source?.document.kind ?? 'html')).toWellFormed())
+    put(`${originJson(source)}}`)
   }
 
   function* writeText(text: string): Steps<void> {
@@ -114,8 +121,11 @@ function ofScalar(value: Value): string | undefined {
 
 function elementJson({ node, source }: ElementValue): string {
   const html = JSON.stringify(outerMarkup(node, source?.document.kind ?? 'html').toWellFormed())
-  const from = source?.path === undefined ? '' : `,"$source":${JSON.stringify(source.path)}`
-  return `{"$type":"element","$html":${html}${from}}`
+  return `{"$type":"element","$html":${html}${originJson(source)}}`
+}
+
+function originJson(source: Source | undefined): string {
+  return source?.path === undefined ? '' : `,"$source":${JSON.stringify(source.path)}`
 }
 
 function floatJson(value: number): string {

@@ -1,8 +1,9 @@
 /** Methods of Lists (SES-80 to SES-82). Every one gives a new List. */
 
+import { textKey } from '../../tree/text-key.ts'
 import { ElementValue, isList, type List, type Value } from '../values.ts'
 import { calculate } from './arithmetic.ts'
-import { compare, isTruthy, MAX_DEPTH, MAX_TEXT, type Spend, tooDeep, tooLong, typeOf } from './comparison.ts'
+import { compare, isTruthy, MAX_DEPTH, tooDeep, typeOf } from './comparison.ts'
 import { numberOf } from './conversions.ts'
 import { elementValue } from './element-text.ts'
 import { type Evaluation, type Given, Pending, runtimeError, typeError, type Work } from './evaluation.ts'
@@ -10,7 +11,7 @@ import { Lambda } from './kinds.ts'
 import { integerArgument, lambdaArgument, type Method, type Methods, textArgument } from './method.ts'
 import { microdataOf } from './microdata.ts'
 import { sorting } from './sort.ts'
-import { textForm } from './text-form.ts'
+import { joined, textOf } from './text-form.ts'
 
 /** Items that are looked at without a pause. */
 const WITHOUT_PAUSE = 200
@@ -74,35 +75,39 @@ export function rangeOf(length: number, args: List): [from: number, to: number] 
   return [from, Math.max(from, place(args[1], length))]
 }
 
-/** SES-81: what counts as a number. */
-function numbersIn(list: List, spend: Spend): (bigint | number)[] {
-  const numbers: (bigint | number)[] = []
-  spend(list.length)
-  for (const item of list) {
-    const value = item instanceof ElementValue ? elementValue(item, spend) : item
-    const number = typeof value === 'string' ? numberOf(value) : value
-    if (typeof number === 'bigint' || typeof number === 'number') numbers.push(number)
+type Numeric = bigint | number
+
+/** SES-81: makes one value of all that counts as a number, with pauses: the texts of elements may be long. */
+function folding(fold: (result: Value, number: Numeric, on: Evaluation) => Value, first: Value): Method {
+  const work = function* (list: List, on: Evaluation): Work {
+    let result = first
+    for (const item of list) {
+      on.spend(1)
+      if (on.isDue) yield undefined
+      const value = item instanceof ElementValue ? elementValue(item, on.spend) : item
+      const number = typeof value === 'string' ? numberOf(value) : value
+      if (typeof number === 'bigint' || typeof number === 'number') result = fold(result, number, on)
+    }
+    return result
   }
-  return numbers
+  return plain((list, on) => new Pending(work(list, on)))
 }
 
 function extreme(wanted: -1 | 1): Method {
-  return plain((list, on) => {
-    let found: Value = null
-    for (const number of numbersIn(list, on.spend)) {
-      if (found === null || compare(number, found) === wanted) found = number
-    }
-    return found
-  })
+  return folding(
+    (found, number, on) => (found === null || compare(number, found, on.spend) === wanted ? number : found),
+    null,
+  )
 }
 
 /** Looks at the text forms of all items, with pauses. @returns whether one is what is looked for */
 function* someText(list: List, on: Evaluation, isFound: (text: string, item: Value) => boolean): Work<boolean> {
-  on.spend(list.length)
-  for (let at = 0; at < list.length; at++) {
-    const item = list[at] as Value
-    if (isFound(textForm(item, on.spend), item)) return true
-    if (at % WITHOUT_PAUSE === WITHOUT_PAUSE - 1) yield undefined
+  for (const item of list) {
+    const text = yield* textOf(item, on)
+    // It is gone through once more, to be compared.
+    on.spend(1 + (text.length >> 8))
+    if (isFound(text, item)) return true
+    if (on.isDue) yield undefined
   }
   return false
 }
@@ -112,7 +117,7 @@ function* textsOf(list: List, on: Evaluation): Work<Set<string>> {
   on.take(48 * list.length)
   const texts = new Set<string>()
   yield* someText(list, on, text => {
-    texts.add(text)
+    texts.add(textKey(text))
     return false
   })
   return texts
@@ -123,8 +128,9 @@ function* unique(list: List, on: Evaluation): Work {
   const seen = new Set<string>()
   const kept: Value[] = []
   yield* someText(list, on, (text, item) => {
-    if (!seen.has(text)) kept.push(item)
-    seen.add(text)
+    const key = textKey(text)
+    if (!seen.has(key)) kept.push(item)
+    seen.add(key)
     return false
   })
   room(on, kept.length)
@@ -185,18 +191,6 @@ function* microdataOfAll(list: List, on: Evaluation): Work {
     if (found.length % WITHOUT_PAUSE === 0) yield undefined
   }
   return found
-}
-
-function join(list: List, between: string, on: Evaluation): string {
-  let text = ''
-  for (let at = 0; at < list.length; at++) {
-    if (at > 0) text += between
-    text += textForm(list[at] as Value, on.spend)
-    if (text.length > MAX_TEXT) throw tooLong()
-  }
-  on.spend(list.length + (text.length >> 6))
-  on.take(32 + 2 * text.length)
-  return text
 }
 
 export const LIST_METHODS: Methods = new Map<string, Method>([
@@ -269,14 +263,7 @@ export const LIST_METHODS: Methods = new Map<string, Method>([
       return (yield* until(list, call, false)) < list.length
     }),
   ],
-  [
-    'sum',
-    plain((list, on) => {
-      let sum: Value = 0n
-      for (const number of numbersIn(list, on.spend)) sum = calculate('+', sum, number, on.spend)
-      return sum
-    }),
-  ],
+  ['sum', folding((sum, number, on) => calculate('+', sum, number, on.spend), 0n)],
   ['min', extreme(-1)],
   ['max', extreme(1)],
   ['unique', plain((list, on) => new Pending(unique(list, on)))],
@@ -284,14 +271,14 @@ export const LIST_METHODS: Methods = new Map<string, Method>([
     'subset',
     comparing('subset', function* (list, other, on) {
       const texts = yield* textsOf(other, on)
-      return !(yield* someText(list, on, text => !texts.has(text)))
+      return !(yield* someText(list, on, text => !texts.has(textKey(text))))
     }),
   ],
   [
     'disjoint',
     comparing('disjoint', function* (list, other, on) {
       const texts = yield* textsOf(other, on)
-      return !(yield* someText(list, on, text => texts.has(text)))
+      return !(yield* someText(list, on, text => texts.has(textKey(text))))
     }),
   ],
   [
@@ -300,8 +287,11 @@ export const LIST_METHODS: Methods = new Map<string, Method>([
       least: 1,
       most: 1,
       run: (list: List, [value = null], on) => {
-        const wanted = textForm(value, on.spend)
-        return new Pending(someText(list, on, text => text === wanted))
+        const work = function* () {
+          const wanted = yield* textOf(value, on)
+          return yield* someText(list, on, text => text === wanted)
+        }
+        return new Pending(work())
       },
     },
   ],
@@ -332,7 +322,7 @@ export const LIST_METHODS: Methods = new Map<string, Method>([
       return flat
     }),
   ],
-  ['join', { least: 1, most: 1, run: (list: List, [between], on) => join(list, textArgument('join', between), on) }],
+  ['join', { least: 1, most: 1, run: (list: List, [between], on) => joined(list, textArgument('join', between), on) }],
   ['reduce', { least: 1, most: 2, run: (list: List, args, on) => new Pending(reducing(list, args, false, on)) }],
   ['reduceRight', { least: 1, most: 2, run: (list: List, args, on) => new Pending(reducing(list, args, true, on)) }],
   [

@@ -67,7 +67,7 @@ export class Machine {
   #settleFailed(error: unknown): void {
     if (error instanceof AllowanceSpent) throw error
     if (!(error instanceof SesselError) || this.#state.handlers.length === 0) throw error
-    this.#state.settle()
+    this.#state.chargeAndLook()
   }
 
   #unwind(error: unknown): void {

@@ -3,7 +3,7 @@
 import { ElementValue, isDictionary, isList, LazyDictionary, type Value } from '../values.ts'
 import { staticMember } from './classes.ts'
 import { typeOf } from './comparison.ts'
-import { type Evaluation, type Given, Pending, typeError } from './evaluation.ts'
+import { type Evaluation, type Given, Pending, runtimeError, typeError } from './evaluation.ts'
 import { OpenDictionary } from './host.ts'
 import { propertyOf, setProperty } from './instances.ts'
 import { ClassValue, TypeName } from './kinds.ts'
@@ -45,11 +45,20 @@ export function field(value: Value, name: string, on: Evaluation): Given {
 
 export function setMember(target: Value, name: string, value: Value, on: Evaluation): void {
   if (target instanceof Map) {
+    checkKey(name)
     if (!target.has(name)) on.take(64)
     target.set(name, value)
   } else if (target instanceof OpenDictionary) target.set(name, value)
   else if (target instanceof ElementValue && target.type !== undefined) setProperty(target, name, value, on)
   else throw typeError(`nothing can be assigned to a member of a ${typeOf(target)}`)
+}
+
+/** UTF-16 code units of a key that a program makes: keys of one length beyond V8's 16,383 are looked up one after the other. */
+const LONGEST_KEY = 4_096
+
+/** @throws SesselError for a key that is too long */
+export function checkKey(key: string): void {
+  if (key.length > LONGEST_KEY) throw runtimeError(`a key is longer than ${LONGEST_KEY} characters`)
 }
 
 export function setIndexed(target: Value, key: Value, value: Value, on: Evaluation): void {

@@ -6,9 +6,6 @@ import { compare, typeOf } from './comparison.ts'
 import { type Evaluation, typeError, type Work } from './evaluation.ts'
 import type { Lambda } from './kinds.ts'
 
-/** Comparisons that are made without a pause. */
-const WITHOUT_PAUSE = 1_000
-
 /** @param fn gives keys if it has one parameter, compares if it has two */
 export function* sorting(list: List, fn: Lambda | undefined, on: Evaluation): Work {
   if (fn && fn.code.parameters >= 2) {
@@ -16,8 +13,7 @@ export function* sorting(list: List, fn: Lambda | undefined, on: Evaluation): Wo
   }
   const keyed: { key: Value; item: Value }[] = []
   for (const item of list) keyed.push({ key: fn ? yield on.call(fn, [item]) : item, item })
-  const counted = { compared: 0 }
-  const sorted = yield* merging(keyed, (a, b) => comparing(a.key, b.key, counted, on))
+  const sorted = yield* merging(keyed, (a, b) => comparing(a.key, b.key, on))
   return sorted.map(({ item }) => item)
 }
 
@@ -29,16 +25,16 @@ function* askingOrder(fn: Lambda, a: Value, b: Value, on: Evaluation): Work<numb
   return Number(order)
 }
 
-function* comparing(a: Value, b: Value, counted: { compared: number }, on: Evaluation): Work<number> {
+function* comparing(a: Value, b: Value, on: Evaluation): Work<number> {
   on.spend(1)
-  if (++counted.compared % WITHOUT_PAUSE === 0) yield undefined
-  return orderOfKeys(a, b)
+  if (on.isDue) yield undefined
+  return orderOfKeys(a, b, on)
 }
 
 /** `null` comes first. */
-function orderOfKeys(a: Value, b: Value): number {
+function orderOfKeys(a: Value, b: Value, on: Evaluation): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1
-  return compare(a, b) ?? 0
+  return compare(a, b, on.spend) ?? 0
 }
 
 /** Merge sort from runs of one on. */

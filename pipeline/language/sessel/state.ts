@@ -61,11 +61,7 @@ export class State implements Evaluation {
   /** What is assigned to a property V8 places among what lives long, with everything that it reaches; an initial value it does not. */
   readonly spend = (steps: number): void => {
     this.fuel -= steps
-    if (this.fuel >= -FUEL) return
-    const done = this.#charged - this.fuel
-    // What follows looks at the clock: many long steps of the library would never come to it.
-    this.#charged = this.fuel = 0
-    this.allowance.step(done)
+    if (this.fuel < -FUEL) this.chargeAndLook()
   }
 
   constructor(program: Program, host: SesselHost, allowance: Allowance) {
@@ -108,6 +104,18 @@ export class State implements Evaluation {
         if (!(error instanceof AllowanceSpent)) throw error
       }
     }
+  }
+
+  /** Whether work of the library has come to a place where others may want their turn. */
+  get isDue(): boolean {
+    return this.fuel <= 0
+  }
+
+  /** Charges what was done, and has what follows look at the clock: many long steps of the library would never come to it. */
+  chargeAndLook(): void {
+    const done = this.#charged - this.fuel
+    this.#charged = this.fuel = 0
+    this.allowance.step(done)
   }
 
   /** Charges what was done since the last time. */

@@ -1,6 +1,7 @@
 /** Filters of arrays (LIQ-37, LIQ-39, section 11). They take turns: their inputs may be long. */
 
 import { randomInt } from 'node:crypto'
+import { textKey } from '../../../tree/text-key.ts'
 import { ElementValue } from '../../values.ts'
 import { byCodePoint, equals } from '../compare.ts'
 import type { Run } from '../run.ts'
@@ -90,7 +91,7 @@ export const ARRAY_FILTERS: WorkFilters = {
     for (const value of visited(call)) {
       const looked = plain(field === undefined ? value : yield* fieldOf(value, field, call.run))
       // Types differ: "1", 1 and 1.0 are three values.
-      const key = looked instanceof ElementValue ? looked.node : looked
+      const key = keyOf(looked)
       if (!seen.has(key)) {
         seen.add(key)
         kept.push(value)
@@ -192,7 +193,7 @@ export class Groups {
 
   add(name: LiquidValue, value: LiquidValue): void {
     const bare = plain(name)
-    const key = bare instanceof ElementValue ? bare.node : bare
+    const key = keyOf(bare)
     const items = this.#items.get(key)
     if (items) items.push(value)
     else {
@@ -206,6 +207,12 @@ export class Groups {
       )
     }
   }
+}
+
+/** What stands for a value in a set or map. */
+function keyOf(value: LiquidValue): unknown {
+  if (value instanceof ElementValue) return value.node
+  return typeof value === 'string' ? textKey(value) : value
 }
 
 /** The elements of the input; every one counts before it is visited. */

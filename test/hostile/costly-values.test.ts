@@ -1,0 +1,152 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: expressions have placeholders of their own
+/** What programs and templates do with large values is paid for, leaves others their turn, and grows with the values alone (SEC-12). */
+
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { Allowance } from '../../pipeline/language/allowance.ts'
+import { compileTemplate } from '../../pipeline/language/liquid/liquid.ts'
+import { rendering } from '../../pipeline/language/liquid/render.ts'
+import { Run } from '../../pipeline/language/liquid/run.ts'
+import type { Value } from '../../pipeline/language/values.ts'
+import { atOnce, type Steps } from '../../pipeline/tree/steps.ts'
+import { textKey } from '../../pipeline/tree/text-key.ts'
+import { scopeOf } from '../pipeline/language/liquid/rendering.ts'
+import { became, hostFor } from '../pipeline/language/sessel/site.ts'
+import { running } from '../pipeline/language/sessel/turns.ts'
+import { takesLess } from '../support/cost.ts'
+import { stepsOf } from '../support/steps.ts'
+
+/** `let NAME = …`: a value in which the one before stands twice, `times` times over. */
+const doubled = (name: string, first: string, twice: (before: string) => string, times: number) =>
+  `let ${name}0 = ${first};${Array.from({ length: times }, (_, i) => `let ${name}${i + 1} = ${twice(`${name}${i}`)};`).join('')}` +
+  `let ${name} = ${name}${times};`
+
+const lists = (name: string) => doubled(name, '[1]', before => `[${before}, ${before}]`, 14)
+const dictionaries = (name: string) => doubled(name, '{ x: 1 }', before => `{ a: ${before}, b: ${before} }`, 12)
+const text = (name: string, power: number) => doubled(name, '"a"', before => `${before} + ${before}`, power)
+const items = (power: number) =>
+  `${doubled('s', '"a,"', before => `${before} + ${before}`, power)}let xs = s.split(",");`
+
+/** What a program may do with a megabyte: two texts that differ in their last character alone. */
+const alike = `${text('t', 20)}let a = t + "b";let b = t + "c";`
+
+/** Steps of the allowance that a program takes. */
+function paid(program: string): number {
+  const allowance = new Allowance({ time: 60_000 })
+  atOnce(running(program, hostFor(), allowance))
+  return allowance.stepsTaken
+}
+
+function* template(source: string, names: Record<string, Value>): Steps<void> {
+  const compiled = compileTemplate(source, { kind: 'html', element: 'div' })
+  for (const _ of rendering(compiled, new Run(scopeOf(names), new Allowance()))) yield
+}
+
+describe('costly values', () => {
+  const turns: [what: string, least: number, program: string][] = [
+    ['SES-211 failures that are caught', 900, `${items(10)}xs.map(x => try { throw x } catch (e) { 1 })`],
+    ['SES-52 lists in lists that are compared', 15, `${lists('a')}${lists('b')}a == b`],
+    ['SES-52 dictionaries that are compared', 8, `${dictionaries('a')}${dictionaries('b')}a == b`],
+    ['SES-64 the text of lists in lists', 15, `${lists('a')}"#{a}"`],
+    ['SES-64 the text of dictionaries', 8, `${dictionaries('a')}"#{a}"`],
+    ['SES-63 a dictionary that becomes a text', 8, `${dictionaries('a')}a.String()`],
+    ['SES-80 large values that are joined', 30, `${lists('a')}[a, a].join(",")`],
+    ['SES-80 large values of which each is kept once', 30, `${lists('a')}[a, a].unique()`],
+    ['SES-80 a large value that is looked for', 30, `${lists('a')}[a].contains(a)`],
+    ['SES-81 numbers in a list', 30, `${items(14)}xs.sum()`],
+    ['SES-81 the least of a list', 30, `${items(14)}xs.min()`],
+    [
+      'SES-82 long texts that are sorted',
+      30,
+      `${alike}${items(5)}xs.map((x, i) => if (i / 2 * 2 == i) { a } else { b }).sort()`,
+    ],
+  ]
+  for (const [what, least, program] of turns)
+    it(`SEC-12 ${what}: ${least} turns at least`, () => {
+      expect(stepsOf(running(program))).to.be.at.least(least)
+    })
+
+  const costs: [what: string, least: number, program: string][] = [
+    ['SES-53 the order of long texts', 30_000, `${alike}${'a < b;'.repeat(20)}`],
+    ['SES-52 the likeness of long texts', 30_000, `${alike}${'a == b;'.repeat(20)}`],
+    ['SES-82 long texts that are sorted', 30_000, `${alike}[a, b, a, b, a, b, a, b].sort()`],
+    ['SES-162 a long text in a script', 10_000, `${alike}new script { text: a }`],
+  ]
+  for (const [what, least, program] of costs)
+    it(`SEC-12 ${what}: ${least} steps at least`, () => {
+      expect(paid(program) - paid(alike)).to.be.at.least(least)
+    })
+
+  const moves: [what: string, program: string][] = [
+    ['SES-144 elements that are replaced', 'e.children().map(c => c.replaceWith(new b))'],
+    ['SES-144 elements that are removed', 'let c = e.children();c.map((x, i) => c.at(0 - i - 2)?.remove())'],
+    ['SES-144 elements in front of the first', 'xs.map(x => e.prepend(new b))'],
+    ['SES-144 elements in front of the last', 'let l = e.children().last();xs.map(x => (new b).insertBefore(l))'],
+  ]
+  for (const [what, program] of moves)
+    it(`SEC-12 ${what} among many cost more than among few`, () => {
+      const each = (power: number) => {
+        const before = `${items(power)}let e = new ul { xs.map(x => new li) };`
+        return (paid(`${before}${program}`) - paid(before)) / 2 ** power
+      }
+      expect(each(12)).to.be.above(each(8) + 8)
+    })
+
+  it('SES-162 SEC-12 what is put into a script looks at what stands beside it, not at all that it holds', async () => {
+    const program = `${text('t', 21)}${items(7)}let s = new style { text: t };xs.map(x => s.append("x")).count()`
+    await takesLess(60, () => became(program))
+  })
+
+  const ends: [program: string, is: RegExp][] = [
+    ['let s = new style { text: "le>" };s.prepend("</sty")', /would end/],
+    ['let s = new style { text: "</sty" };s.append("le>")', /would end/],
+    ['let s = new style { text: "</s" };s.append("ty");s.append("LE>")', /would end/],
+    ['let s = new script { text: "-" };s.prepend("<!-")', /would end/],
+    ['let s = new style { text: "yle>" };s.append("</st");s.getHTML()', /"yle><\/st"/],
+  ]
+  for (const [program, is] of ends)
+    it(`SES-162 texts that would end their element together are refused, and others not: ${program}`, async () => {
+      expect(await became(program)).to.match(is)
+    })
+
+  it('SEC-12 SES-43 keys have a length', async () => {
+    const key = `${text('t', 12)}let d = {};`
+    expect(await became(`${key}d[t] = 1;d.count()`)).to.equal('1')
+    expect(await became(`${key}d[t + "a"] = 1`)).to.match(/key is longer than 4096/)
+    expect(await became(`${key}{ "#{t}a": 1 }`)).to.match(/key is longer than 4096/)
+  })
+
+  it('SEC-12 SES-64 a large value becomes no text where nobody can wait', async () => {
+    const large = doubled('a', '{ x: 1 }', before => `{ a: ${before}, b: ${before} }`, 15)
+    expect(await became(`${large}new p { text: a }`)).to.match(/too large to become a text/)
+    expect(await became(`${large}(new p { text: a.String() }).text().count() > 100000`)).to.equal('true')
+  })
+
+  it('SEC-12 LIQ-19 a hash is printed in steps, and too large where nobody can wait', () => {
+    let hash: Value = new Map([['x', 1n]])
+    for (let i = 0; i < 16; i++)
+      hash = new Map([
+        ['a', hash],
+        ['b', hash],
+      ])
+    expect(stepsOf(template('{{ x }}', { x: hash }))).to.be.at.least(100)
+    const printed = stepsOf(template('{{ "" | append: x }}{{ y }}', { x: hash, y: 1n }))
+    expect(printed).to.be.below(5)
+  })
+
+  const long = Array.from({ length: 1_000 }, (_, i) => `${'a'.repeat(16_400)}${1_000 + i}`)
+  for (const filter of ['uniq', 'group_by: "a"'])
+    it(`SEC-12 LIQ-71 long texts of one length are told apart in linear time: ${filter}`, async () => {
+      const x = filter === 'uniq' ? long : long.map(each => new Map([['a', each]]))
+      await takesLess(250, () => stepsOf(template(`{% assign y = x | ${filter} %}`, { x })))
+    })
+
+  it('SEC-12 what stands for a text in a set stands for no other', () => {
+    const texts = ['', 'a', 'a'.repeat(4_096), 'a'.repeat(4_097), 'a'.repeat(4_098), `${'a'.repeat(4_096)}b`]
+    const lone = ['\ud800', '\ud801', '\udc00'].map(each => 'a'.repeat(5_000) + each)
+    const keys = [...texts, ...lone].map(textKey)
+    expect(new Set([...keys, ...keys.map(textKey)]).size).to.equal(2 * keys.length - 3)
+    for (const key of keys) expect(key.length).to.be.below(5_000)
+    expect(keys.slice(0, 3)).to.deep.equal(texts.slice(0, 3))
+  })
+})
