@@ -8,7 +8,6 @@ import type { Vocabulary } from '../model/vocabulary.ts'
 import { packingEntries } from '../store/packed-entries.ts'
 import type { Entry } from '../store/resource.ts'
 import { decodeInTurn, parsingDocument, TreeError } from '../tree/document.ts'
-import { provingWithinLimits } from '../tree/limits.ts'
 import { typesOf } from '../tree/microdata.ts'
 import {
   attribute,
@@ -21,6 +20,7 @@ import {
 } from '../tree/nodes.ts'
 import { writingPlain } from '../tree/plain-json.ts'
 import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
+import { provingWithinLimits } from '../tree/tag-limits.ts'
 import { TokenCollector } from '../tree/tokens.ts'
 import type { Derivation } from './kind.ts'
 import { type Declares, KIND_NAMES, KINDS, type KindName, mayDeclare } from './kinds.ts'

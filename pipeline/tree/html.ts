@@ -6,11 +6,11 @@
 import { html, type ParserOptions, type Token, type TreeAdapter, type TreeAdapterTypeMap } from 'parse5'
 import { HeapError, treeRoom } from './heap.ts'
 import {
+  checkName,
   checkNames,
   MAX_ATTRIBUTES,
   MAX_DEPTH,
   MAX_NODES,
-  maxElements,
   tooDeep,
   tooManyAttributes,
   tooManyElements,
@@ -32,6 +32,7 @@ import {
 } from './nodes.ts'
 import { SteppedParser } from './stepped-parser.ts'
 import { atOnce, NODES_PER_STEP, type Steps } from './steps.ts'
+import { maxElements } from './tag-limits.ts'
 import { ATTRIBUTE, ELEMENT, LEAF } from './weight.ts'
 
 /** Our nodes in the words of the parser. */
@@ -155,6 +156,7 @@ function limitedAdapter(length: number, around: Surroundings, source?: string): 
     createElement(tagName, namespaceURI, attrs) {
       if (++elements > limit) throw tooManyElements()
       count(1 + attrs.length, ELEMENT + ATTRIBUTE * attrs.length)
+      checkName(tagName)
       for (const { name, value } of attrs) checkNames(name, value)
       return {
         nodeName: tagName,

@@ -1,6 +1,7 @@
 /** The HTML parser, in steps: it can be left after every few tokens, and within long ones. */
 
 import { Parser, Token, type TreeAdapterTypeMap } from 'parse5'
+import { checkName } from './limits.ts'
 import { inOnePiece, LONG, puttingInOnePiece } from './long-text.ts'
 import type { Steps } from './steps.ts'
 
@@ -20,6 +21,13 @@ const GAPS = 1024
 function dropGaps(preprocessor: object): void {
   const { gapStack } = preprocessor as { gapStack: number[] }
   if (gapStack.length > GAPS) gapStack.splice(0, gapStack.length - GAPS)
+}
+
+/** Each attribute of a tag is compared with all before it, as far as their names are alike. @throws TreeError for a long name */
+function checkUnfinished(tokenizer: object): void {
+  const { currentToken } = tokenizer as { currentToken: { attrs?: readonly Token.Attribute[] } | null }
+  const name = currentToken?.attrs?.at(-1)?.name
+  if (name !== undefined) checkName(name)
 }
 
 export class SteppedParser<Nodes extends TreeAdapterTypeMap> extends Parser<Nodes> {
@@ -51,6 +59,7 @@ export class SteppedParser<Nodes extends TreeAdapterTypeMap> extends Parser<Node
       }
       tokenizer.flushCurrentCharacterToken()
       dropGaps(preprocessor)
+      checkUnfinished(tokenizer)
       yield
     }
   }

@@ -12,6 +12,9 @@ const MOST_TOKENS = 2_000
 /** Characters of all tokens of one document together. */
 const MOST_CHARACTERS = 64 * 1024
 
+/** UTF-16 code units of a value that are looked at: longer ones of one length V8 compares with each other. */
+const LONGEST_VALUE = 8 * 1024
+
 /** Stands for every token there is. */
 export const ANY_TOKEN = '*'
 
@@ -57,6 +60,8 @@ function tokensOf({ tags, attributes, ids, classes, types }: Said): string[] {
 
 /** Counts what the elements of a document say, so that its tokens are known again when some of them come or go. */
 export class TokenCounts {
+  /** Values that are too long to be counted. */
+  #long = 0
   readonly #said = {
     tags: new Map<string, number>(),
     attributes: new Map<string, number>(),
@@ -80,7 +85,8 @@ export class TokenCounts {
     if (attrs.length === 0) return
     for (const { name, value } of attrs) {
       change(attributes, name, by)
-      if (name === 'id') change(ids, value, by)
+      if (value.length > LONGEST_VALUE) this.#long += isTold(name) ? by : 0
+      else if (name === 'id') change(ids, value, by)
       else if (name === 'class') change(classes, value, by)
       else if (name === 'itemtype') change(types, value, by)
     }
@@ -88,8 +94,13 @@ export class TokenCounts {
 
   /** As those of TokenCollector. */
   tokens(): string[] {
-    return tokensOf(this.#said)
+    return this.#long > 0 ? [ANY_TOKEN] : tokensOf(this.#said)
   }
+}
+
+/** Whether an attribute's value says anything that selectors ask for by name. */
+function isTold(attribute: string): boolean {
+  return attribute === 'id' || attribute === 'class' || attribute === 'itemtype'
 }
 
 function change(counts: Map<string, number>, text: string, by: number): void {
@@ -116,7 +127,9 @@ export class TokenCollector {
     if (attrs.length === 0) return
     for (const { name, value } of attrs) {
       this.#attributes.add(name)
-      this.#valuesOf(name)?.add(value)
+      const values = this.#valuesOf(name)
+      if (values && value.length > LONGEST_VALUE) this.#isAnything = true
+      else values?.add(value)
     }
   }
 
@@ -156,7 +169,7 @@ export class TokenCollector {
     if (!values) return
     const value = source.slice(start, end)
     // What parsers make of these is not looked up here.
-    if (REREAD.test(value)) this.#isAnything = true
+    if (value.length > LONGEST_VALUE || REREAD.test(value)) this.#isAnything = true
     else values.add(value)
   }
 

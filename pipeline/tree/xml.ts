@@ -6,6 +6,7 @@
 import { SaxesParser, type SaxesTagNS } from 'saxes'
 import { HeapError, treeRoom } from './heap.ts'
 import {
+  checkName,
   checkNames,
   MAX_ATTRIBUTES,
   MAX_DEPTH,
@@ -182,8 +183,9 @@ function* read(source: string, holder: DocumentNode | FragmentNode, context?: El
   })
   parser.on('cdata', value => appendText(whole(value), parser.position))
 
-  parser.on('opentagstart', () => {
+  parser.on('opentagstart', ({ name }) => {
     isInTag = true
+    checkName(name, cursor)
     attributes = 0
     if (open.length >= levels) throw tooDeep(cursor)
   })

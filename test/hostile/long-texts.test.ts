@@ -17,13 +17,13 @@ import {
   parsingDocument,
 } from '../../pipeline/tree/document.ts'
 import { bodyOf, findingTail, workingWithoutTail } from '../../pipeline/tree/edit/tail.ts'
-import { provingWithinLimits } from '../../pipeline/tree/limits.ts'
 import { isShort, LONG } from '../../pipeline/tree/long-text.ts'
 import { type ChildNode, isElement } from '../../pipeline/tree/nodes.ts'
 import { compileSelector, selectFirst } from '../../pipeline/tree/selector/selector.ts'
 import { outerMarkup, serializeDocument, writingDocument, writingMarkup } from '../../pipeline/tree/serialize.ts'
 import { SourceText } from '../../pipeline/tree/source-text.ts'
 import { done, type Steps } from '../../pipeline/tree/steps.ts'
+import { provingWithinLimits } from '../../pipeline/tree/tag-limits.ts'
 
 const MEGABYTE = 1024 * 1024
 /** Characters of one step, at most. */

@@ -1,7 +1,7 @@
 /** Changing the trees of constructed elements (SES-144): they stay trees, and no deeper than documents may be. */
 
 import { cloneNode, cloningElement } from '../../tree/clone.ts'
-import { MAX_DEPTH } from '../../tree/limits.ts'
+import { checkNames, MAX_DEPTH, TreeError } from '../../tree/limits.ts'
 import { isShort } from '../../tree/long-text.ts'
 import {
   type ChildNode,
@@ -240,11 +240,21 @@ export function setAttribute(node: ElementNode, name: string, value: string | nu
     return
   }
   if (!ATTRIBUTE_NAME.test(wanted)) throw typeError(`“${name.slice(0, 80)}” is not the name of an attribute`)
+  checkLength(wanted, value)
   on.take(96 + 2 * value.length)
   const attribute = node.attrs[at]
   if (attribute) attribute.value = value
   else if (node.attrs.length >= 1_000) throw typeError('an element has at most 1000 attributes')
   else node.attrs.push({ name: wanted, value })
+}
+
+/** @throws SesselError for a name, or names in the value, that no document may have (HTTP-181) */
+function checkLength(name: string, value: string): void {
+  try {
+    checkNames(name, value)
+  } catch (error) {
+    throw error instanceof TreeError ? typeError(error.message) : error
+  }
 }
 
 export function attributeOf(node: ElementNode, name: string): string | null {

@@ -14,7 +14,7 @@ import {
 } from 'parse5'
 import { equalNodes } from '../compare.ts'
 import { textInsertion } from '../html.ts'
-import { MAX_ATTRIBUTES, MAX_DEPTH, maxElements, tooDeep, tooManyAttributes, tooManyElements } from '../limits.ts'
+import { MAX_ATTRIBUTES, MAX_DEPTH, tooDeep, tooManyAttributes, tooManyElements } from '../limits.ts'
 import {
   type ChildNode,
   type DocumentNode,
@@ -27,6 +27,7 @@ import {
 import { textOf } from '../source-text.ts'
 import { SteppedParser } from '../stepped-parser.ts'
 import type { Steps } from '../steps.ts'
+import { maxElements } from '../tag-limits.ts'
 import { nodesBehind, type Region } from './region.ts'
 import { contentOf, isHtmlElement } from './shape.ts'
 

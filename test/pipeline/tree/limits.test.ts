@@ -2,8 +2,9 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { parseDocument } from '../../../pipeline/tree/document.ts'
-import { provingWithinLimits, TreeError } from '../../../pipeline/tree/limits.ts'
+import { TreeError } from '../../../pipeline/tree/limits.ts'
 import { atOnce } from '../../../pipeline/tree/steps.ts'
+import { provingWithinLimits } from '../../../pipeline/tree/tag-limits.ts'
 import { htmlSoup, runs } from './samples.ts'
 
 const isSure = (source: string) => atOnce(provingWithinLimits(source))

@@ -39,7 +39,7 @@ describe('tree/packed', () => {
     ['texts with references, carriage returns and zeros', 'html', 'a&lt;b\r\nc\0d<pre>\n\nx</pre>'],
     ['templates in each other', 'html', '<template a><p>x<template>y</template></template>z'],
     ['names longer than others', 'html', `<${'x-'.repeat(100)} ${'y'.repeat(5000)}=1>`],
-    ['offsets that take three bytes', 'html', `<p>${'long '.repeat(10_000)}</p><i id=${'v'.repeat(40_000)}>`],
+    ['offsets that take three bytes', 'html', `<p>${'long '.repeat(10_000)}</p><i title=${'v'.repeat(40_000)}>`],
     ['quirks', 'html', '<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 3.2//EN" "a">x'],
     ['comments that end early', 'html', '<!--><!--->x<!--a--!><!-- -- --><?b c><!c'],
     ['instructions and sections', 'xml', '<?a?><?b  c d?><x xmlns:p="u" p:a="1">a<![CDATA[b]]>c&amp;d</x>'],

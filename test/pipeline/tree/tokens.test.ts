@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { parseDocument } from '../../../pipeline/tree/document.ts'
-import { provingWithinLimits } from '../../../pipeline/tree/limits.ts'
 import { isElement, type ParentNode } from '../../../pipeline/tree/nodes.ts'
 import { neededTokens } from '../../../pipeline/tree/selector/needs.ts'
 import { compileSelector, selectAll } from '../../../pipeline/tree/selector/selector.ts'
 import { atOnce } from '../../../pipeline/tree/steps.ts'
+import { provingWithinLimits } from '../../../pipeline/tree/tag-limits.ts'
 import { ANY_TOKEN, TokenCollector } from '../../../pipeline/tree/tokens.ts'
 import { runs } from './samples.ts'
 
