@@ -3,14 +3,15 @@
 
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { Allowance } from '../../pipeline/language/allowance.ts'
+import { Allowance, AllowanceSpent } from '../../pipeline/language/allowance.ts'
+import { Sender, Unsendable } from '../../pipeline/language/javascript/encode.ts'
 import { compileTemplate } from '../../pipeline/language/liquid/liquid.ts'
 import { rendering } from '../../pipeline/language/liquid/render.ts'
 import { Run } from '../../pipeline/language/liquid/run.ts'
 import type { Value } from '../../pipeline/language/values.ts'
 import { atOnce, type Steps } from '../../pipeline/tree/steps.ts'
 import { textKey } from '../../pipeline/tree/text-key.ts'
-import { scopeOf } from '../pipeline/language/liquid/rendering.ts'
+import { NS, scopeOf } from '../pipeline/language/liquid/rendering.ts'
 import { became, hostFor } from '../pipeline/language/sessel/site.ts'
 import { running } from '../pipeline/language/sessel/turns.ts'
 import { takesLess } from '../support/cost.ts'
@@ -35,6 +36,10 @@ function paid(program: string): number {
   const allowance = new Allowance({ time: 60_000 })
   atOnce(running(program, hostFor(), allowance))
   return allowance.stepsTaken
+}
+
+function sender(): Sender {
+  return new Sender({ site: 'a', ns: NS, origin: undefined, place: 'expression', source: '' }, new Allowance())
 }
 
 function* template(source: string, names: Record<string, Value>): Steps<void> {
@@ -140,6 +145,30 @@ describe('costly values', () => {
       const x = filter === 'uniq' ? long : long.map(each => new Map([['a', each]]))
       await takesLess(250, () => stepsOf(template(`{% assign y = x | ${filter} %}`, { x })))
     })
+
+  it('SEC-12 JS-35 a value that stands in others many times is paid for each time that it is handed to a script', () => {
+    let value: Value = [1n]
+    for (let i = 0; i < 20; i++)
+      value =
+        i % 2
+          ? [value, value]
+          : new Map([
+              ['a', value],
+              ['b', value],
+            ])
+    expect(() => sender().value(value)).to.throw(AllowanceSpent)
+    expect(() => sender().value(Array(100_000).fill('x'))).not.to.throw()
+    expect(() => sender().value(['x'.repeat(200 * 1024 * 1024)])).to.throw(AllowanceSpent)
+  })
+
+  it('SEC-12 JS-35 a value that is nested too deeply is handed to no script', () => {
+    let value: Value = 1n
+    for (let i = 0; i < 500; i++) value = [value]
+    expect(sender().value(value).text).to.equal(`${'['.repeat(500)}1${']'.repeat(500)}`)
+    expect(() => sender().value([value])).to.throw(Unsendable, /nested deeper/)
+    for (let i = 0; i < 50_000; i++) value = [value]
+    expect(() => sender().value(value)).to.throw(Unsendable, /nested deeper/)
+  })
 
   it('SEC-12 what stands for a text in a set stands for no other', () => {
     const texts = ['', 'a', 'a'.repeat(4_096), 'a'.repeat(4_097), 'a'.repeat(4_098), `${'a'.repeat(4_096)}b`]

@@ -5,6 +5,7 @@
 
 import type { ChildNode, ParentNode, TreeDocument } from '../../tree/nodes.ts'
 import { isElement } from '../../tree/nodes.ts'
+import type { Allowance } from '../allowance.ts'
 import { ElementValue, LazyDictionary, NamedValue, type Value } from '../values.ts'
 import { type CompactTree, compact } from './compact.ts'
 import type { DocumentView, SchemaClasses, ScriptJob } from './interface.ts'
@@ -18,7 +19,13 @@ export interface ClassValue extends NamedValue {
   readonly type: string
 }
 
-/** What was sent of one job, so that what comes back can be told. */
+/** Lists and dictionaries inside each other. */
+const MAX_DEPTH = 500
+
+/** Steps for each value in a list or dictionary: it is written, sent, read and built again. */
+const STEPS_PER_VALUE = 8
+
+/** What was sent of one job, so that what comes back can be told. All is paid for: one value may stand in others many times. */
 export class Sender {
   readonly dictionaries: LazyDictionary[] = []
   /** Elements that references stand for. */
@@ -27,11 +34,14 @@ export class Sender {
   readonly #viewNodes = new Map<ChildNode, number>()
   readonly #numbers = new Map<ChildNode, number>()
   readonly #schemas: SchemaClasses | undefined
+  readonly #allowance: Allowance
+  #depth = 0
   #trees: CompactTree[] = []
   #references: Reference[] = []
   #treeCount = 0
 
-  constructor(job: ScriptJob) {
+  constructor(job: ScriptJob, allowance: Allowance) {
+    this.#allowance = allowance
     this.#view = job.document
     this.#schemas = job.schemas
   }
@@ -75,7 +85,7 @@ export class Sender {
 
   #write(value: Value, isFixed = false): string {
     if (value === null || typeof value === 'boolean') return String(value)
-    if (typeof value === 'string') return JSON.stringify(value)
+    if (typeof value === 'string') return this.#text(value)
     if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'null'
     if (typeof value === 'bigint') {
       if (!Number.isSafeInteger(Number(value)))
@@ -85,10 +95,29 @@ export class Sender {
     if (value instanceof ElementValue) return this.#element(value)
     if (value instanceof LazyDictionary) return this.#lazy(value)
     if (value instanceof NamedValue) return this.#named(value)
-    if (value instanceof Map)
-      return `{"${isFixed ? 'f' : 'd'}":[${[...value].map(pair => this.#pair(pair, isFixed)).join()}]}`
+    if (value instanceof Map) {
+      const entries = this.#inside(value.size, () => [...value].map(pair => this.#pair(pair, isFixed)))
+      return `{"${isFixed ? 'f' : 'd'}":[${entries.join()}]}`
+    }
     if (!Array.isArray(value)) throw new Unsendable('What was handed over is no value.')
-    return `[${value.map(each => this.#write(each, isFixed)).join()}]`
+    return `[${this.#inside(value.length, () => value.map(each => this.#write(each, isFixed))).join()}]`
+  }
+
+  /** What a list or dictionary holds. */
+  #inside(count: number, write: () => string[]): string[] {
+    if (this.#depth === MAX_DEPTH) throw new Unsendable(`A value is nested deeper than ${MAX_DEPTH} levels.`)
+    this.#allowance.step(STEPS_PER_VALUE * (1 + count))
+    this.#allowance.take(8 * count)
+    this.#depth++
+    const written = write()
+    this.#depth--
+    return written
+  }
+
+  #text(text: string): string {
+    this.#allowance.step(text.length >> 6)
+    this.#allowance.take(text.length)
+    return JSON.stringify(text)
   }
 
   #named(value: NamedValue): string {

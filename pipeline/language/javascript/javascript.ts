@@ -161,7 +161,7 @@ type Prepared = Omit<SentJob, 'time' | 'steps' | 'view'> & { view: LaterView }
 
 /** Reads all that a job refers to. */
 function prepare(job: ScriptJob, allowance: Allowance): (Sending & { sent: Prepared }) | { failure: CodeFailure } {
-  const sender = new Sender(job)
+  const sender = new Sender(job, allowance)
   try {
     const { site, ns, origin, place, source, document } = job
     // A tree is copied now: it may be edited before a worker is free.
@@ -171,6 +171,7 @@ function prepare(job: ScriptJob, allowance: Allowance): (Sending & { sent: Prepa
     const later: LaterView = isVersion ? laterView(job) : () => view
     return { job, sender, allowance, sent: { site, ns, origin, place, source, values, view: later } }
   } catch (error) {
+    if (error instanceof AllowanceSpent) return spentBy(job, error)
     if (!(error instanceof Unsendable)) throw error
     return failure(job, 'marshal', error.message)
   }
@@ -302,7 +303,7 @@ async function outcomeOf({ result, trees }: Report, sending: Sending, evaluate: 
     if (element) done.changed = element
     return done
   } catch (error) {
-    if (error instanceof AllowanceSpent) return stopped(job, error.spent === 'memory' ? 'out-of-memory' : 'timeout')
+    if (error instanceof AllowanceSpent) return spentBy(job, error)
     return failure(job, 'threw', error instanceof Error ? error.message : 'The result could not be completed.')
   }
 }
@@ -345,6 +346,10 @@ function language({ ns }: ScriptJob): string {
 
 function failure(job: ScriptJob, variant: CodeFailure['variant'], message: string): { failure: CodeFailure } {
   return { failure: { language: language(job), variant, message: message.slice(0, 500) } }
+}
+
+function spentBy(job: ScriptJob, { spent }: AllowanceSpent): { failure: CodeFailure } {
+  return stopped(job, spent === 'memory' ? 'out-of-memory' : 'timeout')
 }
 
 function stopped(job: ScriptJob, variant: 'timeout' | 'out-of-memory'): { failure: CodeFailure } {
