@@ -103,11 +103,11 @@ export function* textOf(bytes: Buffer): Steps<string> {
 /** Parts that are no files (RFC 7578). One whose head is longer than 8 KiB is left out. */
 function* textParts(body: Buffer, boundary: string, take: Take): Steps<void> {
   const delimiter = Buffer.from(`--${boundary}`)
-  let at = body.indexOf(delimiter)
+  let at = yield* placeOf(delimiter, body, 0)
   for (let read = 1; at >= 0; read++) {
     const start = at + delimiter.length
     if (body[start] === HYPHEN && body[start + 1] === HYPHEN) return
-    const next = body.indexOf(delimiter, start)
+    const next = yield* placeOf(delimiter, body, start)
     if (next < 0) return
     const part = body.subarray(start, next)
     const head = part.subarray(0, LONGEST_HEAD).indexOf('\r\n\r\n')
@@ -122,4 +122,14 @@ function* textParts(body: Buffer, boundary: string, take: Take): Steps<void> {
     if (read % STEP.fields === 0) yield
     at = next
   }
+}
+
+/** `indexOf` in steps: a delimiter that the body nearly holds everywhere takes long to be told from it. */
+function* placeOf(delimiter: Buffer, body: Buffer, from: number): Steps<number> {
+  for (let at = from; at < body.length; at += STEP.bytes) {
+    const found = body.subarray(at, at + STEP.bytes + delimiter.length - 1).indexOf(delimiter)
+    if (found >= 0) return at + found
+    yield
+  }
+  return -1
 }

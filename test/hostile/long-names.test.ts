@@ -12,6 +12,7 @@ import { provingWithinLimits } from '../../pipeline/tree/tag-limits.ts'
 import { ANY_TOKEN, TokenCollector, TokenCounts } from '../../pipeline/tree/tokens.ts'
 import { became } from '../pipeline/language/sessel/site.ts'
 import { takesLess } from '../support/cost.ts'
+import { stepsOf } from '../support/steps.ts'
 
 /** Reads a text in every way there is. @returns how often it was refused */
 function refusals(kind: DocumentKind, source: string): number {
@@ -98,6 +99,16 @@ describe('long names', () => {
       [most, ['2']],
       ['b', ['4']],
     ])
+  })
+
+  it('SEC-12 COMP-22 a body of what is nearly the boundary of its form is gone through in steps', () => {
+    const type = `multipart/form-data; boundary=${'-'.repeat(69)}b`
+    expect(stepsOf(readingForm(type, Buffer.alloc(8 * 1024 * 1024, '-')))).to.be.at.least(30)
+    const part = `--${'-'.repeat(69)}b\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n`
+    for (const before of [0, 1, 256 * 1024 - 40, 256 * 1024, 600 * 1024]) {
+      const body = `${'x'.repeat(before)}\r\n${part}${part}--${'-'.repeat(69)}b--`
+      expect([...(atOnce(readingForm(type, Buffer.from(body))) ?? [])]).to.deep.equal([['a', ['1', '1']]])
+    }
   })
 
   it('SEC-12 SES-144 programs give elements no longer names either', async () => {
