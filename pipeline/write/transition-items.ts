@@ -4,7 +4,7 @@ import { isItem, readingItem, valuesOf } from '../model/items.ts'
 import type { Registry } from '../model/registry.ts'
 import type { PlacedConstraint, PlacedHandler } from '../react/declared/reactions.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
-import { askingIn, SelectorError } from '../tree/selector/selector.ts'
+import { askingIn, type Selector, SelectorError } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
 
 /** Rules of transitions of a site as they stand. */
@@ -23,12 +23,18 @@ export interface ItemStates {
   key: string | undefined
   /** Values of the properties that somebody watches, exactly as they are. */
   values: ReadonlyMap<string, readonly string[]>
-  /** Constraints that select it, by property. */
-  watchers: ReadonlyMap<string, readonly PlacedConstraint[]>
+  /** Constraints that select it, by property: those of each selector, which all items share that it selects. */
+  watchers: ReadonlyMap<string, readonly Watchers[]>
 }
+
+/** Constraints of one selector for one property. */
+export type Watchers = readonly PlacedConstraint[]
 
 /** Items that are looked at in one step. */
 const ITEMS_PER_STEP = 50
+
+/** Selectors that an item is asked for in one step. */
+const SELECTORS_PER_STEP = 200
 
 /** Values that are read in one step. */
 const VALUES_PER_STEP = 500
@@ -41,9 +47,10 @@ export function itemReader(registry: Registry, { constraints, handlers }: Transi
     ...constraints.map(({ constraint }) => constraint.property),
     ...handlers.map(({ handler }) => handler.property),
   ])
+  const watching = bySelector(constraints)
   return function* (document, elements) {
     const { reading } = valuesOf(registry.vocabulary.ns)
-    const matchers = constraints.map(placed => ({ placed, asking: askingIn(placed.selector, document) }))
+    const matchers = watching.map(({ selector, lists }) => ({ lists, asking: askingIn(selector, document) }))
     const found: ItemStates[] = []
     for (const element of elements) {
       if (!isItem(element)) continue
@@ -59,11 +66,15 @@ export function itemReader(registry: Registry, { constraints, handlers }: Transi
       }
       const values = new Map<string, string[]>()
       for (const name of properties) values.set(name, yield* texts(name))
-      const watchers = new Map<string, PlacedConstraint[]>()
-      for (const { placed, asking } of matchers) {
+      const watchers = new Map<string, Watchers[]>()
+      for (const [i, { lists, asking }] of matchers.entries()) {
+        if (i % SELECTORS_PER_STEP === SELECTORS_PER_STEP - 1) yield
         if (!(yield* askingWhether(asking(element)))) continue
-        const { property } = placed.constraint
-        watchers.set(property, [...(watchers.get(property) ?? []), placed])
+        for (const [property, list] of lists) {
+          const known = watchers.get(property)
+          if (known) known.push(list)
+          else watchers.set(property, [list])
+        }
       }
       const [type = ''] = item.types
       const keyed = item.types.map(each => registry.schema(each)?.key?.name).find(name => name !== undefined)
@@ -72,6 +83,20 @@ export function itemReader(registry: Registry, { constraints, handlers }: Transi
     }
     return found
   }
+}
+
+/** Most constraints share the selector of a type: what it selects is asked once. */
+function bySelector(constraints: readonly PlacedConstraint[]) {
+  const groups = new Map<Selector, Map<string, PlacedConstraint[]>>()
+  for (const placed of constraints) {
+    const { selector, constraint } = placed
+    let lists = groups.get(selector)
+    if (!lists) groups.set(selector, (lists = new Map()))
+    const list = lists.get(constraint.property)
+    if (list) list.push(placed)
+    else lists.set(constraint.property, [placed])
+  }
+  return [...groups].map(([selector, lists]) => ({ selector, lists }))
 }
 
 /** What takes too long to tell selects nothing, like a selector that does not parse. */

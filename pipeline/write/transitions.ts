@@ -23,6 +23,7 @@ import {
   pairing,
   type ReadItems,
   stateOf,
+  type Watchers,
 } from './transition-items.ts'
 
 /** Told of handlers that fire, once the write is committed. A write without it is not covered (REA-103). */
@@ -172,8 +173,17 @@ export class TransitionJudge {
     pairs: readonly Pair[],
     ambiguous: readonly Ambiguous[],
   ): Steps<Transitions> {
-    const violations = [...pairs.flatMap(pair => this.#violationsOf(pair)), ...ambiguous.flatMap(ambiguity)]
-    const firing = pairs.flatMap(pair => this.#firing(pair))
+    const violations: ConstraintViolation[] = []
+    const firing: { handler: PlacedHandler; item: ItemStates }[] = []
+    for (const pair of pairs) {
+      violations.push(...this.#violationsOf(pair))
+      firing.push(...this.#firing(pair))
+      yield
+    }
+    for (const each of ambiguous) {
+      violations.push(...ambiguity(each))
+      yield
+    }
     if (firing.length === 0 || !after) return { violations, fired: [] }
     const places = new Map((yield* findingItems(after.root)).map((element, place) => [element, place]))
     const fired: Fired[] = []
@@ -190,7 +200,7 @@ export class TransitionJudge {
       const [old, to] = [stateOf(before, property), stateOf(after, property)]
       const from = typeof old === 'object' ? undefined : old
       if (typeof to === 'object') violations.push(violation({ before, after }, property, from, 'several', rules))
-      else if (from !== to && ![...rules].some(rule => permits(rule, from, to)))
+      else if (from !== to && ![...rules].some(list => list.some(rule => permits(rule, from, to))))
         violations.push(violation({ before, after }, property, from, { to }, rules))
     }
     return violations
@@ -287,10 +297,10 @@ function violation(
   property: string,
   from: string | undefined,
   result: { to: string | undefined } | 'several',
-  rules: ReadonlySet<PlacedConstraint>,
+  rules: ReadonlySet<Watchers>,
 ): ConstraintViolation {
   const { type = '', key } = after ?? before ?? {}
-  const [rule] = rules
+  const [[rule] = []] = rules
   const named = (state: string | undefined) => (state === undefined ? 'absent' : `“${shown(state)}”`)
   const to = result === 'several' ? 'several values' : named(result.to)
   const item = key === undefined ? `[${type}]` : `[${type}] “${shown(key)}”`
@@ -319,7 +329,7 @@ function ambiguity({ before, after }: Ambiguous): ConstraintViolation[] {
     JSON.stringify(items.map(({ values }) => JSON.stringify(values.get(property) ?? [])).sort())
   return [...properties].flatMap(property => {
     if (before.length === after.length && states(before, property) === states(after, property)) return []
-    const rule = all.flatMap(({ watchers }) => watchers.get(property) ?? [])[0]
+    const [[rule] = []] = all.find(({ watchers }) => watchers.has(property))?.watchers.get(property) ?? []
     return [
       {
         ...about(property),
