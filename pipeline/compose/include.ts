@@ -5,7 +5,7 @@ import { attribute } from '../tree/nodes.ts'
 import { type Selector, SelectorError, selectorFor } from '../tree/selector/selector.ts'
 import type { Dispatch } from './composing.ts'
 import { compositionError, withoutValues } from './failure.ts'
-import { type Splice, splicesOf } from './splice.ts'
+import { type Splice, spliceOf } from './splice.ts'
 import type { Work } from './work.ts'
 
 /** @throws Fault 404 where nothing matches, 500 where several elements do or the selector is unusable */
@@ -25,7 +25,7 @@ export function* including({ composing, element, place }: Dispatch): Work<Splice
   const [first, second] = found
   if (!first) throw compositionError('An include finds no element.', 404)
   if (second) throw compositionError('The selector of an include matches more than one element.')
-  return splicesOf(first)
+  return spliceOf(first)
 }
 
 /** A glob that does not begin with a slash is taken from the directory of the document that holds it. */

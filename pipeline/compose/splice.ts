@@ -1,5 +1,6 @@
 /** What directives leave in their place (COMP-31, COMP-58). */
 
+import type { Allowance } from '../language/allowance.ts'
 import { ElementValue, isDictionary, isList, NamedValue, type Value } from '../language/values.ts'
 import type { ChildNode, ElementNode, TreeDocument } from '../tree/nodes.ts'
 
@@ -10,10 +11,41 @@ export type Splice =
   | { built: readonly ChildNode[]; id?: string | undefined }
   | { text: string }
 
-/** How a value is put into a page: lists item by item, null not at all. */
-export function splicesOf(value: Value): Splice[] {
+/** Steps for each item of a list, which becomes a node of the page. */
+const STEPS_PER_ITEM = 8
+
+/**
+ * A value, or what is in a list and in the lists in it, without null. One list may stand in others many times: all is paid for.
+ *
+ * @throws AllowanceSpent
+ */
+export function itemsOf(value: Value, allowance: Allowance): Value[] {
+  const items: Value[] = []
+  const open = [[value].values()]
+  for (let level = open.at(-1); level; level = open.at(-1)) {
+    const { value: item, done } = level.next()
+    if (done) open.pop()
+    else if (item !== null && isList(item)) {
+      allowance.step(STEPS_PER_ITEM * (1 + item.length))
+      allowance.take(16 * item.length)
+      open.push(item.values())
+    } else if (item !== null) items.push(item)
+  }
+  return items
+}
+
+/**
+ * How a value is put into a page: lists item by item, null not at all.
+ *
+ * @throws AllowanceSpent
+ */
+export function splicesOf(value: Value, allowance: Allowance): Splice[] {
+  return itemsOf(value, allowance).flatMap(spliceOf)
+}
+
+/** @param value that is no list */
+export function spliceOf(value: Value): Splice[] {
   if (value === null) return []
-  if (isList(value)) return value.flatMap(splicesOf)
   if (!(value instanceof ElementValue)) return [{ text: textOf(value) }]
   const { node, source } = value
   return source?.path === undefined ? [{ built: [node] }] : [{ stored: node, tree: source.document }]

@@ -1,21 +1,22 @@
 /** `stamp`: values of the Context in the place of an element (COMP-31 to COMP-34). */
 
-import { ElementValue, isList, type Value } from '../language/values.ts'
+import { ElementValue, type Value } from '../language/values.ts'
 import { readItem, valueReader } from '../model/items.ts'
 import type { Registry } from '../model/registry.ts'
 import { type Dispatch, lookUp } from './composing.ts'
 import { declaredPrefix, writtenName } from './prefixes.ts'
-import { type Splice, splicesOf } from './splice.ts'
+import { itemsOf, type Splice, spliceOf } from './splice.ts'
 
 export function stamping(dispatch: Dispatch): Splice[] {
   const { element, composing } = dispatch
   const names = element.attrs.filter(a => declaredPrefix(a) === undefined).map(writtenName)
-  return names.flatMap(name => stamped(lookUp(dispatch, name) ?? null, composing.model))
+  return names.flatMap(name =>
+    itemsOf(lookUp(dispatch, name) ?? null, composing.allowance).flatMap(item => stamped(item, composing.model)),
+  )
 }
 
 function stamped(value: Value, model: Registry): Splice[] {
-  if (isList(value)) return value.flatMap(item => stamped(item, model))
-  const splices = splicesOf(value)
+  const splices = spliceOf(value)
   const id = value instanceof ElementValue ? keyOf(value, model) : undefined
   return id === undefined ? splices : splices.map(splice => ('text' in splice ? splice : { ...splice, id }))
 }

@@ -130,7 +130,7 @@ function* replacing(
     throw compositionError(`${named(element.tagName)}: a binding is an attribute, not an element`)
   const spelled = spelledLocal(element.tagName, spellings(element, place.text))
   const call = elementCall(provides, spelled, dispatch, composing.kind === 'html')
-  return { list: call ? splicesOf(yield* calling(dispatch, provides, call)) : [], names }
+  return { list: call ? splicesOf(yield* calling(dispatch, provides, call), composing.allowance) : [], names }
 }
 
 /** An element with directives among its attributes. */
@@ -154,7 +154,7 @@ function* dispatching(
     const local = spelledLocal(directive.written, spelled ?? new Map())
     const replacement = yield* dispatchingOne(dispatch, directive, local, failed)
     if (replacement === undefined) continue
-    yield* splicing(composing, splicesOf(replacement), into, inside)
+    yield* splicing(composing, splicesOf(replacement, composing.allowance), into, inside)
     return
   }
   const copy = adding(composing, element, directives.kept, into, place.page)

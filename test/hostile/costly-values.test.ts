@@ -3,6 +3,7 @@
 
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { itemsOf } from '../../pipeline/compose/splice.ts'
 import { Allowance, AllowanceSpent } from '../../pipeline/language/allowance.ts'
 import { Sender, Unsendable } from '../../pipeline/language/javascript/encode.ts'
 import { compileTemplate } from '../../pipeline/language/liquid/liquid.ts'
@@ -159,6 +160,19 @@ describe('costly values', () => {
     expect(() => sender().value(value)).to.throw(AllowanceSpent)
     expect(() => sender().value(Array(100_000).fill('x'))).not.to.throw()
     expect(() => sender().value(['x'.repeat(200 * 1024 * 1024)])).to.throw(AllowanceSpent)
+  })
+
+  it('SEC-12 COMP-31 a value that stands in others many times is paid for each time that it is put into a page', () => {
+    let list: Value = ['x']
+    for (let i = 0; i < 20; i++) list = [list, list]
+    expect(() => itemsOf(list, new Allowance())).to.throw(AllowanceSpent)
+    let empty: Value = []
+    for (let i = 0; i < 20; i++) empty = [empty, empty]
+    expect(() => itemsOf(empty, new Allowance())).to.throw(AllowanceSpent)
+    let deep: Value = 'x'
+    for (let i = 0; i < 50_000; i++) deep = i % 2 ? [deep] : [deep, null]
+    expect(itemsOf(deep, new Allowance())).to.deep.equal(['x'])
+    expect(itemsOf([1n, ['a', ['b', null], []], 2n], new Allowance())).to.deep.equal([1n, 'a', 'b', 2n])
   })
 
   it('SEC-12 JS-35 a value that is nested too deeply is handed to no script', () => {
