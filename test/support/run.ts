@@ -96,10 +96,15 @@ const env =
     : { ...process.env, NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --max-old-space-size=${heap}` }
 
 /**
- * What no small heap holds. No server is started in the first two, and the tests hold trees that a server would refuse, and
+ * What no small heap holds. No server is started in the first three, and the tests hold trees that a server would refuse, and
  * documents of jsdom; the documents of the last one are so large that a server with such a heap has to refuse them (HTTP-183).
  */
-const LARGER = ['test/pipeline/tree/**', 'test/pipeline/model/shapes-random.test.ts', 'test/http/hostile/large.test.ts']
+const LARGER = [
+  'test/pipeline/tree/**',
+  'test/pipeline/model/shapes-random.test.ts',
+  'test/hostile/long-texts.test.ts',
+  'test/http/hostile/large.test.ts',
+]
 
 /** What the processes of a run of all tests run. */
 function allBatches(): Batch[] {
