@@ -3,6 +3,7 @@
 import type { SiteSettings } from '../config/sites.ts'
 import type { BodySource } from '../pipeline/body.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
+import type { KeptTogether } from '../pipeline/kept-together.ts'
 import type { Site } from '../pipeline/site/site.ts'
 import type { BlobWriter, StoredBlob } from '../pipeline/store/blobs.ts'
 import type { Gatekeeper } from './access/credentials.ts'
@@ -49,15 +50,18 @@ export async function openMount(parts: {
   listingCache: ListingCache
   /** Of listings of all mounts. */
   members: ListedMembers
+  /** Of what all mounts know of single resources, and of collections that clients synchronize from. */
+  states: KeptTogether<object>
   blobSource: Mount['blobSource']
   stage: Mount['stage']
   prefix: string
   failed: Mount['failed']
 }): Promise<Mount> {
-  const { site, unpublishedSite, settings, locks, listingCache, members, blobSource, stage, prefix, failed } = parts
+  const { site, unpublishedSite, settings, locks, listingCache, members, states, blobSource, stage, prefix, failed } =
+    parts
   const names = helperNames(settings.helperFiles)
   const unpublished = await Unpublished.open(unpublishedSite, names)
-  const view = new View(site, unpublished, names, members)
+  const view = new View(site, unpublished, names, members, states)
   return {
     site,
     settings,
@@ -65,7 +69,7 @@ export async function openMount(parts: {
     view,
     unpublished,
     names,
-    syncStates: syncStates(),
+    syncStates: syncStates(states),
     listingCache,
     get gatekeeper() {
       return parts.gatekeeper()

@@ -19,8 +19,19 @@ export const USUAL_MEMORY = 256 * MIB
 /** Less would not hold what one large document needs. */
 const LEAST = 16 * MIB
 
-/** Sixteenths of the whole. */
-const SHARES = { documents: 2, trees: 5, answers: 2, 'mount-answers': 3, listings: 1, members: 1, pages: 2 }
+/** Parts of the whole. */
+const SHARES = {
+  documents: 4,
+  trees: 10,
+  answers: 4,
+  'mount-answers': 4,
+  listings: 2,
+  members: 2,
+  states: 1,
+  programs: 1,
+  pages: 4,
+}
+const PARTS = Object.values(SHARES).reduce((sum, share) => sum + share, 0)
 
 export type Holder = keyof typeof SHARES
 
@@ -71,7 +82,7 @@ export class Memory {
 
   /** Bytes that a cache may take. */
   share(holder: Holder): number {
-    return (this.limit * SHARES[holder]) / 16
+    return (this.limit * SHARES[holder]) / PARTS
   }
 
   /** Counts a cache in. */

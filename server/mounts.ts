@@ -7,7 +7,7 @@ import { createGatekeeper, type Gatekeeper } from '../dav/access/credentials.ts'
 import { createLoginThrottle } from '../dav/access/login-throttle.ts'
 import { type MountTriggers, mountApp } from '../dav/app.ts'
 import { createListingCache } from '../dav/listings/listing-cache.ts'
-import { ListedMembers } from '../dav/listings/listings.ts'
+import { listedMembers } from '../dav/listings/listings.ts'
 import { type Mount, openMount } from '../dav/mount.ts'
 import { createHousekeeping, type Housekeeping } from '../dav/places/housekeeping.ts'
 import type { KnowClient } from '../edge/request.ts'
@@ -16,6 +16,7 @@ import type { BodySource } from '../pipeline/body.ts'
 import type { Leases } from '../pipeline/coordination/leases.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
 import type { RateLimits } from '../pipeline/coordination/rate-limits.ts'
+import { KeptTogether } from '../pipeline/kept-together.ts'
 import type { Memory } from '../pipeline/memory.ts'
 import type { DocumentCache } from '../pipeline/site/cache.ts'
 import type { Coherence } from '../pipeline/site/coherence.ts'
@@ -190,8 +191,10 @@ function mountOpener(parts: MountsParts, prefix: string, housekeepers: Map<Site,
   let newest = parts.table
   const listingCache = createListingCache(parts.memory.share('listings'))
   parts.memory.hold('listings', listingCache.memory)
-  const members = new ListedMembers(parts.memory.share('members'))
+  const members = listedMembers(parts.memory.share('members'))
   parts.memory.hold('members', members)
+  const states = new KeptTogether<object>(parts.memory.share('states'))
+  parts.memory.hold('states', states)
   const blobSource = (blob: StoredBlob): BodySource => ({
     bytes: () => Promise.reject(new Error('A blob is no body to be held in memory')),
     stage: cap => store.stage(blobStream(blob), { limit: cap }),
@@ -229,6 +232,7 @@ function mountOpener(parts: MountsParts, prefix: string, housekeepers: Map<Site,
       locks,
       listingCache,
       members,
+      states,
       blobSource,
       stage: store.stage,
       prefix,

@@ -8,6 +8,7 @@ import { siteTable } from '../config/sites.ts'
 import { clientReader, proxyTrust } from '../edge/request.ts'
 import { type BodyReading, bytesOfBodies, limitBodies } from '../edge/request-body.ts'
 import { securityHeaders } from '../edge/security-headers.ts'
+import { compiled } from '../pipeline/compiled.ts'
 import { systemClock } from '../pipeline/events/clock.ts'
 import { Streams } from '../pipeline/events/streams.ts'
 import { Fault } from '../pipeline/fault.ts'
@@ -138,6 +139,9 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
   memory.hold('trees', cache.trees)
   const kept = createResponseCache(site => hosting.partsOf(site) !== undefined, memory.share('answers'))
   memory.hold('answers', kept.memory)
+  compiled.limit(memory.share('programs'))
+  memory.hold('programs', compiled)
+  if (store.pages) memory.hold('pages', store.pages)
   const hosting = createHosting({
     javascript,
     table,

@@ -3,8 +3,7 @@
  * leaves all others as they are, with everything that was made of them.
  */
 
-import type { KeptMemory } from '../../pipeline/memory.ts'
-import { OrderedMap } from '../../pipeline/ordered-map.ts'
+import { KeptTogether } from '../../pipeline/kept-together.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { addTo, weight, ZERO } from '../../pipeline/store/tags.ts'
@@ -37,40 +36,12 @@ interface Kept {
   changed: Map<string, number>
 }
 
-/** What the members of the collections of all sites take together. */
-export class ListedMembers implements KeptMemory {
-  readonly #most: number
-  /** The collection that was asked for longest ago stands first. */
-  readonly #counted = new OrderedMap<Kept, { members: number; drop: () => void }>()
-  #members = 0
+/** What is kept of the collections of all sites together. */
+export type ListedMembers = KeptTogether<Kept>
 
-  /** @param most bytes */
-  constructor(most = USUAL) {
-    this.#most = most
-  }
-
-  get bytes(): number {
-    return this.#members * MEMBER
-  }
-
-  /** Counts a collection as the one that was asked for last. @param drop has it forgotten, and calls `leave` */
-  use(kept: Kept, drop: () => void): void {
-    const members = countOf(kept)
-    this.#members += members - (this.#counted.get(kept)?.members ?? 0)
-    this.#counted.set(kept, { members, drop })
-    this.shrink(this.#most)
-  }
-
-  leave(kept: Kept): void {
-    this.#members -= this.#counted.drop(kept)?.members ?? 0
-  }
-
-  shrink(bytes: number): void {
-    for (const [, { drop }] of this.#counted) {
-      if (this.bytes <= bytes) return
-      drop()
-    }
-  }
+/** @param most bytes */
+export function listedMembers(most = USUAL): ListedMembers {
+  return new KeptTogether(most)
 }
 
 export class Listings {
@@ -81,7 +52,7 @@ export class Listings {
   #changes = 0
 
   /** @param all counts what this and others keep */
-  constructor(store: Pick<Site['store'], 'find' | 'list'>, all = new ListedMembers()) {
+  constructor(store: Pick<Site['store'], 'find' | 'list'>, all = listedMembers()) {
     this.#store = store
     this.#all = all
   }
@@ -130,7 +101,7 @@ export class Listings {
     if (addTo(kept.sum ?? ZERO, gain) !== sum || this.#kept.get(collection) !== kept) return false
     kept.leaves = exchanged(kept.leaves, changes)
     kept.sum = sum
-    this.#all.use(kept, () => this.#drop(collection))
+    this.#all.use(kept, countOf(kept) * MEMBER, () => this.#drop(collection))
     return true
   }
 
@@ -149,7 +120,7 @@ export class Listings {
     this.#kept.delete(collection)
     if (sum === undefined || sum !== before || members.length > LARGEST) return leaves
     this.#kept.set(collection, Object.assign(kept, { leaves, sum }))
-    this.#all.use(kept, () => this.#drop(collection))
+    this.#all.use(kept, countOf(kept) * MEMBER, () => this.#drop(collection))
     return leaves
   }
 

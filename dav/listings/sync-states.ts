@@ -4,15 +4,16 @@
  */
 
 import { hash } from 'node:crypto'
-import { OrderedMap } from '../../pipeline/ordered-map.ts'
+import type { KeptTogether } from '../../pipeline/kept-together.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { line, listTag } from '../../pipeline/store/tags.ts'
 
-/** Members of all states that are kept, and of a single one. */
-const MOST_MEMBERS = 200_000
+/** Members of a state that is kept. */
 const LARGEST = 20_000
-/** States of empty collections count as well. */
-const MOST_STATES = 10_000
+
+/** Bytes of a state, and of each of its members. */
+const STATE = 500
+const MEMBER = 190
 
 /** State of each member by path. */
 type State = ReadonlyMap<string, string>
@@ -41,14 +42,9 @@ export function syncToken(collection: Resource): string {
   return `urn:sync:${listTag(collection).slice(3)}`
 }
 
-export function syncStates(): SyncStates {
-  /** The oldest stands first. */
-  const kept = new OrderedMap<string, State>()
-  let held = 0
-
-  function drop(key: string): void {
-    held -= kept.delete(key)?.size ?? 0
-  }
+/** @param all counts what this and others keep */
+export function syncStates(all: KeptTogether<object>): SyncStates {
+  const kept = new Map<string, State>()
 
   const keyOf = (viewer: string, { path }: Resource, token: string) => `${token} ${viewer} ${path}`
 
@@ -56,13 +52,11 @@ export function syncStates(): SyncStates {
     keep(viewer, collection, members) {
       if (members.length > LARGEST) return
       const key = keyOf(viewer, collection, syncToken(collection))
-      drop(key)
-      kept.set(key, new Map(members.map(member => [member.path, stateOf(member)])))
-      held += members.length
-      for (const [oldest] of kept) {
-        if (held <= MOST_MEMBERS && kept.size <= MOST_STATES) break
-        drop(oldest)
-      }
+      const before = kept.get(key)
+      if (before) all.leave(before)
+      const state = new Map(members.map(member => [member.path, stateOf(member)]))
+      kept.set(key, state)
+      all.use(state, STATE + members.length * MEMBER, () => kept.delete(key))
     },
     since(viewer, collection, token, members) {
       if (token === syncToken(collection)) return { changed: new Set(), gone: [] }

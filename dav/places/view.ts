@@ -4,6 +4,7 @@
  */
 
 import { setImmediate } from 'node:timers/promises'
+import type { KeptTogether } from '../../pipeline/kept-together.ts'
 import { OrderedMap } from '../../pipeline/ordered-map.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import type { StoredFile } from '../../pipeline/site/stored-file.ts'
@@ -33,8 +34,8 @@ const EMPTY_DIGEST = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b78
 /** Members whose properties are read at once. */
 const DESCRIBED_AT_ONCE = 1000
 
-/** States kept at most. */
-const MOST_STATES = 20_000
+/** Bytes that a state takes with its places in the tables. */
+const STATE = 700
 
 export class View {
   readonly #site: Site
@@ -43,12 +44,23 @@ export class View {
   readonly #names: HelperNames
   /** By path: files as the site has them, collections with the sum of what is shown in them. */
   readonly #states = new OrderedMap<string, Resource>()
+  readonly #all: KeptTogether<object>
   readonly #listings: Listings
   /** Commits seen; tells a look-up whether what it read may be outdated. */
   #seen = 0
 
-  /** @param members counts what is kept of listings */
-  constructor(site: Site, unpublished: Unpublished, names: HelperNames, members: ListedMembers) {
+  /**
+   * @param members counts what is kept of listings
+   * @param states counts what is kept of single resources
+   */
+  constructor(
+    site: Site,
+    unpublished: Unpublished,
+    names: HelperNames,
+    members: ListedMembers,
+    states: KeptTogether<object>,
+  ) {
+    this.#all = states
     this.#site = site
     this.#unpublished = unpublished
     this.#stored = { site, unpublished }
@@ -204,11 +216,15 @@ export class View {
   }
 
   #keep(state: Resource): void {
-    if (this.#states.size >= MOST_STATES) {
-      const { oldest } = this.#states
-      if (oldest !== undefined) this.#states.delete(oldest)
-    }
-    this.#states.set(state.path, state)
+    const { path } = state
+    this.#drop(path)
+    this.#states.set(path, state)
+    this.#all.use(state, STATE, () => this.#states.delete(path))
+  }
+
+  #drop(path: string): void {
+    const state = this.#states.delete(path)
+    if (state) this.#all.leave(state)
   }
 
   /** A stored resource of the site, of a collection with the lines of drafts and helper files in its sum (DAV-52). */
@@ -233,9 +249,9 @@ export class View {
   #forget(paths: Iterable<string>): void {
     this.#seen++
     for (const path of paths) {
-      for (let parent = path; parent !== ''; parent = parentOf(parent)) this.#states.delete(parent)
+      for (let parent = path; parent !== ''; parent = parentOf(parent)) this.#drop(parent)
       if (!path.endsWith('/')) continue
-      for (const [known] of this.#states) if (known.startsWith(path)) this.#states.delete(known)
+      for (const [known] of this.#states) if (known.startsWith(path)) this.#drop(known)
     }
   }
 }

@@ -5,6 +5,7 @@
  * look-ups and listings without touching bodies. Paths are decoded, in NFC, absolute; those of collections end in `/`.
  */
 
+import type { KeptMemory } from '../memory.ts'
 import type { BlobWriter, Body } from './blobs.ts'
 import type { Commit, CommitResult } from './commit.ts'
 import type { EventReader } from './events.ts'
@@ -121,6 +122,8 @@ export interface Store extends BlobWriter, NoteStore, InstallationSettings {
   snapshot<Result>(work: (state: Snapshot) => Promise<Result>): Promise<Result>
   /** Gives memory back that it can do without as long as nobody asks for anything. */
   relax?(): void
+  /** Pages of the database that are in memory; missing where another program keeps them. */
+  readonly pages?: KeptMemory
   /** Finishes running commits and closes. */
   close(): Promise<void>
 }

@@ -2,9 +2,14 @@ import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { syncStates, syncToken } from '../../dav/listings/sync-states.ts'
 import { createAnswerCache } from '../../edge/answer-cache.ts'
 import { bytesOfBodies, holder, limitBodies } from '../../edge/request-body.ts'
+import { compiled } from '../../pipeline/compiled.ts'
 import { Fault } from '../../pipeline/fault.ts'
+import { KeptTogether } from '../../pipeline/kept-together.ts'
+import { compileTemplate } from '../../pipeline/language/liquid/liquid.ts'
+import { compile } from '../../pipeline/language/sessel/sessel.ts'
 import { heapAsked, type KeptMemory, Memory, memoryLimit, USUAL_MEMORY } from '../../pipeline/memory.ts'
 import { type DocumentCache, documentCache } from '../../pipeline/site/cache.ts'
 import { StoredFile } from '../../pipeline/site/stored-file.ts'
@@ -65,9 +70,18 @@ describe('Memory of caches', () => {
 
   it('is shared out completely', () => {
     const memory = new Memory(160)
-    const shares = (['documents', 'trees', 'answers', 'mount-answers', 'listings', 'members', 'pages'] as const).map(
-      holder => memory.share(holder),
-    )
+    const holders = [
+      'documents',
+      'trees',
+      'answers',
+      'mount-answers',
+      'listings',
+      'members',
+      'states',
+      'programs',
+      'pages',
+    ] as const
+    const shares = holders.map(holder => memory.share(holder))
     expect(shares.reduce((sum, share) => sum + share)).to.equal(160)
   })
 
@@ -218,6 +232,50 @@ describe('Memory of caches', () => {
     })
   })
 
+  it('of several owners is theirs together: what was used longest ago goes first', () => {
+    const gone: string[] = []
+    const together = new KeptTogether<{ name: string }>(300)
+    const things = ['a', 'b', 'c', 'd'].map(name => ({ name }))
+    const use = (thing: { name: string }, bytes = 100) => together.use(thing, bytes, () => gone.push(thing.name))
+    const [a, b, c, d] = things as [(typeof things)[0], (typeof things)[0], (typeof things)[0], (typeof things)[0]]
+    for (const thing of [a, b, c]) use(thing)
+    together.touch(a)
+    use(d)
+    expect([together.bytes, ...gone]).to.deep.equal([300, 'b'])
+    use(d, 150)
+    expect([together.bytes, ...gone]).to.deep.equal([250, 'b', 'c'])
+    together.leave(a)
+    together.leave(a)
+    expect([together.bytes, ...gone]).to.deep.equal([150, 'b', 'c'])
+    together.limit(100)
+    expect([together.bytes, ...gone]).to.deep.equal([0, 'b', 'c', 'd'])
+  })
+
+  it('of programs counts what texts of all kinds were compiled to', () => {
+    const before = compiled.bytes
+    const program = compile('1 + 1 + 1000')
+    expect(compile('1 + 1 + 1000')).to.equal(program)
+    compileTemplate('{{ a }} and this', { kind: 'html', element: 'div' })
+    expect(compiled.bytes).to.be.within(before + 2_000, before + 5_000)
+    compiled.shrink(0)
+    expect(compiled.bytes).to.equal(0)
+    expect(compile('1 + 1 + 1000')).not.to.equal(program)
+  })
+
+  it('of states of collections is given back; clients then read everything again', () => {
+    const all = new KeptTogether<object>(10_000)
+    const states = syncStates(all)
+    const folder = (path: string) => ({ ...held(path).resource, kind: 'collection' as const, members: path })
+    const members = Array.from({ length: 20 }, (_, i) => held(`/${i}`).resource)
+    const token = (path: string) => syncToken(folder(path))
+    for (const path of ['/a/', '/b/', '/b/', '/c/']) states.keep('', folder(path), members)
+    expect(all.bytes).to.be.within(5_000, 10_000)
+    const elsewhere = (path: string) => states.since('', { ...folder(path), members: 'x' }, token(path), [])
+    expect(['/a/', '/b/', '/c/'].map(path => elsewhere(path) !== undefined)).to.deep.equal([false, true, true])
+    all.shrink(0)
+    expect([all.bytes, elsewhere('/c/')]).to.deep.equal([0, undefined])
+  })
+
   it('of answers counts their fields', () => {
     const answers = createAnswerCache<undefined>({ bytes: 10_000, repeats: () => true })
     const reuse = { holds: () => true }
@@ -318,7 +376,9 @@ describe('Memory of caches', () => {
       expect(text).to.contain(`scriptorium_memory_limit_bytes ${64 * MIB}`)
       const documents = Number(/scriptorium_memory_kept_bytes\{of="documents"\} (\d+)/.exec(text)?.[1])
       expect(documents).to.be.greaterThan(page.length)
-      for (const each of ['trees', 'answers', 'mount-answers', 'listings'])
+      const pages = Number(/scriptorium_memory_kept_bytes\{of="pages"\} (\d+)/.exec(text)?.[1])
+      expect(pages).to.be.within(1, 8 * MIB)
+      for (const each of ['trees', 'answers', 'mount-answers', 'listings', 'members', 'states', 'programs', 'pages'])
         expect(text).to.match(new RegExp(`scriptorium_memory_kept_bytes\\{of="${each}"\\} \\d+`))
     } finally {
       await server.close()

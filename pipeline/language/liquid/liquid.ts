@@ -1,6 +1,6 @@
 /** The Liquid dialect: what a template host renders (LIQ-1 to LIQ-71). */
 
-import { OrderedMap } from '../../ordered-map.ts'
+import { Compiled } from '../../compiled.ts'
 import { atOnce, type Steps } from '../../tree/steps.ts'
 import type { Allowance } from '../allowance.ts'
 import { TemplateError } from './error.ts'
@@ -18,12 +18,8 @@ export type { MarkupContext } from './markup.ts'
 export type { LiquidScope } from './scope.ts'
 export type { Template } from './template.ts'
 
-/** UTF-16 code units of source whose templates are kept. */
-const KEPT = 4 * 1024 * 1024
-
-/** Templates by source and context, those used last at the end. */
-const templates = new OrderedMap<string, { template: Template; size: number }>()
-let kept = 0
+/** Templates by source and context. */
+const templates = new Compiled<Template>()
 
 /**
  * The template of a source; a source that was read lately is not read again.
@@ -40,18 +36,14 @@ export function compileTemplate(source: string, context: MarkupContext): Templat
 export function* compilingTemplate(source: string, context: MarkupContext): Steps<Template> {
   // No name of an element has a slash.
   const key = `${context.kind} ${context.foreign ? '/' : (context.element?.toLowerCase() ?? '')} ${source}`
-  const known = templates.use(key)
-  if (known) return known.template
-  const template = yield* parsing(source, context)
-  // Another reading of the same source may have come first.
-  kept += key.length - (templates.get(key)?.size ?? 0)
-  templates.set(key, { template, size: key.length })
-  for (const [oldest, { size }] of templates) {
-    if (kept <= KEPT) break
-    templates.delete(oldest)
-    kept -= size
-  }
-  return template
+  return templates.use(key) ?? templates.keep(key, yield* parsing(source, context), weightOf(key))
+}
+
+/** Bytes of a template: text takes little more than itself, each output or tag some 270. */
+function weightOf(source: string): number {
+  let tags = 0
+  for (let at = source.indexOf('{'); at >= 0; at = source.indexOf('{', at + 2)) tags++
+  return 500 + 2 * source.length + 270 * tags
 }
 
 /**

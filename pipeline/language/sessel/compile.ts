@@ -1,6 +1,6 @@
 /** Programs by their text: parsed and compiled once, and kept. */
 
-import { OrderedMap } from '../../ordered-map.ts'
+import { Compiled } from '../../compiled.ts'
 import { atOnce, type Steps, waitingTurn } from '../../tree/steps.ts'
 import type { Program } from './code.ts'
 import { generating } from './generate.ts'
@@ -8,10 +8,7 @@ import type { MaybeLater } from './host.ts'
 import { parsing } from './parse.ts'
 import type { Declaration } from './syntax.ts'
 
-/** Programs that are kept, the least recently used first. */
-const kept = new OrderedMap<string, Program>()
-const KEPT = { programs: 1_000, characters: 2 * 1024 * 1024 }
-let keptCharacters = 0
+const kept = new Compiled<Program>()
 
 /** UTF-16 code units of a program that is compiled without a pause. */
 const SHORT = 16 * 1024
@@ -22,7 +19,7 @@ const SHORT = 16 * 1024
  * @throws SesselSyntaxError (SES-28)
  */
 export function compile(text: string): Program {
-  return known(text) ?? keep(text, atOnce(compiling(text)))
+  return kept.use(text) ?? keep(text, atOnce(compiling(text)))
 }
 
 /**
@@ -32,7 +29,11 @@ export function compile(text: string): Program {
  */
 export function compileInTurns(text: string): MaybeLater<Program> {
   if (text.length <= SHORT) return compile(text)
-  return known(text) ?? inTurns(text)
+  return kept.use(text) ?? inTurns(text)
+}
+
+function keep(text: string, program: Program): Program {
+  return kept.keep(text, program, 2000 + 20 * text.length)
 }
 
 async function inTurns(text: string): Promise<Program> {
@@ -42,22 +43,6 @@ async function inTurns(text: string): Promise<Program> {
     const step = work.next()
     if (step.done) return keep(text, step.value)
   }
-}
-
-function known(text: string): Program | undefined {
-  return kept.use(text)
-}
-
-function keep(text: string, program: Program): Program {
-  // Another turn may have compiled the same text.
-  if (!kept.has(text)) keptCharacters += text.length
-  kept.set(text, program)
-  for (const [oldest] of kept) {
-    if (kept.size <= KEPT.programs && keptCharacters <= KEPT.characters) break
-    kept.delete(oldest)
-    keptCharacters -= oldest.length
-  }
-  return program
 }
 
 /** Compiles a program in steps of some milliseconds. */

@@ -1,8 +1,8 @@
 /** Regular expressions in linear time (SES-76). */
 
 import type { RE2JS } from 're2js'
+import { Compiled } from '../../compiled.ts'
 import { lazyPackage } from '../../lazy-package.ts'
-import { OrderedMap } from '../../ordered-map.ts'
 import { aside } from '../aside.ts'
 import { type Evaluation, typeError } from './evaluation.ts'
 import type { MaybeLater } from './host.ts'
@@ -13,10 +13,8 @@ const re2js = lazyPackage<typeof import('re2js')>('re2js')
 
 const ask = aside<PatternQuestion, boolean>('patterns', new URL('./patterns-thread.ts', import.meta.url))
 
-/** Compiled patterns with the sizes of their machines, the least recently used first. */
-const kept = new OrderedMap<string, { compiled: RE2JS; size: number }>()
-let keptStates = 0
-const KEPT = { patterns: 200, states: 80_000 }
+/** Compiled patterns with the sizes of their machines. */
+const kept = new Compiled<{ compiled: RE2JS; size: number }>()
 
 /** UTF-16 code units of a pattern. */
 const MAX_PATTERN = 1_000
@@ -51,15 +49,7 @@ function compiledPattern(pattern: string): { compiled: RE2JS; size: number } {
   const size = patternSize(pattern)
   if (size > MAX_STATES) throw typeError(`“${pattern.slice(0, 80)}” repeats too much to be a pattern`)
   try {
-    const made = { compiled: re2js().RE2JS.compile(pattern), size }
-    kept.set(pattern, made)
-    keptStates += size
-    for (const [oldest, { size }] of kept) {
-      if (kept.size <= KEPT.patterns && keptStates <= KEPT.states) break
-      kept.delete(oldest)
-      keptStates -= size
-    }
-    return made
+    return kept.keep(pattern, { compiled: re2js().RE2JS.compile(pattern), size }, 15_000 + 160 * size)
   } catch (error) {
     if (!(error instanceof re2js().RE2JSException)) throw error
     throw typeError(`“${pattern.slice(0, 80)}” is not a pattern: ${error.message.slice(0, 120)}`)

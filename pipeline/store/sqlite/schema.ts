@@ -214,14 +214,18 @@ export const LOCK_WAIT = 5000
  * Bounds the memory of a connection: pages of the file that it sees in place, and pages that it changes, finds in the log
  * or reads. SQLite sees a file in place from its beginning only; in one that is larger, what is in use lies anywhere, so all
  * of the memory goes to pages that were read. To be called again when the file has grown.
+ *
+ * @returns bytes that its pages take at most: SQLite does not say how many of them it has
  */
-export function limitPages(database: Database, bytes: number): void {
+export function limitPages(database: Database, bytes: number): number {
   const pragma = (name: string) => database.prepareTuples<[value: number]>(`PRAGMA ${name}`).get()?.[0] ?? 0
   const wanted = Math.floor(bytes * MAPPED)
-  const mapped = pragma('page_count') * pragma('page_size') <= wanted ? wanted : 0
+  const size = pragma('page_count') * pragma('page_size')
+  const mapped = size <= wanted ? wanted : 0
   const kept = -Math.ceil((bytes - mapped) / 1024)
   if (pragma('mmap_size') !== mapped) database.exec(`PRAGMA mmap_size = ${mapped}`)
   if (pragma('cache_size') !== kept) database.exec(`PRAGMA cache_size = ${kept}`)
+  return Math.min(size, bytes)
 }
 
 /** Gives the memory of a connection back; what it reads next comes from the file again. */

@@ -111,8 +111,10 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const reader = prepareReader({ database, ...common, connect, checksums: checksums.of, readAside: writer.read })
   const settings = database.prepare<{ value: string }>('SELECT value FROM setting WHERE name = ?')
   const siteNames = database.prepare<{ name: string }>(SITE_NAMES)
+  // The writer has as much.
+  let ofBoth = 2 * limitPages(database, ofReader)
   const idle = setInterval(() => {
-    limitPages(database, ofReader)
+    ofBoth = 2 * limitPages(database, ofReader)
     writer.housekeeping(clock())
   }, IDLE_HOUSEKEEPING).unref()
 
@@ -234,6 +236,17 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     async changeNotes(changes) {
       checkNotes(changes)
       if (changes.length > 0) await writer.submit({ task: 'notes', at: clock(), changes }, [])
+    },
+    pages: {
+      get bytes() {
+        return ofBoth
+      },
+      shrink(bytes) {
+        if (bytes >= ofBoth) return
+        limitPages(database, bytes / 2)
+        limitPages(database, ofReader)
+        ofBoth = ofBoth / 2 + bytes / 2
+      },
     },
     relax() {
       staging.relax()

@@ -1,6 +1,6 @@
 /** Selectors on parsed documents: compile once, then find the first or all elements that match, or ask about one. */
 
-import { OrderedMap } from '../../ordered-map.ts'
+import { Compiled } from '../../compiled.ts'
 import { findingById } from '../ids.ts'
 import { type ChildNode, type ElementNode, isElement, NAMELESS, type ParentNode, type TreeDocument } from '../nodes.ts'
 import { revisionOf } from '../revisions.ts'
@@ -67,10 +67,10 @@ export function compileSelector(text: string, options: SelectorOptions = {}): Se
 }
 
 /**
- * Compiled selectors of all sets of extensions together, the least recently used first. Keys are the number of the set
+ * Compiled selectors of all sets of extensions together. Keys are the number of the set
  * and the text: sites have sets of their own, and many sites must not take more memory than one.
  */
-const cache = { selectors: new OrderedMap<string, Selector>(), characters: 0 }
+const selectors = new Compiled<Selector>()
 
 const numbers = new WeakMap<Extensions, number>()
 let sets = 0
@@ -82,28 +82,14 @@ function numberOf(extensions: Extensions): number {
   return sets
 }
 
-/** A compiled selector takes up to some 240 bytes for each character. */
-const CACHED = { selectors: 1_000, characters: 131_072 }
-
 /**
  * The same, from a bounded cache: for selectors that come again and again.
  *
  * @throws SelectorError as compileSelector does
  */
 export function selectorFor(text: string, extensions: Extensions = USUAL): Selector {
-  const { selectors } = cache
   const key = `${numberOf(extensions)} ${text}`
-  const known = selectors.use(key)
-  if (known) return known
-  const selector = compileSelector(text, { extensions })
-  cache.characters += key.length
-  selectors.set(key, selector)
-  for (const [oldest] of selectors) {
-    if (selectors.size <= CACHED.selectors && cache.characters <= CACHED.characters) break
-    selectors.delete(oldest)
-    cache.characters -= oldest.length
-  }
-  return selector
+  return selectors.use(key) ?? selectors.keep(key, compileSelector(text, { extensions }), 200 + 140 * key.length)
 }
 
 /**

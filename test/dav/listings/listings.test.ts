@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { compareMembers, type Leaf, ListedMembers, Listings, MEMBER } from '../../../dav/listings/listings.ts'
+import { compareMembers, type Leaf, Listings, listedMembers, MEMBER } from '../../../dav/listings/listings.ts'
 import type { Resource } from '../../../pipeline/store/resource.ts'
 import { memberSum, ZERO } from '../../../pipeline/store/tags.ts'
 
@@ -157,7 +157,7 @@ describe('members of collections in memory', () => {
     const listed: string[] = []
     const members = many(10_000).map(path => file(path))
     const sum = memberSum([])
-    const all = new ListedMembers(25_000 * MEMBER)
+    const all = listedMembers(25_000 * MEMBER)
     const site = () =>
       new Listings(
         {

@@ -1,0 +1,56 @@
+/** Things of several owners that are kept within one number of bytes: those that were used longest ago go first. */
+
+import type { KeptMemory } from './memory.ts'
+import { OrderedMap } from './ordered-map.ts'
+
+export class KeptTogether<Thing extends object> implements KeptMemory {
+  #most: number
+  /** The one that was used longest ago stands first. */
+  readonly #kept = new OrderedMap<Thing, { bytes: number; drop: () => void }>()
+  #bytes = 0
+
+  /** @param most bytes */
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Keeps no more than so many bytes from now on. */
+  limit(most: number): void {
+    this.#most = most
+    this.shrink(most)
+  }
+
+  /**
+   * Counts a thing as the one that was used last.
+   *
+   * @param bytes that it takes by now
+   * @param drop has its owner forget it, who need not call `leave` then
+   */
+  use(thing: Thing, bytes: number, drop: () => void): void {
+    this.#bytes += bytes - (this.#kept.get(thing)?.bytes ?? 0)
+    this.#kept.set(thing, { bytes, drop })
+    this.shrink(this.#most)
+  }
+
+  /** Counts a thing, which takes as much as before, as used lately. */
+  touch(thing: Thing): void {
+    this.#kept.use(thing)
+  }
+
+  /** Its owner has forgotten a thing. */
+  leave(thing: Thing): void {
+    this.#bytes -= this.#kept.drop(thing)?.bytes ?? 0
+  }
+
+  shrink(bytes: number): void {
+    for (const [thing, { drop }] of this.#kept) {
+      if (this.#bytes <= bytes) return
+      this.leave(thing)
+      drop()
+    }
+  }
+}
