@@ -180,6 +180,8 @@ export class ResponseValue extends OpenDictionary {
     if (fields.some(field => !isSafeField(field, this.#sessionCookie))) return
     const headers = Object.fromEntries(Object.entries(answer.headers).filter(([each]) => each.toLowerCase() !== lower))
     const repeated = (answer.repeated ?? []).filter(([each]) => each.toLowerCase() !== lower)
+    // All fields are looked at, and those that stay are copied.
+    this.#allowance.step(Object.keys(headers).length + repeated.length)
     this.#answer = { ...answer, headers, repeated }
     addFields(this.#answer, fields)
   }

@@ -31,13 +31,14 @@ function statusOf(status: number): number {
 /** Adds fields to an answer; a name that comes several times is sent several times. */
 export function addFields(answer: Answer, fields: readonly Field[]): void {
   const seen = new Set<string>()
+  const repeated: Field[] = []
   for (const [name, value] of fields) {
     const usual = usualName(name)
     const lower = name.toLowerCase()
     // The server may have a cookie of its own to send.
-    if (seen.has(lower) || lower === 'set-cookie')
-      answer.repeated = [...(answer.repeated ?? []), [usual, encodedValue(value)]]
+    if (seen.has(lower) || lower === 'set-cookie') repeated.push([usual, encodedValue(value)])
     else answer.headers[usual] = encodedValue(value)
     seen.add(lower)
   }
+  if (repeated.length > 0) answer.repeated = [...(answer.repeated ?? []), ...repeated]
 }
