@@ -73,6 +73,7 @@ export async function startWriters(nodes: readonly Node[]): Promise<Writers> {
       if (answer === undefined) doubtful.add(text)
       else if (answer.status === 206 || answer.status === 201) {
         acknowledged.add(text)
+        turns.acknowledged(begun)
         heard[placeOf(writer)] = performance.now()
       } else {
         try {
