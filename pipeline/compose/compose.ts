@@ -1,6 +1,7 @@
 /** Pages that are put together for a request (the passes 4 to 7 of COMP-16). */
 
 import { canonicalPath } from '../http/path.ts'
+import { AllowanceSpent } from '../language/allowance.ts'
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import { HeapError } from '../tree/heap.ts'
@@ -83,7 +84,9 @@ export async function compose(
       if (tries >= ATTEMPTS || reads.hold(site)) return composition
       continue
     } catch (error) {
-      if (!isOutrun(error) || viewer.allowance.timeLeft === 0) throw asFault(error)
+      if (!isOutrun(error)) throw asFault(error)
+      // Those that came first have taken all its time.
+      if (viewer.allowance.timeLeft === 0) throw asFault(new AllowanceSpent('time'))
     } finally {
       graph.release()
     }
