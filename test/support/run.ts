@@ -64,9 +64,10 @@ function report({ passed, pending, failed }: Tally): boolean {
   return failed.length === 0 && pending === 0
 }
 
-/** The first characters of a failure, in one line. */
+/** How a failure begins and ends, in one line: between stands what an answer said. */
 function shortened(error: unknown): string {
-  return String(error).replaceAll(/\s+/g, ' ').slice(0, 400)
+  const text = String(error).replaceAll(/\s+/g, ' ')
+  return text.length <= 400 ? text : `${text.slice(0, 200)} … ${text.slice(-200)}`
 }
 
 /** Runs test files in this process. */
