@@ -4,6 +4,7 @@
  * case, because some documents ignore the case.
  */
 
+import { LONGEST_NAME } from './limits.ts'
 import type { ElementNode } from './nodes.ts'
 
 /** Tokens of one document; one that has more is taken to hold anything. */
@@ -11,9 +12,6 @@ const MOST_TOKENS = 2_000
 
 /** Characters of all tokens of one document together. */
 const MOST_CHARACTERS = 64 * 1024
-
-/** UTF-16 code units of a value that are looked at: longer ones of one length V8 compares with each other. */
-const LONGEST_VALUE = 8 * 1024
 
 /** Stands for every token there is. */
 export const ANY_TOKEN = '*'
@@ -80,15 +78,16 @@ export class TokenCounts {
   }
 
   #count({ tagName, attrs }: ElementNode, by: number): void {
-    const { tags, attributes, ids, classes, types } = this.#said
+    const { tags, attributes } = this.#said
     change(tags, tagName, by)
     if (attrs.length === 0) return
     for (const { name, value } of attrs) {
       change(attributes, name, by)
-      if (value.length > LONGEST_VALUE) this.#long += isTold(name) ? by : 0
-      else if (name === 'id') change(ids, value, by)
-      else if (name === 'class') change(classes, value, by)
-      else if (name === 'itemtype') change(types, value, by)
+      const kind = kindOf(name)
+      if (!kind) continue
+      // As long as no name may be, for the same reason.
+      if (value.length > LONGEST_NAME) this.#long += by
+      else change(this.#said[kind], value, by)
     }
   }
 
@@ -98,9 +97,17 @@ export class TokenCounts {
   }
 }
 
-/** Whether an attribute's value says anything that selectors ask for by name. */
-function isTold(attribute: string): boolean {
-  return attribute === 'id' || attribute === 'class' || attribute === 'itemtype'
+/** What an attribute's value lists, of what selectors ask for by name. */
+function kindOf(attribute: string): 'ids' | 'classes' | 'types' | undefined {
+  switch (attribute) {
+    case 'class':
+      return 'classes'
+    case 'id':
+      return 'ids'
+    case 'itemtype':
+      return 'types'
+  }
+  return undefined
 }
 
 function change(counts: Map<string, number>, text: string, by: number): void {
@@ -114,46 +121,41 @@ const REREAD = /[&\0\r]/
 
 /** Collects the tokens of a document from its elements. */
 export class TokenCollector {
-  readonly #tags = new Set<string>()
-  readonly #attributes = new Set<string>()
-  readonly #ids = new Set<string>()
-  readonly #classes = new Set<string>()
-  readonly #types = new Set<string>()
+  readonly #said = {
+    tags: new Set<string>(),
+    attributes: new Set<string>(),
+    ids: new Set<string>(),
+    classes: new Set<string>(),
+    types: new Set<string>(),
+  }
   #isAnything = false
 
   add({ tagName, attrs }: ElementNode): void {
-    this.#tags.add(tagName)
+    this.#said.tags.add(tagName)
     // Most elements have none, and a loop over nothing makes garbage all the same.
     if (attrs.length === 0) return
     for (const { name, value } of attrs) {
-      this.#attributes.add(name)
+      this.#said.attributes.add(name)
       const values = this.#valuesOf(name)
-      if (values && value.length > LONGEST_VALUE) this.#isAnything = true
+      if (values && value.length > LONGEST_NAME) this.#isAnything = true
       else values?.add(value)
     }
   }
 
   #valuesOf(attribute: string): Set<string> | undefined {
-    switch (attribute) {
-      case 'class':
-        return this.#classes
-      case 'id':
-        return this.#ids
-      case 'itemtype':
-        return this.#types
-    }
-    return undefined
+    const kind = kindOf(attribute)
+    return kind && this.#said[kind]
   }
 
   /** Adds what parsers put into documents without a tag for it. */
   addImplied(): void {
-    for (const name of IMPLIED) this.#tags.add(name)
+    for (const name of IMPLIED) this.#said.tags.add(name)
   }
 
   /** Adds the name of a start tag, in lower case. */
   addTag(name: string): void {
     if (name.includes('\0')) this.#isAnything = true
-    this.#tags.add(name)
+    this.#said.tags.add(name)
   }
 
   /**
@@ -163,26 +165,20 @@ export class TokenCollector {
    * @param source text in which its value stands, between its quotes, from `start` to `end`
    */
   addAttribute(name: string, source: string, start: number, end: number): void {
-    this.#attributes.add(name)
+    this.#said.attributes.add(name)
     if (name.includes('\0')) this.#isAnything = true
     const values = this.#valuesOf(name)
     if (!values) return
     const value = source.slice(start, end)
     // What parsers make of these is not looked up here.
-    if (value.length > LONGEST_VALUE || REREAD.test(value)) this.#isAnything = true
+    if (value.length > LONGEST_NAME || REREAD.test(value)) this.#isAnything = true
     else values.add(value)
   }
 
   /** The tokens, each once; `ANY_TOKEN` alone where they are too many. */
   tokens(): string[] {
     if (this.#isAnything) return [ANY_TOKEN]
-    return tokensOf({
-      tags: this.#tags,
-      attributes: this.#attributes,
-      ids: this.#ids,
-      classes: this.#classes,
-      types: this.#types,
-    })
+    return tokensOf(this.#said)
   }
 }
 
@@ -201,7 +197,7 @@ function words(value: string): string[] {
 const SLOTS = 512
 
 /** UTF-16 code units of the longest that are kept. */
-const LONGEST_NAME = 32
+const LONGEST_SHORT = 32
 
 const shortNames: (string | undefined)[] = new Array(SLOTS).fill(undefined)
 
@@ -216,7 +212,7 @@ function lower(code: number): number {
  */
 export function shortName(source: string, start: number, end: number): string {
   const length = end - start
-  if (length > LONGEST_NAME) return source.slice(start, end).toLowerCase()
+  if (length > LONGEST_SHORT) return source.slice(start, end).toLowerCase()
   let hash = length
   for (let at = start; at < end; at++) {
     const code = source.charCodeAt(at)
