@@ -4,7 +4,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { itemsOf } from '../../pipeline/compose/splice.ts'
-import { Allowance, AllowanceSpent } from '../../pipeline/language/allowance.ts'
+import { AllowanceSpent } from '../../pipeline/language/allowance.ts'
 import { Sender, Unsendable } from '../../pipeline/language/javascript/encode.ts'
 import { compileTemplate } from '../../pipeline/language/liquid/liquid.ts'
 import { rendering } from '../../pipeline/language/liquid/render.ts'
@@ -17,6 +17,7 @@ import { became, hostFor } from '../pipeline/language/sessel/site.ts'
 import { running } from '../pipeline/language/sessel/turns.ts'
 import { takesLess } from '../support/cost.ts'
 import { stepsOf } from '../support/steps.ts'
+import { unhurried } from '../support/unhurried.ts'
 
 /** `let NAME = …`: a value in which the one before stands twice, `times` times over. */
 const doubled = (name: string, first: string, twice: (before: string) => string, times: number) =>
@@ -34,18 +35,18 @@ const alike = `${text('t', 20)}let a = t + "b";let b = t + "c";`
 
 /** Steps of the allowance that a program takes. */
 function paid(program: string): number {
-  const allowance = new Allowance({ time: 60_000 })
+  const allowance = unhurried()
   atOnce(running(program, hostFor(), allowance))
   return allowance.stepsTaken
 }
 
 function sender(): Sender {
-  return new Sender({ site: 'a', ns: NS, origin: undefined, place: 'expression', source: '' }, new Allowance())
+  return new Sender({ site: 'a', ns: NS, origin: undefined, place: 'expression', source: '' }, unhurried())
 }
 
 function* template(source: string, names: Record<string, Value>): Steps<void> {
   const compiled = compileTemplate(source, { kind: 'html', element: 'div' })
-  for (const _ of rendering(compiled, new Run(scopeOf(names), new Allowance()))) yield
+  for (const _ of rendering(compiled, new Run(scopeOf(names), unhurried()))) yield
 }
 
 describe('costly values', () => {
@@ -165,14 +166,14 @@ describe('costly values', () => {
   it('SEC-12 COMP-31 a value that stands in others many times is paid for each time that it is put into a page', () => {
     let list: Value = ['x']
     for (let i = 0; i < 20; i++) list = [list, list]
-    expect(() => itemsOf(list, new Allowance())).to.throw(AllowanceSpent)
+    expect(() => itemsOf(list, unhurried())).to.throw(AllowanceSpent)
     let empty: Value = []
     for (let i = 0; i < 20; i++) empty = [empty, empty]
-    expect(() => itemsOf(empty, new Allowance())).to.throw(AllowanceSpent)
+    expect(() => itemsOf(empty, unhurried())).to.throw(AllowanceSpent)
     let deep: Value = 'x'
     for (let i = 0; i < 50_000; i++) deep = i % 2 ? [deep] : [deep, null]
-    expect(itemsOf(deep, new Allowance())).to.deep.equal(['x'])
-    expect(itemsOf([1n, ['a', ['b', null], []], 2n], new Allowance())).to.deep.equal([1n, 'a', 'b', 2n])
+    expect(itemsOf(deep, unhurried())).to.deep.equal(['x'])
+    expect(itemsOf([1n, ['a', ['b', null], []], 2n], unhurried())).to.deep.equal([1n, 'a', 'b', 2n])
   })
 
   it('SEC-12 JS-35 a value that is nested too deeply is handed to no script', () => {

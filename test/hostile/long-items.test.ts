@@ -2,7 +2,6 @@
 
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { Allowance } from '../../pipeline/language/allowance.ts'
 import { Machine } from '../../pipeline/language/sessel/machine.ts'
 import { compile } from '../../pipeline/language/sessel/sessel.ts'
 import { ElementValue, type Value } from '../../pipeline/language/values.ts'
@@ -14,6 +13,7 @@ import { compileSelector, selectFirst } from '../../pipeline/tree/selector/selec
 import { TransitionJudge } from '../../pipeline/write/transitions.ts'
 import { hostFor } from '../pipeline/language/sessel/site.ts'
 import { NS } from '../support/content.ts'
+import { unhurried } from '../support/unhurried.ts'
 
 const handler: PlacedHandler = {
   path: '/handler.html',
@@ -37,7 +37,7 @@ function program(text: string): { steps: number; value: Value } {
   const node = selectFirst(compileSelector('ul'), document)
   if (!node) throw new Error('no element')
   const host = { ...hostFor(), self: new ElementValue(node, { path: '/a.html', document }) }
-  const machine = new Machine(compile(text), host, new Allowance())
+  const machine = new Machine(compile(text), host, unhurried())
   for (let steps = 0; ; steps++) {
     const progress = machine.run(0)
     if (progress instanceof Promise) throw new Error('nothing to wait for')

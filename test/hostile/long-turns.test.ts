@@ -8,7 +8,6 @@ import { extractingAccess } from '../../pipeline/access/extract.ts'
 import { memoryBody } from '../../pipeline/body.ts'
 import { awaiting, doing, type Work } from '../../pipeline/compose/work.ts'
 import { type Derived, deriving, type ItemEntry, writingStoredForm } from '../../pipeline/declarations/derive.ts'
-import { Allowance } from '../../pipeline/language/allowance.ts'
 import { compileTemplate } from '../../pipeline/language/liquid/liquid.ts'
 import { rendering } from '../../pipeline/language/liquid/render.ts'
 import { Run } from '../../pipeline/language/liquid/run.ts'
@@ -40,6 +39,7 @@ import { documentAt, hostFor } from '../pipeline/language/sessel/site.ts'
 import { programOn } from '../pipeline/language/sessel/turns.ts'
 import { NS } from '../support/content.ts'
 import { stepsOf } from '../support/steps.ts'
+import { unhurried } from '../support/unhurried.ts'
 
 const MEGABYTE = 1024 * 1024
 
@@ -49,7 +49,7 @@ const repeated = (count: number, part: (i: number) => string) =>
 /** A template in turns, and how much it may take. */
 function* template(source: string, names: Record<string, Value> = {}): Steps<void> {
   const compiled = compileTemplate(source, { kind: 'html', element: 'div' })
-  for (const _ of rendering(compiled, new Run(scopeOf(names), new Allowance()))) yield
+  for (const _ of rendering(compiled, new Run(scopeOf(names), unhurried()))) yield
 }
 
 const alike = 'a'.repeat(MEGABYTE)
@@ -365,7 +365,7 @@ describe('long turns', () => {
     const program = compile('(${li} from "/*").count()')
     for (const document of [async () => undefined, () => documentAt('/shop.html')]) {
       const reach = { ...host.reach, matching: () => paths, document }
-      const looking = () => Promise.resolve(evaluate(program, { ...host, reach }, new Allowance()))
+      const looking = () => Promise.resolve(evaluate(program, { ...host, reach }, unhurried()))
       expect(await hadTurn(looking)).to.equal(true)
     }
   })

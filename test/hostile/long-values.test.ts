@@ -3,13 +3,13 @@
 import { hash } from 'node:crypto'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { Allowance } from '../../pipeline/language/allowance.ts'
 import { FILTERS } from '../../pipeline/language/liquid/filters/filters.ts'
 import { type MarkupContext, MarkupScanner } from '../../pipeline/language/liquid/markup.ts'
 import { Run } from '../../pipeline/language/liquid/run.ts'
 import { rendered, scopeOf } from '../pipeline/language/liquid/rendering.ts'
 import { became, hostFor } from '../pipeline/language/sessel/site.ts'
 import { takesLess } from '../support/cost.ts'
+import { unhurried } from '../support/unhurried.ts'
 
 /** Milliseconds: searched as engines do it, each would take minutes. */
 const SOON = 1000
@@ -75,7 +75,7 @@ describe('long values', () => {
       ['sha256', hash('sha256', text)],
       ['json', JSON.stringify(text)],
     ] as const) {
-      const run = new Run(scopeOf({}), new Allowance())
+      const run = new Run(scopeOf({}), unhurried())
       const call = { run, name, input: text, args: [], named: new Map(), evaluating: unused }
       const work = FILTERS.get(name)?.work?.(call)
       let steps = 0

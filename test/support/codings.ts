@@ -3,7 +3,7 @@
 import type { Client } from './http.ts'
 
 /** Milliseconds that making a copy may take on a machine that has other work. */
-const PATIENCE = 30_000
+const PATIENCE = 150_000
 
 /** Asks until an answer comes in a coding: until then answers are provisional. */
 export async function untilCoded(http: Client, target: string, coding: 'br' | 'gzip'): Promise<void> {

@@ -1,8 +1,8 @@
 /** What tests of composed pages share: vocabulary prefixes and sites put together in one line. */
 
 import type { Viewer } from '../../../pipeline/compose/viewer.ts'
-import { Allowance } from '../../../pipeline/language/allowance.ts'
 import { NS } from '../../support/content.ts'
+import { unhurried } from '../../support/unhurried.ts'
 
 /** Declarations of the usual prefixes. */
 export const PREFIXES = `xmlns:p="${NS}/1.0" xmlns:r="${NS}/Binding/CSS" xmlns:e="${NS}/Binding/Sessel" xmlns:j="${NS}/Binding/JavaScript"`
@@ -28,6 +28,6 @@ export function anonymousViewer(path: string, query?: string): Viewer {
     roles: () => [],
     body: undefined,
     session: undefined,
-    allowance: new Allowance(),
+    allowance: unhurried(),
   }
 }

@@ -11,13 +11,13 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { compose } from '../../../pipeline/compose/compose.ts'
 import { pageLanguages } from '../../../pipeline/compose/connected.ts'
-import { Allowance } from '../../../pipeline/language/allowance.ts'
 import { createJavaScript } from '../../../pipeline/language/javascript/javascript.ts'
 import { compile, evaluate } from '../../../pipeline/language/sessel/sessel.ts'
 import { serializeDocument } from '../../../pipeline/tree/serialize.ts'
 import { page, put, rulesPage } from '../../support/content.ts'
 import { client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
+import { unhurried } from '../../support/unhurried.ts'
 import { anonymousViewer, composed } from './composing.ts'
 import { schema } from './site-of-one-case.ts'
 
@@ -116,7 +116,7 @@ describe('What is left of a composition', () => {
       const big = Array.from({ length: 1_000 }, (_, i) => [i])
       const names = { get: (name: string) => (name === 'big' ? BigInt(big.length) : undefined) }
       const host = { ns: 'https://ns.example', names } as unknown as Parameters<typeof evaluate>[1]
-      expect(evaluate(program, host, new Allowance())).to.deep.equal({ value: 2n })
+      expect(evaluate(program, host, unhurried())).to.deep.equal({ value: 2n })
     })
   })
 })

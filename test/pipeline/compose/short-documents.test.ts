@@ -4,11 +4,11 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { SiteGraph } from '../../../pipeline/compose/graph.ts'
 import { Reads } from '../../../pipeline/compose/reads.ts'
-import { Allowance } from '../../../pipeline/language/allowance.ts'
 import type { Site } from '../../../pipeline/site/site.ts'
 import { selectorFor } from '../../../pipeline/tree/selector/selector.ts'
 import { put } from '../../support/content.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
+import { unhurried } from '../../support/unhurried.ts'
 
 const COUNT = 40
 
@@ -29,7 +29,7 @@ describe('searches through short documents', () => {
     const graph = new SiteGraph(site, new Reads(site), () => {
       throw new Error('no request')
     })
-    const work = graph.select(selectorFor('.x'), new Allowance(), ['/many/*'])
+    const work = graph.select(selectorFor('.x'), unhurried(), ['/many/*'])
     let [places, waits] = [0, 0]
     let step = work.next()
     for (; !step.done; step = work.next()) {

@@ -1,8 +1,8 @@
 import { compare } from 'bcryptjs'
 import { expect } from 'chai'
-import { Allowance } from '../../../pipeline/language/allowance.ts'
 import { bcrypt } from '../../../pipeline/language/bcrypt.ts'
 import { compile, emptyHost, evaluate } from '../../../pipeline/language/sessel/sessel.ts'
+import { unhurried } from '../../support/unhurried.ts'
 
 describe('bcrypt aside', () => {
   it('SES-75 LIQ-46 each text gets its own hash, in a form that everybody knows', async () => {
@@ -21,7 +21,7 @@ describe('bcrypt aside', () => {
     [8, 3_200],
   ] as const)
     it(`SES-75 SES-213 a program pays for the time of a hash: cost ${cost}`, async () => {
-      const allowance = new Allowance({ time: 60_000 })
+      const allowance = unhurried()
       const { stepsLeft } = allowance
       await evaluate(compile(`"x".bcrypt({ cost: ${cost} })`), emptyHost('https://a.example/ns'), allowance)
       expect(stepsLeft - allowance.stepsLeft).to.be.within(steps, steps + 50)

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
 import { begun, doing, type Work } from '../../../pipeline/compose/work.ts'
-import { Allowance } from '../../../pipeline/language/allowance.ts'
 import { compileTemplate, renderTemplate } from '../../../pipeline/language/liquid/liquid.ts'
 import { compile, evaluate } from '../../../pipeline/language/sessel/sessel.ts'
 import { HeapError, watchHeap } from '../../../pipeline/tree/heap.ts'
 import { asRequest, Precedence } from '../../../pipeline/tree/precedence.ts'
 import { inTurns, type Steps } from '../../../pipeline/tree/steps.ts'
+import { unhurried } from '../../support/unhurried.ts'
 import { scopeOf } from '../language/liquid/rendering.ts'
 import { hostFor } from '../language/sessel/site.ts'
 
@@ -157,7 +157,7 @@ describe('tree/precedence', () => {
   const PROGRAM =
     'let l = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]; l.map(a => l.map(b => l.map(c => l.map(d => l.map(e => 1)))))'
   const PROGRAMS: [what: string, run: () => unknown][] = [
-    ['an expression', () => evaluate(compile(PROGRAM), hostFor(), new Allowance())],
+    ['an expression', () => evaluate(compile(PROGRAM), hostFor(), unhurried())],
     [
       'a template',
       () =>
@@ -167,7 +167,7 @@ describe('tree/precedence', () => {
             element: 'div',
           }),
           scopeOf({}),
-          new Allowance({ time: 600_000, memory: 2 ** 40, steps: 2 ** 40 }),
+          unhurried({ memory: 2 ** 40, steps: 2 ** 40 }),
         ),
     ],
   ]

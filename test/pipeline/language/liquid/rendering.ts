@@ -1,6 +1,6 @@
 /** Rendering in tests: a scope of given names, and a template without a page. */
 
-import { Allowance } from '../../../../pipeline/language/allowance.ts'
+import type { Allowance } from '../../../../pipeline/language/allowance.ts'
 import {
   compileTemplate,
   type LiquidScope,
@@ -10,6 +10,7 @@ import {
 import { ElementValue, LazyDictionary, type Value } from '../../../../pipeline/language/values.ts'
 import { parseHtml } from '../../../../pipeline/tree/html.ts'
 import { attribute, type ElementNode, isElement, type ParentNode } from '../../../../pipeline/tree/nodes.ts'
+import { unhurried } from '../../../support/unhurried.ts'
 
 export const NS = 'https://ns.example'
 
@@ -36,7 +37,7 @@ export interface Rendering {
 
 export async function rendered(source: string, more: Rendering = {}): Promise<string> {
   const template = compileTemplate(source, more.context ?? { kind: 'html', element: 'div' })
-  return renderTemplate(template, scopeOf(more.names ?? {}, more.scope), more.allowance ?? new Allowance())
+  return renderTemplate(template, scopeOf(more.names ?? {}, more.scope), more.allowance ?? unhurried())
 }
 
 export async function failure(work: () => Promise<unknown>): Promise<Error> {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Allowance, AllowanceSpent } from '../../../../pipeline/language/allowance.ts'
+import { AllowanceSpent } from '../../../../pipeline/language/allowance.ts'
 import {
   compileTemplate,
   inDocument,
@@ -7,6 +7,7 @@ import {
   TemplateError,
 } from '../../../../pipeline/language/liquid/liquid.ts'
 import { ElementValue, NamedValue, type Value } from '../../../../pipeline/language/values.ts'
+import { unhurried } from '../../../support/unhurried.ts'
 import { failure, hash, items, rendered, scopeOf, Watched } from './rendering.ts'
 
 class Day extends NamedValue {
@@ -380,14 +381,12 @@ describe('Templates', () => {
   }
 
   it('LIQ-71 an error of the allowance passes through outputs', async () => {
-    const error = await failure(() =>
-      rendered('{{ (1..100000) | join }}', { allowance: new Allowance({ steps: 1000 }) }),
-    )
+    const error = await failure(() => rendered('{{ (1..100000) | join }}', { allowance: unhurried({ steps: 1000 }) }))
     expect(error).to.be.instanceOf(AllowanceSpent)
   })
 
   it('LIQ-70 all templates of a request print 16 MiB together at most', async () => {
-    const allowance = new Allowance()
+    const allowance = unhurried()
     const source = `{% for a in (1..9000) %}${'x'.repeat(1000)}{% endfor %}`
     await rendered(source, { allowance })
     expect(await failure(() => rendered(source, { allowance }))).to.be.instanceOf(AllowanceSpent)
@@ -403,7 +402,7 @@ describe('Templates', () => {
       if (!done) setImmediate(count)
     }
     setImmediate(count)
-    const text = renderTemplate(template, scopeOf({ list }), new Allowance())
+    const text = renderTemplate(template, scopeOf({ list }), unhurried())
     expect(text).to.be.instanceOf(Promise)
     expect(await text).to.equal('938894')
     done = true
@@ -412,7 +411,7 @@ describe('Templates', () => {
 
   it('LIQ-71 a short render is done at once', () => {
     const template = compileTemplate('{{ 1 }}', { kind: 'html', element: 'div' })
-    expect(renderTemplate(template, scopeOf({}), new Allowance())).to.equal('1')
+    expect(renderTemplate(template, scopeOf({}), unhurried())).to.equal('1')
   })
 
   it('section 16: a list from another document', async () => {

@@ -1,5 +1,5 @@
 /** A small site for programs: documents by path, a few schemas, and what became of a program as one line of text. */
-import { Allowance, AllowanceSpent } from '../../../../pipeline/language/allowance.ts'
+import { AllowanceSpent } from '../../../../pipeline/language/allowance.ts'
 import {
   compile,
   emptyHost,
@@ -16,6 +16,7 @@ import { ElementValue, NamedValue, type Source, type Value } from '../../../../p
 import { parseDocument } from '../../../../pipeline/tree/document.ts'
 import { rootElement } from '../../../../pipeline/tree/nodes.ts'
 import { additions } from '../../../../pipeline/tree/selector/selector.ts'
+import { unhurried } from '../../../support/unhurried.ts'
 
 export const NS = 'https://scriptorium.test/ns'
 
@@ -180,7 +181,7 @@ export function hostFor(self: string | undefined = '/shop.html', more: Partial<S
 /** What became of a program: the value as JSON, its text form where it has none, or `!` and what went wrong. */
 export async function became(text: string, host: SesselHost = hostFor()): Promise<string> {
   try {
-    const outcome = await evaluate(compile(text), host, new Allowance({ time: 60_000 }))
+    const outcome = await evaluate(compile(text), host, unhurried())
     if ('response' in outcome) return `!response ${JSON.stringify(outcome.response)}`
     if ('failure' in outcome) return `!${outcome.failure.type}: ${outcome.failure.message}`
     const { value } = outcome
