@@ -12,12 +12,14 @@ const OPEN_ENDED = new Set(['html', 'head', 'body', 'form'])
 
 /**
  * Whether an element is written in one step. One whose tags are implied may be of any length, and so may a body without end
- * tag, whose place is that of its start tag, and one behind whose end tag more follows.
+ * tag, whose place is that of its start tag, one behind whose end tag more follows, and a link that the start of another one
+ * ends within a table: the table goes on inside it.
  */
 export function isShort(element: ElementNode): boolean {
   const { tagName, sourceCodeLocation: place, childNodes } = element
   if (!place) return isShortLeaf(element)
-  const isWhole = place.endOffset !== place.startTag?.endOffset || childNodes.length === 0
+  const isWhole =
+    childNodes.length === 0 || (place.endOffset !== place.startTag?.endOffset && (tagName !== 'a' || !!place.endTag))
   return isWhole && place.endOffset - place.startOffset < LONG && !OPEN_ENDED.has(tagName)
 }
 

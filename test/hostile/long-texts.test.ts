@@ -56,6 +56,7 @@ describe('documents that are one long text', () => {
     ['a head behind whose end tag elements follow', 'head', '<head></head>', '<meta>', '<body>y'],
     ['a root behind whose end tag space follows', 'html', '<html><body></body></html>', '\n', ''],
     ['a form that ends inside another element', 'form', '<form><div></form>', 'x', '</div>'],
+    ['a link that another one ends inside a table', 'a', '<a><table><a>', 'x', ''],
   ] as const)
     it(`SEC-12 ${what} is written in steps`, () => {
       const text = piece.repeat((2 * MEGABYTE) / piece.length)
