@@ -32,7 +32,7 @@ import { explainAccess, explainPath } from './methods/explain.ts'
 import { get } from './methods/get.ts'
 import { lock } from './methods/lock.ts'
 import { mkcol } from './methods/mkcol.ts'
-import { DAV_HEADERS, options } from './methods/options.ts'
+import { ALLOW, DAV_HEADERS, options } from './methods/options.ts'
 import { post } from './methods/post.ts'
 import { propfind } from './methods/propfind.ts'
 import { proppatch } from './methods/proppatch.ts'
@@ -292,7 +292,12 @@ const checkLength: Step = ({ req, state }, next) => {
 
 const knowMethod: Step = ({ req }, next) => {
   if (Object.hasOwn(HANDLERS, req.method ?? '')) return next()
-  throw new Fault(405, 'MethodNotAllowed', 'The mount does not offer this method.')
+  throw notOffered()
+}
+
+/** @returns how a method is refused that the mount has no handler for (DAV-20) */
+export function notOffered(): Fault {
+  return new Fault(405, 'MethodNotAllowed', 'The mount does not offer this method.', { headers: { Allow: ALLOW } })
 }
 
 const judgeConditions: Step = async ({ req, state }, next) => {

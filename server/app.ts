@@ -317,11 +317,14 @@ const readTarget: Step = ({ req, state }, next) => {
 const knowMethod: Step = ({ req }, next) => {
   const { method = '' } = req
   if (Object.hasOwn(HANDLERS, method)) return next()
-  if (ELSEWHERE.has(method))
-    throw new Fault(405, 'MethodNotAllowed', `${method} is not offered here; mount the site to use WebDAV.`, {
-      headers: { Allow: OFFERED },
-    })
-  throw new Fault(501, 'NotImplemented', 'This method is not known.', { headers: { Allow: OFFERED } })
+  throw notOffered(method)
+}
+
+/** @returns how a method is refused that the public surface has no handler for (HTTP-115) */
+export function notOffered(method: string): Fault {
+  const details = { headers: { Allow: OFFERED } }
+  if (!ELSEWHERE.has(method)) return new Fault(501, 'NotImplemented', 'This method is not known.', details)
+  return new Fault(405, 'MethodNotAllowed', `${method} is not offered here; mount the site to use WebDAV.`, details)
 }
 
 const guardReserved: Step = ({ req, state }, next) => {

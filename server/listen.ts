@@ -25,6 +25,8 @@ export interface ListenOptions {
   /** Milliseconds to wait for a head. */
   headerWait: number
   brokenDocument: BrokenDocument
+  /** How a method is refused that no handler is asked about: CONNECT, or one that the parser does not know. */
+  notOffered(method: string): Fault
   /** For connections of all listeners together. */
   room?: ConnectionRoom
 }
@@ -78,12 +80,12 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     const { headers, body } = options.brokenDocument(new Fault(417, 'BadRequest', 'The expectation cannot be met.'))
     response.writeHead(417, headers).end(body)
   })
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+  server.on('clientError', (error: BrokenRequest, socket) => {
     const before = pending(socket)
     if (before) before.once('close', () => answerBroken(error, socket, options))
     else answerBroken(error, socket, options)
   })
-  server.on('connect', (_request, socket: Duplex) => answerBroken({ code: 'CONNECT' }, socket, options))
+  server.on('connect', (_request, socket: Duplex) => endWith(options.notOffered('CONNECT'), socket, options))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen({ port: options.port, host: options.host, reusePort: options.reusePort ?? false }, () => {
@@ -110,8 +112,26 @@ function originOf(options: ListenOptions, port: number): string {
   return `${options.tls ? 'https' : 'http'}://${host}${port === standard ? '' : `:${port}`}`
 }
 
+/** What the parser tells of a request that it refused. */
+interface BrokenRequest {
+  code?: string
+  /** What came last, and how much of it was understood. */
+  rawPacket?: Buffer
+  bytesParsed?: number
+}
+
+const REQUEST_LINE = /^[\w!#$%&'*+.^`|~-]+(?= [^ \r\n]+ HTTP\/1\.[01]\r?\n)/
+
+/** @returns the method of a request whose method alone the parser does not know; undefined for what is no request */
+function methodOf({ rawPacket, bytesParsed = 0 }: BrokenRequest): string | undefined {
+  const text = rawPacket?.toString('latin1') ?? ''
+  const begin = text.lastIndexOf('\n', bytesParsed - 1) + 1
+  return REQUEST_LINE.exec(text.slice(begin))?.[0]
+}
+
 /** What a client gets whose request the parser refused. */
-function brokenFault(code: string | undefined): Fault {
+function brokenFault(error: BrokenRequest, { notOffered }: ListenOptions): Fault {
+  const { code } = error
   if (code === 'HPE_HEADER_OVERFLOW')
     return new Fault(
       431,
@@ -119,12 +139,19 @@ function brokenFault(code: string | undefined): Fault {
       'The head of the request is too large. Send fewer or shorter header fields.',
     )
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Fault(408, 'Timeout', 'The request did not arrive in time.')
-  if (code === 'CONNECT') return new Fault(405, 'MethodNotAllowed', 'This server is no proxy.')
+  const method = code === 'HPE_INVALID_METHOD' ? methodOf(error) : undefined
+  if (method !== undefined) return notOffered(method)
   return new Fault(400, 'BadRequest', 'The request is not valid HTTP.')
 }
 
-function answerBroken(error: { code?: string }, socket: Duplex, options: ListenOptions): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
+function answerBroken(error: BrokenRequest, socket: Duplex, options: ListenOptions): void {
+  if (error.code === 'ECONNRESET') socket.destroy()
+  else endWith(brokenFault(error, options), socket, options)
+}
+
+/** The last answer on a connection, unless nobody can take it any more. */
+function endWith(fault: Fault, socket: Duplex, options: ListenOptions): void {
+  if (!socket.writable) {
     socket.destroy()
     return
   }
@@ -133,7 +160,7 @@ function answerBroken(error: { code?: string }, socket: Duplex, options: ListenO
     socket.destroy()
     return
   }
-  socket.end(lastAnswer(brokenFault(error.code), options.brokenDocument))
+  socket.end(lastAnswer(fault, options.brokenDocument))
   setTimeout(() => socket.destroy(), 1_000).unref()
 }
 

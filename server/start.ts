@@ -5,6 +5,8 @@ import type { RequestListener } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import type { Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
+import { notOffered as mountNotOffered } from '../dav/app.ts'
+import { DAV_HEADERS } from '../dav/methods/options.ts'
 import { clientReader, proxyTrust } from '../edge/request.ts'
 import { type BodyReading, bytesOfBodies, limitBodies } from '../edge/request-body.ts'
 import { securityHeaders } from '../edge/security-headers.ts'
@@ -19,7 +21,7 @@ import type { Coherence } from '../pipeline/site/coherence.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { type Imported, importFolder } from '../pipeline/write/import.ts'
 import { mountAddress } from './addresses.ts'
-import { publicApp } from './app.ts'
+import { notOffered, publicApp } from './app.ts'
 import { openAudit } from './audit.ts'
 import { openCoordination } from './coordination.ts'
 import { type ConnectionRoom, connectionRoom, descriptors, ENDLESS, sharedOut } from './descriptors.ts'
@@ -95,10 +97,23 @@ function listenOptions(settings: Settings): Omit<ListenOptions, 'port'> {
     reusePort: isWorker && spreadsConnections,
     headers: limits.headers,
     headerWait: limits.headerWait,
+    notOffered,
     brokenDocument: fault => ({
       headers: { ...errorHeaders(fault), ...headers(tls !== undefined, true) },
       body: errorDocument(fault, { ...fallbackOf(settings), method: 'GET', path: '/' }),
     }),
+  }
+}
+
+/** The same for a listener of the mount alone, where every answer names the class of WebDAV (DAV-20). */
+function ofMount<T extends Omit<ListenOptions, 'port'>>(options: T): T {
+  return {
+    ...options,
+    notOffered: mountNotOffered,
+    brokenDocument: fault => {
+      const { headers, body } = options.brokenDocument(fault)
+      return { headers: { ...DAV_HEADERS, ...headers }, body }
+    },
   }
 }
 
@@ -257,7 +272,7 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
   publicPort = portOf(listener)
   const mountListener =
     'port' in settings.mount
-      ? await listen(facing(mounts.handler), { ...listening, port: settings.mount.port })
+      ? await listen(facing(mounts.handler), { ...ofMount(listening), port: settings.mount.port })
       : undefined
   mountPort = mountListener && new URL(mountListener.origin).port
   mounts.resume()
