@@ -25,19 +25,22 @@ export interface Mutation {
 }
 
 /**
- * What travels in an event is up to this size (EVT-25); bytes. Every subscriber gets it uncompressed, and it is kept for those
- * that come back; a larger one is had for less by fetching the document, which is compressed and the same for all.
+ * A whole document travels in an event up to this size (EVT-25); bytes. Every subscriber gets it uncompressed, and it is kept
+ * for those that come back; a larger one is had for less by fetching it, which is compressed and the same for all.
  */
 const LARGEST_BODY = 64 * 1024
 
-function mayTravel(...texts: readonly string[]): boolean {
-  if (texts.reduce((sum, { length }) => sum + length, 0) > LARGEST_BODY) return false
-  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) <= LARGEST_BODY
+/** What is told of a change of elements, markup and selectors together; bytes: as much as may wait for a subscriber (EVT-37). */
+const LARGEST_CHANGE = 1024 * 1024
+
+function mayTravel(most: number, ...texts: readonly string[]): boolean {
+  if (texts.reduce((sum, { length }) => sum + length, 0) > most) return false
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0) <= most
 }
 
 /** The body of a whole-document event: documents that are small enough, nothing for others (EVT-25). */
 export function wholeBody(text: string | undefined): string {
-  return text !== undefined && mayTravel(text) ? text : ''
+  return text !== undefined && mayTravel(LARGEST_BODY, text) ? text : ''
 }
 
 /**
@@ -46,7 +49,7 @@ export function wholeBody(text: string | undefined): string {
  */
 export function elementMutation(mutation: Mutation): Mutation {
   const { selector, body, destination = '', ...rest } = mutation
-  return mayTravel(selector, body, destination) ? mutation : { ...rest, selector: '', body: '' }
+  return mayTravel(LARGEST_CHANGE, selector, body, destination) ? mutation : { ...rest, selector: '', body: '' }
 }
 
 function escapeText(text: string): string {

@@ -124,7 +124,7 @@ describe('live.mjs in a browser', function () {
     const page = await visit()
     await settled(page)
     await page.evaluate("window.kept = document.querySelector('#a')")
-    await http('PUT', PATH, { Range: 'selector=#b' }, `<li id="b">${'large '.repeat(20_000)}</li>`)
+    await http('PUT', PATH, { Range: 'selector=#b' }, `<li id="b">${'large '.repeat(200_000)}</li>`)
     await comes(page, "document.querySelector('#b')?.textContent.startsWith('large')")
     await inStep(page)
     expect(await page.evaluate("kept === document.querySelector('#a')")).to.equal(true)
