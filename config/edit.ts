@@ -2,10 +2,10 @@
 
 import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
-import { isMap, isSeq, parseDocument } from 'yaml'
 import { loadSettings, SettingsError } from './load.ts'
 import type { Settings } from './schema.ts'
 import type { Credential } from './site-schema.ts'
+import { yaml } from './yaml.ts'
 
 /** A credential as a settings file has it; what is as usual is left out. */
 export type WrittenCredential = Pick<Credential, 'user'> & Partial<Omit<Credential, 'user'>>
@@ -54,6 +54,7 @@ type ListChange = (list: Credentials, find: (user: string) => number | undefined
 
 async function edit(file: string, site: number, change: ListChange): Promise<boolean> {
   const text = await readFile(file, 'utf8')
+  const { isMap, isSeq, parseDocument } = yaml()
   const document = parseDocument(text)
   const entry = document.getIn(['sites', site])
   if (!isMap(entry)) throw new CannotEdit(`${file} does not hold the site; write the credential where the site is`)

@@ -1,9 +1,9 @@
 /** Settings from environment variables and from `--set`: names of the one, paths of the other, text made to values. */
 
-import { parse } from 'yaml'
 import { type Outline, outline, outlineAt, type Path, readPath } from './outline.ts'
 import { nearest } from './suggest.ts'
 import type { Assignment } from './written.ts'
+import { yaml } from './yaml.ts'
 
 /** Environment variables with settings begin with this. */
 export const VARIABLE_PREFIX = 'SCRIPTORIUM_'
@@ -111,7 +111,7 @@ function fromText(text: string, path: Path): unknown {
   if (node?.kind === 'value' || node === undefined) return text
   if (/^\s*[[{]/.test(text)) {
     try {
-      return parse(text, { prettyErrors: false })
+      return yaml().parse(text, { prettyErrors: false })
     } catch {
       return text
     }

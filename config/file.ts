@@ -2,9 +2,10 @@
 
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import type { Node } from 'yaml'
 import { type Path, pathText } from './outline.ts'
 import { isMapping, type Written } from './written.ts'
+import { yaml } from './yaml.ts'
 
 /** A settings file that cannot be read or has the wrong syntax. Its text never quotes the file, which may hold passwords. */
 export class FileProblem extends Error {}
@@ -32,6 +33,7 @@ export function parseSettings(text: string, file: string): Written {
     throw new FileProblem(`${file}: settings files end in .yaml, .yml or .json`)
   }
 
+  const { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } = yaml()
   const lines = new LineCounter()
   // JSON is YAML, so one parser finds the lines of both.
   const document = parseDocument(text.replace(/^\uFEFF/, ''), { lineCounter: lines, prettyErrors: false })

@@ -1,7 +1,11 @@
 /** Metrics of several processes as one: whoever is asked has the process that watches over all gather them. */
 
 import cluster from 'node:cluster'
-import { AggregatorRegistry, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
+import { lazyPackage } from '../pipeline/lazy-package.ts'
+
+/** Most servers are not asked for metrics. */
+export const prometheus = lazyPackage<typeof import('prom-client')>('prom-client')
 
 /** Milliseconds after which a process tells of itself alone. */
 const PATIENCE = 6000
@@ -26,6 +30,7 @@ function isAnswer(message: unknown): message is MetricsAnswer {
 
 /** The part of the process that watches over the others. @returns stops it */
 export function gatherMetrics(): () => void {
+  const { AggregatorRegistry } = prometheus()
   const all = new AggregatorRegistry()
   const listener = (
     worker: { send: (answer: MetricsAnswer) => unknown; isConnected: () => boolean },
@@ -48,6 +53,7 @@ export function gatherMetrics(): () => void {
  * @returns asks for the metrics of all, in the Prometheus text format
  */
 export function askForMetrics(registry: Registry): () => Promise<string> {
+  const { AggregatorRegistry } = prometheus()
   AggregatorRegistry.setRegistries([registry])
   // It answers what the other process asks of this one.
   new AggregatorRegistry()

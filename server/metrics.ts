@@ -1,37 +1,56 @@
 /** Counters for operators, in the Prometheus text format. */
 
 import cluster from 'node:cluster'
-import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client'
+import type { Metric, Registry } from 'prom-client'
 import type { Counters } from '../pipeline/language/javascript/interface.ts'
 import type { Memory } from '../pipeline/memory.ts'
 import type { OutboundFigures } from '../pipeline/react/outbound/queue.ts'
-import { askForMetrics } from './cluster-metrics.ts'
+import { askForMetrics, prometheus } from './cluster-metrics.ts'
 import { Durations, FACES, type Face, RequestCounts } from './finished-requests.ts'
 import { reached, type Services } from './health.ts'
 
 export interface Metrics {
-  readonly registry: Registry
-  /** Everything in the text format; of all processes where there are several. */
-  text(): Promise<string>
+  /** Everything in the text format, with its media type; of all processes where there are several. */
+  told(): Promise<{ type: string; text: string }>
   readonly requests: RequestCounts
   close(): void
 }
 
-/** Requests are counted elsewhere, and handed to the registry when somebody looks. */
-export function createMetrics(
-  options: {
-    services?: Services
-    streams?: () => number
-    outbound?: () => OutboundFigures
-    scripts?: () => Counters
-    memory?: Memory
-  } = {},
-): Metrics {
+/** What is told beside requests. */
+interface Figures {
+  services?: Services
+  streams?: () => number
+  outbound?: () => OutboundFigures
+  scripts?: () => Counters
+  memory?: Memory
+}
+
+/** Requests are counted elsewhere, and handed to the registry when somebody looks: until then there is none. */
+export function createMetrics(figures: Figures = {}): Metrics {
+  const durations = { public: new Durations(), mount: new Durations() }
+  const requests = new RequestCounts(durations)
+  let made: { registry: Registry; text: () => Promise<string> } | undefined
+  const make = () => {
+    const registry = registryOf(figures, requests, durations)
+    return { registry, text: cluster.isWorker ? askForMetrics(registry) : () => registry.metrics() }
+  }
+  // Of several processes any may be asked, and asks all others.
+  if (cluster.isWorker) made = make()
+  return {
+    async told() {
+      made ??= make()
+      return { type: made.registry.contentType, text: await made.text() }
+    },
+    requests,
+    close: () => made?.registry.clear(),
+  }
+}
+
+function registryOf(options: Figures, requests: RequestCounts, durations: Readonly<Record<Face, Durations>>): Registry {
+  const { Counter, collectDefaultMetrics, Gauge, Registry } = prometheus()
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'scriptorium_' })
-  const durations = { public: new Durations(), mount: new Durations() }
   registry.registerMetric(durationMetric(durations))
-  const requests = new RequestCounts(durations)
   new Counter({
     name: 'scriptorium_requests_total',
     help: 'Answered requests',
@@ -119,14 +138,7 @@ export function createMetrics(
       },
     })
   }
-  return {
-    registry,
-    text: cluster.isWorker ? askForMetrics(registry) : () => registry.metrics(),
-    requests,
-    close() {
-      registry.clear()
-    },
-  }
+  return registry
 }
 
 const DURATION = 'scriptorium_request_duration_seconds'
@@ -149,6 +161,7 @@ function durationMetric(durations: Readonly<Record<Face, Durations>>): Metric {
 
 /** Figures of the scripts of sites: totals, and what there is at the moment. */
 function countScripts(registry: Registry, counters: () => Counters): void {
+  const { Counter, Gauge } = prometheus()
   const totals: [keyof Counters, string, string, number][] = [
     ['evaluations', 'scriptorium_script_evaluations_total', 'Scripts that were run', 1],
     ['failures', 'scriptorium_script_failures_total', 'Scripts that failed', 1],

@@ -1,7 +1,7 @@
 /** `scriptorium serve`: runs the server. */
 
-import { stringify } from 'yaml'
 import { shownSettings } from '../../config/redact.ts'
+import { yaml } from '../../config/yaml.ts'
 import type { Command } from './command.ts'
 import { settingsOf, settingsOptions } from './settings-options.ts'
 import { line } from './terminal.ts'
@@ -33,7 +33,7 @@ export const serve: Command = {
     const { args, terminal, commands } = call
     const { settings, advice, firstStart } = await settingsOf(call)
     if (args.flag('print-config')) {
-      terminal.output.write(stringify(shownSettings(settings)))
+      terminal.output.write(yaml().stringify(shownSettings(settings)))
       return 0
     }
     for (const text of advice) line(terminal.errors, `warning: ${text}`)

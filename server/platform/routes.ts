@@ -50,10 +50,11 @@ export function platformRoutes(options: {
 
   router.get('/-:brand/metrics', async (context, next) => {
     if (!known(context.params.brand) || !visible(context.req, options.open.metrics)) return next()
+    const { type, text } = await options.metrics.told()
     context.state.answer = {
       status: 200,
-      headers: { 'Content-Type': options.metrics.registry.contentType, 'Cache-Control': 'no-store' },
-      body: await options.metrics.text(),
+      headers: { 'Content-Type': type, 'Cache-Control': 'no-store' },
+      body: text,
     }
   })
   return router

@@ -226,6 +226,7 @@ export const FOLDERS: readonly Folder[] = [
     path: 'config',
     purpose: 'Settings: their schema, files and sites.',
     imports: [
+      'pipeline/lazy-package.ts',
       'pipeline/tree',
       'pipeline/coordination/redis',
       'pipeline/store',

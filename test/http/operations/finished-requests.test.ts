@@ -30,7 +30,7 @@ describe('what is counted and logged of every request', () => {
         theirs.observe({ face }, seconds)
       }
     const samples = (text: string) => text.split('\n').filter(line => line.startsWith(name))
-    expect(samples(await metrics.text())).to.have.members(samples(await registry.metrics()))
+    expect(samples((await metrics.told()).text)).to.have.members(samples(await registry.metrics()))
     metrics.close()
   })
 
