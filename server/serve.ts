@@ -3,6 +3,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { firstCredential, withCredential } from '../config/first-start.ts'
 import type { Settings } from '../config/schema.ts'
+import { nodeOptions } from '../pipeline/memory.ts'
 import { dropGarbage } from '../pipeline/store/garbage-collection.ts'
 import { lockFolder } from '../pipeline/store/sqlite/folder-lock.ts'
 import type { Store } from '../pipeline/store/store.ts'
@@ -12,6 +13,7 @@ import type { Commands, ServeOptions } from './cli/commands.ts'
 import { createLog, type Log } from './log.ts'
 import { openServed } from './open-store.ts'
 import { importDemo, type RunningServer, startServer } from './start.ts'
+import { compileLess } from './start-code.ts'
 import { type Addresses, isWorker, startWorkers, supervised, workerSettings } from './workers.ts'
 
 /** Settles when the process is asked to end. */
@@ -106,12 +108,14 @@ function savePassword({ print }: ServeOptions, made: { user: string; password: s
 }
 
 /** Gives back what only the start has needed: its garbage, and the thread that has written what a first start makes. */
-function rest(store: Store): void {
+function rest(store: Store, compileAsUsual: () => void): void {
+  compileAsUsual()
   store.relax?.()
   dropGarbage()
 }
 
 async function serveAlone(given: Settings, options: ServeOptions): Promise<void> {
+  const compileAsUsual = compileLess(nodeOptions())
   const log = createLog(given.log)
   const stop = ended()
   const lock = lockFolder(given.data, 'serve', given.redis !== undefined)
@@ -129,7 +133,7 @@ async function serveAlone(given: Settings, options: ServeOptions): Promise<void>
   const failed = (error: unknown) =>
     log.warn({ reason: error instanceof Error ? error.message : String(error) }, 'the demo site was not imported')
   if (options.firstStart) await importDemo(server.hosting, store).catch(failed)
-  rest(store)
+  rest(store, compileAsUsual)
   onReload(() => void renew(server, options, complete, log))
   await announce(settings, options, server, made)
   log.info({ signal: await stop }, 'ending')
@@ -165,6 +169,7 @@ async function watchOver(settings: Settings, options: ServeOptions): Promise<voi
 }
 
 async function work(settingsOfAll: Settings, options: ServeOptions): Promise<void> {
+  const compileAsUsual = compileLess(nodeOptions())
   const given = workerSettings(settingsOfAll)
   const log = createLog(given.log)
   const supervisor = supervised()
@@ -177,7 +182,7 @@ async function work(settingsOfAll: Settings, options: ServeOptions): Promise<voi
       await store.close()
       throw error
     })
-    rest(store)
+    rest(store, compileAsUsual)
     onReload(() => void renew(server, options, complete, log))
     supervisor.ready({
       publicOrigin: server.publicOrigin,
