@@ -7,7 +7,7 @@ import { isTemplate } from '../model/items.ts'
 import type { Vocabulary } from '../model/vocabulary.ts'
 import { packingEntries } from '../store/packed-entries.ts'
 import type { Entry } from '../store/resource.ts'
-import { decodeInTurn, parsingDocument, TreeError } from '../tree/document.ts'
+import { decodeInTurn, parsingDocument, TreeError, withoutMark } from '../tree/document.ts'
 import { typesOf } from '../tree/microdata.ts'
 import {
   attribute,
@@ -21,6 +21,7 @@ import {
 import { writingPlain } from '../tree/plain-json.ts'
 import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { provingWithinLimits } from '../tree/tag-limits.ts'
+import { TagTokens } from '../tree/tag-tokens.ts'
 import { TokenCollector } from '../tree/tokens.ts'
 import type { Derivation } from './kind.ts'
 import { type Declares, KIND_NAMES, KINDS, type KindName, mayDeclare } from './kinds.ts'
@@ -221,9 +222,6 @@ export interface ParsedDocument {
 /** A document that is about to be stored; without a tree where its text alone tells what there is to know. */
 export type ReadDocument = Omit<ParsedDocument, 'tree'> & { tree?: TreeDocument }
 
-/** What a text without items, prefixes and transient elements does not hold. Names of attributes cannot be escaped. */
-const TELLING = /itemscope|xmlns:|:transient/i
-
 /**
  * Finds what is to be known of the bytes of a document that is about to be stored, by its tags alone where they tell
  * enough. What is long shares the event loop.
@@ -237,22 +235,11 @@ export async function readForStorage(
 ): Promise<ReadDocument> {
   if (kind !== 'html') return parseForStorage(bytes, kind, derivation)
   const { text, utf8 } = await decodeInTurn(bytes)
-  const tokens = new TokenCollector()
-  const isPlain = await inTurns(provingPlain(text, tokens), text.length)
-  if (!isPlain) return parseForStorage(bytes, kind, derivation)
+  const tokens = new TagTokens()
+  const tags = provingWithinLimits(withoutMark(bytes), text.length, tokens)
+  if (!(await inTurns(tags, text.length))) return parseForStorage(bytes, kind, derivation)
   const profile = { utf8, types: [], namespaces: [] }
   return { text, derived: { profile, declares: {}, tokens: tokens.tokens(), items: [], entries: [] } }
-}
-
-/** UTF-16 code units that are searched in one step, and those of the longest of the words. */
-const SEARCHED = { step: 512 * 1024, word: 10 }
-
-function* provingPlain(text: string, tokens: TokenCollector): Steps<boolean> {
-  for (let at = 0; at < text.length; at += SEARCHED.step) {
-    if (TELLING.test(text.slice(at, at + SEARCHED.step + SEARCHED.word))) return false
-    yield
-  }
-  return yield* provingWithinLimits(text, tokens)
 }
 
 /**

@@ -48,9 +48,14 @@ export interface Decoded {
  * Reads bytes as UTF-8. `encode(text, bom)` gives the same bytes again when they are valid.
  */
 export function decode(bytes: Uint8Array): Decoded {
-  const bom = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
-  const content = bom ? bytes.subarray(3) : bytes
+  const content = withoutMark(bytes)
+  const bom = content !== bytes
   return { text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(content), bom, utf8: isUtf8(content) }
+}
+
+/** The bytes of a text behind its byte order mark, if it has one. */
+export function withoutMark(bytes: Uint8Array): Uint8Array {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes
 }
 
 /** The same as `decode`, in steps where it is long. */
@@ -61,8 +66,8 @@ export function decodeInTurn(bytes: Uint8Array): Decoded | Promise<Decoded> {
 /** `decode` in steps. */
 export function* decoding(bytes: Uint8Array): Steps<Decoded> {
   if (bytes.length <= PIECE) return decode(bytes)
-  const { bom } = decode(bytes.subarray(0, 3))
-  const content = bom ? bytes.subarray(3) : bytes
+  const content = withoutMark(bytes)
+  const bom = content !== bytes
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   const parts: string[] = []
   for (let at = 0; at < content.length; at += PIECE) {

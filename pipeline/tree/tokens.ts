@@ -17,7 +17,7 @@ const MOST_CHARACTERS = 64 * 1024
 export const ANY_TOKEN = '*'
 
 /** Elements that a parser may make although no tag is written: who reads tags alone takes all of them to be there. */
-const IMPLIED = 'html head body tbody tr colgroup p br img'.split(' ')
+export const IMPLIED = 'html head body tbody tr colgroup p br img'.split(' ')
 
 /** Whether two lists of tokens may be of one document, one from its tree and one from its tags. */
 export function mayBeOfOne(some: readonly string[], others: readonly string[]): boolean {
@@ -39,21 +39,35 @@ interface Said {
 /** Strings, each once. */
 type Listed = Pick<ReadonlyMap<string, unknown>, 'size' | 'keys'>
 
+/** Tokens of a document as they are found. */
+export class TokenList {
+  readonly #found = new Set<string>()
+  #length = 0
+  #isAnything = false
+
+  put(token: string): void {
+    if (this.#isAnything || this.#found.has(token)) return
+    this.#found.add(token)
+    this.#length += token.length
+    this.#isAnything = token === ANY_TOKEN || this.#found.size > MOST_TOKENS || this.#length > MOST_CHARACTERS
+  }
+
+  /** The tokens, each once; `ANY_TOKEN` alone where they are too many. */
+  tokens(): string[] {
+    return this.#isAnything ? [ANY_TOKEN] : [...this.#found]
+  }
+}
+
 /** The tokens, each once; `ANY_TOKEN` alone where they are too many. */
 function tokensOf({ tags, attributes, ids, classes, types }: Said): string[] {
-  const found = new Set<string>()
-  let length = 0
-  const put = (token: string) => {
-    if (token.length > 1) length += token.length
-    found.add(token)
-  }
   if (tags.size + attributes.size + ids.size + classes.size + types.size > MOST_TOKENS) return [ANY_TOKEN]
-  for (const name of tags.keys()) for (const each of namesOf(name)) put(each)
-  for (const name of attributes.keys()) for (const each of namesOf(name)) put(`[${each}]`)
-  for (const id of ids.keys()) put(`#${id.toLowerCase()}`)
-  for (const value of classes.keys()) for (const each of words(value)) put(`.${each.toLowerCase()}`)
-  for (const value of types.keys()) for (const each of words(value)) put(`type:${each}`)
-  return found.size > MOST_TOKENS || length > MOST_CHARACTERS ? [ANY_TOKEN] : [...found]
+  const list = new TokenList()
+  for (const name of tags.keys()) for (const each of namesOf(name)) list.put(each)
+  for (const name of attributes.keys()) for (const each of namesOf(name)) list.put(`[${each}]`)
+  for (const id of ids.keys()) list.put(`#${id.toLowerCase()}`)
+  for (const value of classes.keys()) for (const each of wordsOf(value)) list.put(`.${each.toLowerCase()}`)
+  for (const value of types.keys()) for (const each of wordsOf(value)) list.put(`type:${each}`)
+  return list.tokens()
 }
 
 /** Counts what the elements of a document say, so that its tokens are known again when some of them come or go. */
@@ -98,7 +112,7 @@ export class TokenCounts {
 }
 
 /** What an attribute's value lists, of what selectors ask for by name. */
-function kindOf(attribute: string): 'ids' | 'classes' | 'types' | undefined {
+export function kindOf(attribute: string): 'ids' | 'classes' | 'types' | undefined {
   switch (attribute) {
     case 'class':
       return 'classes'
@@ -115,9 +129,6 @@ function change(counts: Map<string, number>, text: string, by: number): void {
   if (count === 0) counts.delete(text)
   else counts.set(text, count)
 }
-
-/** Characters that parsers make others of. */
-const REREAD = /[&\0\r]/
 
 /** Collects the tokens of a document from its elements. */
 export class TokenCollector {
@@ -147,34 +158,6 @@ export class TokenCollector {
     return kind && this.#said[kind]
   }
 
-  /** Adds what parsers put into documents without a tag for it. */
-  addImplied(): void {
-    for (const name of IMPLIED) this.#said.tags.add(name)
-  }
-
-  /** Adds the name of a start tag, in lower case. */
-  addTag(name: string): void {
-    if (name.includes('\0')) this.#isAnything = true
-    this.#said.tags.add(name)
-  }
-
-  /**
-   * Adds an attribute as it is written.
-   *
-   * @param name in lower case
-   * @param source text in which its value stands, between its quotes, from `start` to `end`
-   */
-  addAttribute(name: string, source: string, start: number, end: number): void {
-    this.#said.attributes.add(name)
-    if (name.includes('\0')) this.#isAnything = true
-    const values = this.#valuesOf(name)
-    if (!values) return
-    const value = source.slice(start, end)
-    // What parsers make of these is not looked up here.
-    if (value.length > LONGEST_NAME || REREAD.test(value)) this.#isAnything = true
-    else values.add(value)
-  }
-
   /** The tokens, each once; `ANY_TOKEN` alone where they are too many. */
   tokens(): string[] {
     if (this.#isAnything) return [ANY_TOKEN]
@@ -183,54 +166,13 @@ export class TokenCollector {
 }
 
 /** A name in lower case, and what stands behind its prefix. */
-function namesOf(name: string): string[] {
+export function namesOf(name: string): string[] {
   const lower = name.toLowerCase()
   const colon = lower.indexOf(':')
   return colon < 0 ? [lower] : [lower, lower.slice(colon + 1)]
 }
 
-function words(value: string): string[] {
+/** Words between white space. */
+export function wordsOf(value: string): string[] {
   return value.split(/[\t\n\f\r ]+/).filter(word => word !== '')
-}
-
-/** A name for each of so many hashes, the last that came with it; a power of two. */
-const SLOTS = 512
-
-/** UTF-16 code units of the longest that are kept. */
-const LONGEST_SHORT = 32
-
-const shortNames: (string | undefined)[] = new Array(SLOTS).fill(undefined)
-
-/** The character, if it is a letter of ASCII in lower case. */
-function lower(code: number): number {
-  return code >= 0x41 && code <= 0x5a ? code + 0x20 : code
-}
-
-/**
- * The name of an element or attribute in lower case. There are few, and they come again and again: one that is cut out of its
- * text each time is garbage each time, and is hashed anew by every set that is asked for it.
- */
-export function shortName(source: string, start: number, end: number): string {
-  const length = end - start
-  if (length > LONGEST_SHORT) return source.slice(start, end).toLowerCase()
-  let hash = length
-  for (let at = start; at < end; at++) {
-    const code = source.charCodeAt(at)
-    // Other letters may have another length in lower case.
-    if (code > 0x7f) return source.slice(start, end).toLowerCase()
-    hash = (hash * 31 + lower(code)) | 0
-  }
-  const slot = (hash ^ (hash >>> 15)) & (SLOTS - 1)
-  const known = shortNames[slot]
-  if (known !== undefined && isStretch(known, source, start, length)) return known
-  // A slice would keep the whole text in memory.
-  const name = Buffer.from(source.slice(start, end), 'latin1').toString('latin1').toLowerCase()
-  shortNames[slot] = name
-  return name
-}
-
-function isStretch(name: string, source: string, start: number, length: number): boolean {
-  if (name.length !== length) return false
-  for (let i = 0; i < length; i++) if (lower(source.charCodeAt(start + i)) !== name.charCodeAt(i)) return false
-  return true
 }

@@ -8,9 +8,10 @@ import { parseFragment } from '../../pipeline/tree/fragment.ts'
 import { LONGEST_NAME, TreeError } from '../../pipeline/tree/limits.ts'
 import { type DocumentKind, type ElementNode, HTML_NAMESPACE, isElement } from '../../pipeline/tree/nodes.ts'
 import { atOnce } from '../../pipeline/tree/steps.ts'
-import { provingWithinLimits } from '../../pipeline/tree/tag-limits.ts'
+import { TagTokens } from '../../pipeline/tree/tag-tokens.ts'
 import { ANY_TOKEN, TokenCollector, TokenCounts } from '../../pipeline/tree/tokens.ts'
 import { became } from '../pipeline/language/sessel/site.ts'
+import { provingText } from '../pipeline/tree/samples.ts'
 import { takesLess } from '../support/cost.ts'
 import { stepsOf } from '../support/steps.ts'
 
@@ -54,15 +55,15 @@ describe('long names', () => {
       expect(refusals(kind, longer)).to.equal(2)
       if (kind === 'xml') return
       // The parser looks at the words of long lists.
-      expect(atOnce(provingWithinLimits(longest))).to.equal(!/item(prop|ref)=/.test(longest))
-      expect(atOnce(provingWithinLimits(longer))).to.equal(false)
+      expect(atOnce(provingText(longest))).to.equal(!/item(prop|ref)=/.test(longest))
+      expect(atOnce(provingText(longer))).to.equal(false)
     })
 
   it('SEC-12 HTTP-181 values and lists of short names may be longer', () => {
     const long = 'n'.repeat(4 * LONGEST_NAME)
     const source = `<p class="${long}" title="${long}">${long}</p>`
     expect(refusals('html', source)).to.equal(0)
-    expect(atOnce(provingWithinLimits(source))).to.equal(true)
+    expect(atOnce(provingText(source))).to.equal(true)
     expect(refusals('html', `<p itemref="${'a b '.repeat(LONGEST_NAME)}">x</p>`)).to.equal(0)
   })
 
@@ -81,10 +82,10 @@ describe('long names', () => {
       parentNode: null,
     })
     const long = element('n'.repeat(20_000))
-    const [collector, counts, tags] = [new TokenCollector(), new TokenCounts(), new TokenCollector()]
+    const [collector, counts, tags] = [new TokenCollector(), new TokenCounts(), new TagTokens()]
     for (const each of [element('a b'), long]) collector.add(each)
     for (const each of [element('a b'), long]) counts.add(each)
-    atOnce(provingWithinLimits(`<p class="a b"><p class="${'n'.repeat(20_000)}">`, tags))
+    atOnce(provingText(`<p class="a b"><p class="${'n'.repeat(20_000)}">`, tags))
     for (const each of [collector, counts, tags]) expect(each.tokens()).to.deep.equal([ANY_TOKEN])
     counts.remove(long)
     expect(counts.tokens()).to.include.members(['p', '[class]', '.a', '.b'])

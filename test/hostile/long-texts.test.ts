@@ -23,7 +23,7 @@ import { compileSelector, selectFirst } from '../../pipeline/tree/selector/selec
 import { outerMarkup, serializeDocument, writingDocument, writingMarkup } from '../../pipeline/tree/serialize.ts'
 import { SourceText } from '../../pipeline/tree/source-text.ts'
 import { done, type Steps } from '../../pipeline/tree/steps.ts'
-import { provingWithinLimits } from '../../pipeline/tree/tag-limits.ts'
+import { provingText } from '../pipeline/tree/samples.ts'
 
 const MEGABYTE = 1024 * 1024
 /** Characters of one step, at most. */
@@ -227,7 +227,7 @@ describe('documents that are one long text', () => {
     ['text without tags', 'x'.repeat(4 * MEGABYTE)],
   ] as const)
     it(`SEC-12 limits are proved in steps, and in a time that grows with the text alone: ${what}`, () => {
-      const { steps, value } = counted(provingWithinLimits(`<p>${source}</p>`))
+      const { steps, value } = counted(provingText(`<p>${source}</p>`))
       expect(value).to.equal(true)
       expect(steps).to.be.at.least(7)
     })
@@ -238,7 +238,7 @@ describe('documents that are one long text', () => {
     ['a script', `<script>${'<'.repeat(100_000)}</script>`],
   ] as const)
     it(`SEC-12 ${what} that no step could read is left to the parser, which can be left`, () => {
-      expect(counted(provingWithinLimits(source)).value).to.equal(false)
+      expect(counted(provingText(source)).value).to.equal(false)
     })
 
   it('SEC-12 long values of attributes are written in steps', () => {

@@ -4,10 +4,9 @@ import { describe, it } from 'mocha'
 import { parseDocument } from '../../../pipeline/tree/document.ts'
 import { TreeError } from '../../../pipeline/tree/limits.ts'
 import { atOnce } from '../../../pipeline/tree/steps.ts'
-import { provingWithinLimits } from '../../../pipeline/tree/tag-limits.ts'
-import { htmlSoup, runs } from './samples.ts'
+import { htmlSoup, provingText, runs } from './samples.ts'
 
-const isSure = (source: string) => atOnce(provingWithinLimits(source))
+const isSure = (source: string) => atOnce(provingText(source))
 
 function isRefused(source: string): boolean {
   try {

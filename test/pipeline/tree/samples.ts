@@ -2,6 +2,9 @@
 
 import fc from 'fast-check'
 import { type AnyNode, type ChildNode, type ElementNode, isElement } from '../../../pipeline/tree/nodes.ts'
+import type { Steps } from '../../../pipeline/tree/steps.ts'
+import { provingWithinLimits } from '../../../pipeline/tree/tag-limits.ts'
+import type { TagTokens } from '../../../pipeline/tree/tag-tokens.ts'
 
 /** Options of a property: the same documents in every run unless FUZZ names a number of seconds. */
 export function runs(count: number): fc.Parameters<unknown> {
@@ -9,6 +12,11 @@ export function runs(count: number): fc.Parameters<unknown> {
   return seconds > 0
     ? { numRuns: Number.MAX_SAFE_INTEGER, interruptAfterTimeLimit: seconds * 1000, markInterruptAsFailure: false }
     : { numRuns: count, seed: 20_261_121 }
+}
+
+/** Proves that a text stays within the limits, as its bytes are proved to. */
+export function provingText(source: string, tokens?: TagTokens): Steps<boolean> {
+  return provingWithinLimits(Buffer.from(source), source.length, tokens)
 }
 
 /** All elements below a node in tree order, contents of templates included. */

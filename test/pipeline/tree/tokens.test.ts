@@ -5,9 +5,9 @@ import { isElement, type ParentNode } from '../../../pipeline/tree/nodes.ts'
 import { neededTokens } from '../../../pipeline/tree/selector/needs.ts'
 import { compileSelector, selectAll } from '../../../pipeline/tree/selector/selector.ts'
 import { atOnce } from '../../../pipeline/tree/steps.ts'
-import { provingWithinLimits } from '../../../pipeline/tree/tag-limits.ts'
+import { TagTokens } from '../../../pipeline/tree/tag-tokens.ts'
 import { ANY_TOKEN, TokenCollector } from '../../../pipeline/tree/tokens.ts'
-import { runs } from './samples.ts'
+import { provingText, runs } from './samples.ts'
 
 function tokensOf(html: string): Set<string> {
   const collector = new TokenCollector()
@@ -68,8 +68,8 @@ describe('Tokens of documents', () => {
     fc.assert(
       fc.property(fc.array(tag, { minLength: 1, maxLength: 3 }), tags => {
         const html = tags.join('')
-        const collector = new TokenCollector()
-        if (!atOnce(provingWithinLimits(html, collector))) return
+        const collector = new TagTokens()
+        if (!atOnce(provingText(html, collector))) return
         sure++
         const found = new Set(collector.tokens())
         if (found.has(ANY_TOKEN)) return
@@ -120,8 +120,8 @@ describe('Tokens of documents', () => {
         const compiled = compileSelector(text)
         if (selectAll(compiled, parseDocument('html', html)).length === 0) return
         expect(mayMatch(neededTokens(compiled), tokensOf(html))).to.equal(true)
-        const collector = new TokenCollector()
-        if (atOnce(provingWithinLimits(html, collector)))
+        const collector = new TagTokens()
+        if (atOnce(provingText(html, collector)))
           expect(mayMatch(neededTokens(compiled), new Set(collector.tokens()))).to.equal(true)
       }),
       { numRuns: 2_000 },
