@@ -52,6 +52,9 @@ export function elementMutation(mutation: Mutation): Mutation {
   return mayTravel(LARGEST_CHANGE, selector, body, destination) ? mutation : { ...rest, selector: '', body: '' }
 }
 
+/** What stands before the body of an event, and nowhere else before it. */
+const BODY = '  <div itemprop="body">'
+
 function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 }
@@ -66,27 +69,31 @@ function escapeText(text: string): string {
  */
 export function mutationEvent(ns: string, host: string, mutation: Mutation, cause: Cause, facts?: string): NewEvent {
   const span = (name: string, value: string) => `  <span itemprop="${name}">${escapeText(value)}</span>`
-  const lines = [
-    `<article itemscope itemtype="${ns}/Mutation">`,
-    span('method', mutation.method),
-    span('selector', mutation.selector),
-  ]
-  if (mutation.etag !== undefined) lines.push(span('etag', mutation.etag))
-  lines.push(span('path', mutation.path), span('host', host), `  <div itemprop="body">${mutation.body}</div>`)
-  if (mutation.placement !== undefined) lines.push(span('placement', mutation.placement))
-  if (mutation.destination !== undefined) lines.push(span('destination', mutation.destination))
-  lines.push('</article>')
-  const event: NewEvent = { path: mutation.path, payload: lines.join('\n') }
+  const { method, selector, etag, path, body, placement, destination } = mutation
+  let payload = `<article itemscope itemtype="${ns}/Mutation">\n${span('method', method)}\n${span('selector', selector)}\n`
+  if (etag !== undefined) payload += `${span('etag', etag)}\n`
+  payload += `${span('path', path)}\n${span('host', host)}\n${BODY}${body}</div>\n`
+  if (placement !== undefined) payload += `${span('placement', placement)}\n`
+  if (destination !== undefined) payload += `${span('destination', destination)}\n`
+  const event: NewEvent = { path, payload: `${payload}</article>` }
   if (cause.session !== undefined) event.session = cause.session
   if (cause.token !== undefined) event.token = cause.token
   if (facts !== undefined) event.facts = facts
   return event
 }
 
-export function putEvent(site: Site, path: string, digest: string, text: string | undefined, cause: Cause) {
+/**
+ * The event of a document or blob that is put as a whole.
+ *
+ * @param text of the document
+ */
+export function putEvent(site: Site, path: string, digest: string, text: string | undefined, cause: Cause): NewEvent {
   const { ns, host } = site.settings
-  const mutation = { method: 'PUT' as const, selector: '', etag: contentTag(digest), path, body: wholeBody(text) }
-  return mutationEvent(ns, host, mutation, cause)
+  const body = wholeBody(text)
+  const mutation = { method: 'PUT' as const, selector: '', etag: contentTag(digest), path, body }
+  const event = mutationEvent(ns, host, mutation, cause)
+  if (body !== '') event.text = { start: event.payload.indexOf(BODY) + BODY.length, length: body.length }
+  return event
 }
 
 /** Stands where events of whole trees are cut: it occurs in nothing that surrounds the places. */

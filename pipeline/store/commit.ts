@@ -92,6 +92,11 @@ export interface NewEvent {
   path: string
   /** The `data` of the event, LF line ends, without field names. */
   payload: string
+  /**
+   * Where the text stands in `payload` of the document that the commit puts at `path`: its bytes without byte order mark, read
+   * as UTF-8. A store may keep it once for both.
+   */
+  text?: { start: number; length: number }
   /** Session and connection token that caused it (EVT-55). */
   session?: string
   token?: string

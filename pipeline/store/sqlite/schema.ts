@@ -14,11 +14,11 @@ const FORMAT = 11
 
 /**
  * `resource` is clustered by place: a look-up, a listing and everything below a collection are each one range of one tree.
- * Bodies, derived data, entries and properties hang on a number that survives moves. An event may share a body: its text
- * stands between `payload` and `tail`, and the body stays as long as the event does. A large body that was changed in
- * places has splices, each of which changes what those before it have left; never one that an event shares. Events of files
- * that went or came with their tree stand in bundles. Derived data that another derivation has written are noted by the
- * tables themselves. SHA-1 and MD5 of a blob are empty until they have been computed.
+ * Bodies, derived data, entries and properties hang on a number that survives moves. An event may share a body, as that of a
+ * new document does: its text stands between `payload` and `tail`, and the body stays as long as the event does. A large body
+ * that was changed in places has splices, each of which changes what those before it have left; never one that an event
+ * shares. Events of files that went or came with their tree stand in bundles. Derived data that another derivation has written
+ * are noted by the tables themselves. SHA-1 and MD5 of a blob are empty until they have been computed.
  */
 const TABLES = `
 CREATE TABLE IF NOT EXISTS progress (

@@ -25,7 +25,7 @@ import { prepareOverdue } from './housekeeping/retention.ts'
 import { prepareReader, readSite } from './read/reader.ts'
 import { connectReader, LOCK_WAIT, limitPages, prepareTables, relaxPages } from './schema.ts'
 import { inTime } from './turn.ts'
-import { packChange } from './writer/packing.ts'
+import { packChange, packEvent } from './writer/packing.ts'
 import { type Cargo, type Log, type NewJob, startWriter } from './writer/writer.ts'
 
 export interface SqliteOptions {
@@ -140,7 +140,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       task: 'commit',
       at: clock(),
       site,
-      commit: { ...commit, changes },
+      commit: { ...commit, changes, events: (commit.events ?? []).map(event => packEvent(event, commit)) },
       unlisted: hidden,
       eventLimits,
       ...(until !== undefined && { until }),

@@ -74,7 +74,7 @@ function put(state: CommitState, change: ChangeOf<'put'>): void {
     statements.removeSplices.run(row.id)
   }
   deriveAll(state, row.id, change.derived)
-  exchangeEntries(state, row.id, change.entries)
+  if (old !== undefined || change.entries) exchangeEntries(state, row.id, change.entries)
   exchange(state, folder, old, row)
   state.put.set(change.path, row)
 }

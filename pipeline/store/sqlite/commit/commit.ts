@@ -1,12 +1,12 @@
 /** One commit inside a transaction: counters, changes, events and the answer. */
 
-import type { CommitResult, NewEvent } from '../../commit.ts'
+import type { CommitResult } from '../../commit.ts'
 import { adoptFile } from '../../disk/folder.ts'
 import { namesCollection } from '../../paths.ts'
 import { writeEdit } from '../../records/edits.ts'
 import { startEventIds } from '../../records/events.ts'
 import { Refusal } from '../../records/refusals.ts'
-import type { PackedChange, WriterJob } from '../writer/messages.ts'
+import type { PackedChange, PackedEvent, WriterJob } from '../writer/messages.ts'
 import { applyChange } from './apply.ts'
 import {
   type CommitState,
@@ -14,6 +14,7 @@ import {
   forget,
   keep,
   resourceAt,
+  rowAt,
   type SiteState,
   type Transaction,
 } from './commit-state.ts'
@@ -68,10 +69,18 @@ function requireCounters(state: CommitState, required: Record<string, number>): 
   }
 }
 
-function addEvent(state: CommitState, event: NewEvent): string {
-  const { path, payload, session = null, token = null, facts = null } = event
+/** The body whose text an event tells: that of what stands at its path now. */
+function bodyOf(state: CommitState, path: string): { id: number; size: number } {
+  const row = state.put.get(path) ?? rowAt(state, path)
+  if (row === undefined || row.in_file === 1) throw new Error('The body that an event tells of is not there')
+  return row
+}
+
+function addEvent(state: CommitState, event: PackedEvent): string {
+  const { path, payload, tail = null, session = null, token = null, facts = null } = event
   state.seq = startEventIds(state)
-  const bytes = Buffer.byteLength(payload)
+  const body = tail === null ? undefined : bodyOf(state, path)
+  const bytes = Buffer.byteLength(payload) + (body?.size ?? 0) + Buffer.byteLength(tail ?? '')
   state.statements.addEvent.run(
     state.site.id,
     state.ms,
@@ -83,6 +92,8 @@ function addEvent(state: CommitState, event: NewEvent): string {
     token,
     facts,
     bytes,
+    body?.id ?? null,
+    tail,
   )
   state.transaction.writer.grew(state.site.id, path, bytes, state.limits)
   return `${state.ms}-${state.seq}`

@@ -162,7 +162,7 @@ export function prepareStatements(database: Database) {
     ),
 
     addEvent: run(
-      'INSERT INTO event (site, ms, seq, path, version, payload, session, token, facts, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      'INSERT INTO event (site, ms, seq, path, version, payload, session, token, facts, bytes, body, tail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
     ),
     told: database.prepare<{ there: number }>('SELECT 1 AS there FROM event WHERE body = ? LIMIT 1'),
     moveTold: run('UPDATE event SET body = ? WHERE body = ?'),

@@ -1,7 +1,7 @@
 /** What the threads of the store say to each other. */
 
 import type { MessagePort } from 'node:worker_threads'
-import type { Change, Commit, CommitResult } from '../../commit.ts'
+import type { Change, Commit, CommitResult, NewEvent } from '../../commit.ts'
 import type { StoreError } from '../../errors.ts'
 import type { NoteChange } from '../../notes.ts'
 import type { EventLimits } from '../../records/events.ts'
@@ -32,6 +32,9 @@ export type PackedChange =
   | Packed<Exclude<Change, { op: 'put' }>>
   | (Omit<PackedPut, 'content'> & { content: PackedContent })
 
+/** An event; where it has a tail, the text of the document that its commit puts at its path stands before that. */
+export type PackedEvent = Omit<NewEvent, 'text'> & { tail?: string }
+
 /** A change of one kind with its bytes taken out. */
 export type ChangeOf<Op extends PackedChange['op']> = Extract<PackedChange, { op: Op }>
 
@@ -42,7 +45,7 @@ export type WriterJob =
       id: number
       at: number
       site: string
-      commit: Omit<Commit, 'changes'> & { changes: PackedChange[] }
+      commit: Omit<Commit, 'changes' | 'events'> & { changes: PackedChange[]; events?: PackedEvent[] }
       /** Names in the paths of the changes that have no line in the sum of their collection. */
       unlisted: string[]
       /** How many events are kept of a path of this site; the writer has its own measure if not given. */

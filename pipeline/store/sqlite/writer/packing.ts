@@ -1,10 +1,10 @@
 /** Changes on their way from callers to the writer: what they name, which can never be, and where their bytes travel. */
 
 import type { ByteSplice, Content } from '../../blobs.ts'
-import type { Change } from '../../commit.ts'
+import type { Change, Commit, NewEvent } from '../../commit.ts'
 import { StoreError } from '../../errors.ts'
 import { packEntries } from '../../packed-entries.ts'
-import type { PackedChange, PackedContent, PackedSplice } from './messages.ts'
+import type { PackedChange, PackedContent, PackedEvent, PackedSplice } from './messages.ts'
 import type { Cargo } from './writer.ts'
 
 function packContent(content: Content, cargo: Cargo[]): PackedContent {
@@ -73,4 +73,27 @@ export function packChange(change: Change, cargo: Cargo[], maySplice: boolean): 
   if (change.op !== 'move' && change.op !== 'copy') return change
   const { entries, ...rest } = change
   return { ...rest, ...(entries && { entries: packEntries(entries) }) }
+}
+
+/**
+ * Whether the body that a commit leaves at a path may be shared with an event. That of a document that was there before has
+ * been shared already, or is about to be exchanged again: each event of such a body would have it moved out of the way.
+ */
+function isNew({ changes }: Pick<Commit, 'changes'>, path: string): boolean {
+  let found = false
+  for (const change of changes) {
+    if (change.op === 'describe') continue
+    if (change.op !== 'put') return false
+    if (change.path !== path) continue
+    if (found || change.kind !== 'document' || change.expect !== 'absent' || !('bytes' in change.content)) return false
+    found = true
+  }
+  return found
+}
+
+/** Takes the text of a new document out of an event, which its bytes say already. */
+export function packEvent({ text, ...event }: NewEvent, commit: Pick<Commit, 'changes'>): PackedEvent {
+  if (!text || !isNew(commit, event.path)) return event
+  const { payload } = event
+  return { ...event, payload: payload.slice(0, text.start), tail: payload.slice(text.start + text.length) }
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
+import type { Change, Expectation } from '../../../../pipeline/store/commit.ts'
 import type { SiteStore } from '../../../../pipeline/store/store.ts'
-import { done, type Open, type Opened, put, START } from '../fixture.ts'
+import { done, type Open, type Opened, put, putBlob, START } from '../fixture.ts'
 
 const MINUTE = 60_000
 
@@ -53,6 +54,68 @@ export function describeEvents(open: Open): void {
     const stored = drafts.map((draft, i) => ({ ...draft, id: events[i], version }))
     expect(await site.allEvents(undefined, 10)).to.deep.equal(stored)
     expect(await site.events('/a')).to.deep.equal([stored[0]])
+  })
+
+  describe('EVT-46 the event of a new document tells its text, whatever becomes of the document', () => {
+    const path = '/d/a.html'
+    /** Saves a document with an event about its bytes as text. */
+    const save = (bytes: Uint8Array, expect?: Expectation) => {
+      const text = new TextDecoder().decode(bytes)
+      const event = { path, payload: `<é ${text}>`, text: { start: 3, length: text.length } }
+      const content = { bytes }
+      const change = { op: 'put' as const, path, expect, kind: 'document' as const, content, type: 'text/html' }
+      return done(site, { changes: [change], events: [event] })
+    }
+    const told = async () => (await site.events(path)).map(({ payload }) => payload)
+
+    for (const [what, changes] of [
+      ['stays', []],
+      ['is saved again', [put(path, 'two')]],
+      ['becomes a blob', [putBlob(path, Buffer.alloc(300_000))]],
+      ['is deleted', [{ op: 'delete', path }]],
+      ['is deleted and saved', [{ op: 'delete', path }, put(path, 'two')]],
+      ['goes with its collection', [{ op: 'delete', path: '/d/' }]],
+      ['moves', [{ op: 'move', from: path, to: '/b.html' }]],
+      ['gives way to another', [put('/b.html', 'b'), { op: 'move', from: '/b.html', to: path }]],
+      ['is copied, and its copy saved', [{ op: 'copy', from: path, to: '/b.html', deep: false }, put('/b.html', 'b')]],
+    ] as const satisfies [string, Change[]][])
+      it(`which ${what}`, async () => {
+        await save(Buffer.from('eins ä'), 'absent')
+        for (const change of changes) await done(site, [change])
+        await settle()
+        expect(await told()).to.deep.equal(['<é eins ä>'])
+      })
+
+    for (const [what, bytes] of [
+      ['begins with a byte order mark', Buffer.from('\ufeffx')],
+      ['is not UTF-8', Buffer.from('a\x80b', 'latin1')],
+      ['is empty', Buffer.alloc(0)],
+    ] as const)
+      it(`which ${what}`, async () => {
+        await save(bytes, 'absent')
+        expect(await told()).to.deep.equal([`<é ${new TextDecoder().decode(bytes)}>`])
+      })
+
+    it('each event of one that is saved again and again tells its own', async () => {
+      let { version } = await save(Buffer.from('0'), 'absent')
+      for (let i = 1; i < 5; i++) ({ version } = await save(Buffer.from(`${i}`), i % 2 ? version : undefined))
+      await done(site, [{ op: 'delete', path }])
+      await save(Buffer.from('5'), 'absent')
+      await settle()
+      expect(await told()).to.deep.equal(Array.from({ length: 6 }, (_, i) => `<é ${i}>`))
+    })
+
+    it('when something else is done with the same commit', async () => {
+      const event = { path, payload: '<one>', text: { start: 1, length: 3 } }
+      const first = { ...put(path, 'one'), expect: 'absent' as const }
+      const property = { namespace: 'u:x', name: 'a', value: 'b' }
+      const changes: Change[] = [first, { op: 'describe', path, set: [property], remove: [] }, put('/c.html', 'c')]
+      await done(site, { changes, events: [event] })
+      await done(site, [{ op: 'delete', path }])
+      await done(site, { changes: [first, { op: 'move', from: path, to: '/e.html' }], events: [event] })
+      await settle()
+      expect(await told()).to.deep.equal(['<one>', '<one>'])
+    })
   })
 
   it('EVT-47 events after an id, compared as two numbers', async () => {

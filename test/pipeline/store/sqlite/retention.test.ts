@@ -37,6 +37,24 @@ describe('SQLite store: removal of events', () => {
     expect(count('dropped')).to.equal(20 * 300)
   })
 
+  it('EVT-46 the text of a new document and its event is kept once, until both are gone', async () => {
+    const site = opened.store.site('example.org')
+    const events = [{ path: '/a', payload: '<text>', text: { start: 1, length: 4 } }]
+    const change = { ...put('/a', 'text'), expect: 'absent' as const }
+    await done(site, { changes: [change], events })
+    const kept = () => [
+      number('sum(octet_length(payload || tail)) AS count FROM event'),
+      number("count(*) AS count FROM body WHERE bytes = CAST('text' AS BLOB)"),
+    ]
+    expect(kept()).to.deep.equal([2, 1])
+    await done(site, [{ op: 'delete', path: '/a' }])
+    expect(kept()).to.deep.equal([2, 1])
+    opened.clock.now += 11 * 60_000
+    for (let i = 0; i < 2; i++) await done(site, [put('/settle', String(i))])
+    expect(kept()).to.deep.equal([0, 0])
+    await opened.intact()
+  })
+
   it('EVT-46 keeps up with events of whole trees', async () => {
     const site = opened.store.site('example.org')
     const around = { gone: { around: ['', ''] }, come: { around: ['', '', '', ''] }, largestBody: 100 } as const
