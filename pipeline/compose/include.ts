@@ -25,7 +25,7 @@ export function* including({ composing, element, place }: Dispatch): Work<Splice
   const [first, second] = found
   if (!first) throw compositionError('An include finds no element.', 404)
   if (second) throw compositionError('The selector of an include matches more than one element.')
-  return spliceOf(first)
+  return spliceOf(first, composing.allowance)
 }
 
 /** A glob that does not begin with a slash is taken from the directory of the document that holds it. */

@@ -1,8 +1,10 @@
 /** What directives leave in their place (COMP-31, COMP-58). */
 
 import type { Allowance } from '../language/allowance.ts'
-import { ElementValue, isDictionary, isList, NamedValue, type Value } from '../language/values.ts'
+import { SesselError, textForm } from '../language/sessel/sessel.ts'
+import { ElementValue, isList, type Value } from '../language/values.ts'
 import type { ChildNode, ElementNode, TreeDocument } from '../tree/nodes.ts'
+import { compositionError } from './failure.ts'
 
 export type Splice =
   /** An element of a stored document, by its tree; `id` takes the place of its own. */
@@ -40,13 +42,17 @@ export function itemsOf(value: Value, allowance: Allowance): Value[] {
  * @throws AllowanceSpent
  */
 export function splicesOf(value: Value, allowance: Allowance): Splice[] {
-  return itemsOf(value, allowance).flatMap(spliceOf)
+  return itemsOf(value, allowance).flatMap(item => spliceOf(item, allowance))
 }
 
-/** @param value that is no list */
-export function spliceOf(value: Value): Splice[] {
+/**
+ * @param value that is no list
+ * @throws AllowanceSpent
+ * @throws Fault for a dictionary that is too large to become a text
+ */
+export function spliceOf(value: Value, allowance: Allowance): Splice[] {
   if (value === null) return []
-  if (!(value instanceof ElementValue)) return [{ text: textOf(value) }]
+  if (!(value instanceof ElementValue)) return [{ text: textOf(value, allowance) }]
   const { node, source } = value
   return source?.path === undefined ? [{ built: [node] }] : [{ stored: node, tree: source.document }]
 }
@@ -59,17 +65,11 @@ export function holdsElements(value: Value): boolean {
   )
 }
 
-/** A scalar as text (SES-64). */
-export function textOf(value: Value): string {
-  if (value === null) return ''
-  if (typeof value === 'number') return floatText(value)
-  if (value instanceof NamedValue) return value.text()
-  if (isDictionary(value)) return ''
-  return String(value)
-}
-
-/** A whole float keeps its point, so that it is told from an integer. */
-function floatText(value: number): string {
-  const text = String(value)
-  return Number.isInteger(value) && !text.includes('e') ? `${text}.0` : text
+/** The same text as everywhere else in programs (SES-64, SES-246). */
+function textOf(value: Value, allowance: Allowance): string {
+  try {
+    return textForm(value, steps => allowance.step(steps))
+  } catch (error) {
+    throw error instanceof SesselError ? compositionError(error.message) : error
+  }
 }

@@ -3,7 +3,7 @@
 import { ElementValue, type Value } from '../language/values.ts'
 import { readItem, valueReader } from '../model/items.ts'
 import type { Registry } from '../model/registry.ts'
-import { type Dispatch, lookUp } from './composing.ts'
+import { type Composing, type Dispatch, lookUp } from './composing.ts'
 import { declaredPrefix, writtenName } from './prefixes.ts'
 import { itemsOf, type Splice, spliceOf } from './splice.ts'
 
@@ -11,12 +11,12 @@ export function stamping(dispatch: Dispatch): Splice[] {
   const { element, composing } = dispatch
   const names = element.attrs.filter(a => declaredPrefix(a) === undefined).map(writtenName)
   return names.flatMap(name =>
-    itemsOf(lookUp(dispatch, name) ?? null, composing.allowance).flatMap(item => stamped(item, composing.model)),
+    itemsOf(lookUp(dispatch, name) ?? null, composing.allowance).flatMap(item => stamped(item, composing)),
   )
 }
 
-function stamped(value: Value, model: Registry): Splice[] {
-  const splices = spliceOf(value)
+function stamped(value: Value, { model, allowance }: Composing): Splice[] {
+  const splices = spliceOf(value, allowance)
   const id = value instanceof ElementValue ? keyOf(value, model) : undefined
   return id === undefined ? splices : splices.map(splice => ('text' in splice ? splice : { ...splice, id }))
 }

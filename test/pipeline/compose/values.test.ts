@@ -23,6 +23,13 @@ const stamps: Cases = [
     { page: '<div e:a="[\'<b>\', 1, 1.5, true, false]"><p:stamp a/></div>', is: '<div>&lt;b&gt;11.5truefalse</div>' },
   ],
   [
+    'SES-64 SES-246 scalars and dictionaries have the text form that they have in programs',
+    {
+      page: `<div e:a="[42.0, 2.50, -0.0, 10000000000000000000000.0, 0.0000001]" e:b='{ k: [1, 2.0], n: null }' j:c="({ x: 'y', z: 2 ** 70 })"><p:stamp a/>|<p:stamp b/>|<p:stamp c/></div>`,
+      is: '<div>422.5-0100000000000000000000000.0000001|{"k":[1,2.0],"n":null}|{"x":"y","z":1.1805916207174113e+21}</div>',
+    },
+  ],
+  [
     'COMP-32 a stamped element keeps its id and runs by its own prefixes',
     {
       page: '<div r:a="#x"><p:stamp a/></div>',
