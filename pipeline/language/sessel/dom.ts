@@ -18,6 +18,7 @@ import { ElementValue, isList, type List, type Value } from '../values.ts'
 import { typeOf } from './comparison.ts'
 import { type Evaluation, type Given, Pending, pausing, typeError, type Work } from './evaluation.ts'
 import { isMutable } from './kinds.ts'
+import { TemporalValue } from './temporal-value.ts'
 import { textForm } from './text-form.ts'
 
 /** Levels of elements at and below an element; what was taken out may be counted still. */
@@ -208,7 +209,7 @@ export function insertValue(parent: ElementNode, at: number, value: Value, on: E
     for (const item of value) next = insertValue(parent, next, item, on, true)
     return next
   }
-  if (typeof value !== 'object') insertText(parent, at, textForm(value, on.spend), on)
+  if (typeof value !== 'object' || value instanceof TemporalValue) insertText(parent, at, textForm(value, on.spend), on)
   else throw typeError(`a ${typeOf(value)} cannot be put into an element`)
   return at + (inside.childNodes.length - before)
 }

@@ -142,15 +142,19 @@ const QUOTED = /"(?:[^"\\]|\\[\s\S])*"|'(?:[^'\\]|\\[\s\S])*'/y
 /**
  * The unquoted value that stands here, up to the closing bracket or the flag before it (SES-122, SES-123).
  *
- * @returns nothing for a quoted value, which is literal
+ * @returns nothing for a value that is one quoted text, which is literal
  */
 export function embeddedAt(scanner: Scanner, close: ')' | ']', flag: RegExp | undefined): Embedded | undefined {
   const start = scanner.at
-  const next = scanner.text.charAt(start)
-  if (flag !== undefined && (next === '"' || next === "'")) return undefined
   const isLast = () => {
     if (flag && scanner.peekMatch(flag) !== undefined) return true
     return scanner.looksAt(close)
+  }
+  if (flag !== undefined && '"\''.includes(scanner.text.charAt(start))) {
+    // An expression may begin with a string: `[data-id="tea-" + n]`.
+    const isLiteral = scanner.takeMatch(QUOTED) === undefined || isLast()
+    scanner.at = start
+    if (isLiteral) return undefined
   }
   // Functions of selectors have names that no function of a program has (COMP-139).
   const isFunction = scanner.peekMatch(FUNCTION) !== undefined
