@@ -64,8 +64,20 @@ export class Sender {
     const parts = [`"arguments":[${(job.arguments ?? []).map(each => this.#write(each, isFixed)).join()}]`]
     if (job.this !== undefined) parts.push(`"self":${this.#write(job.this)}`)
     if (job.request) parts.push(`"request":${this.#lazy(job.request, job.plainMembers)}`)
-    if (job.context) parts.push(`"context":[${[...job.context].map(pair => this.#pair(pair)).join()}]`)
+    if (job.context) parts.push(`"context":[${this.#context(job.context, job.source).join()}]`)
     return this.#sent(`{${parts.join()}}`)
+  }
+
+  /** What no script can be given (JS-35) fails those alone that name it: any page may have such a value around others. */
+  #context(names: ReadonlyMap<string, Value>, source: string): string[] {
+    return [...names].flatMap(pair => {
+      try {
+        return [this.#pair(pair)]
+      } catch (error) {
+        if (error instanceof Unsendable && !source.includes(pair[0])) return []
+        throw error
+      }
+    })
   }
 
   value(value: Value): SentValues {
@@ -109,9 +121,11 @@ export class Sender {
     this.#allowance.step(STEPS_PER_VALUE * (1 + count))
     this.#allowance.take(8 * count)
     this.#depth++
-    const written = write()
-    this.#depth--
-    return written
+    try {
+      return write()
+    } finally {
+      this.#depth--
+    }
   }
 
   #text(text: string): string {

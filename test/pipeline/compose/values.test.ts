@@ -103,6 +103,15 @@ const stamps: Cases = [
       is: '<div>6p32/page.html</div>',
     },
   ],
+  [
+    'JS-35 a value that no script can be given around it fails those alone that name it',
+    {
+      page: `<div e:fmt="x => x + 1" e:most="9223372036854775807" e:deep="{ k: { fmt: [fmt] } }" e:n="1"><b j:x="n + 1" e:y="fmt(x)"><p:stamp x y/></b></div>`,
+      is: '<div><b>23</b></div>',
+    },
+  ],
+  ['JS-35 a large integer', { page: '<b e:most="9223372036854775807" j:x="most">y</b>', status: 500, has: 'marshal' }],
+  ['JS-35 a lambda', { page: '<b e:fmt="x => x" j:x="Context.fmt">y</b>', status: 500, has: 'marshal' }],
   ['COMP-43 a statement is no expression', { page: '<b j:x="return 1">y</b>', status: 500, has: 'BindingFailure' }],
   [
     'COMP-44 a script that throws',
