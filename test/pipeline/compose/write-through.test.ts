@@ -54,6 +54,27 @@ describe('Writes through composed pages', () => {
     expect((await send('GET', '/post.html')).text).not.to.contain('article')
   })
 
+  it('HTTP-82 one page, three owners: what it includes, what is of a session, and its own', async () => {
+    const PAGE = composed(
+      '<p:include selector="#a" resource="/data/*"></p:include><ul id="basket" p:transient><li>Empty</li></ul><p id="own">x</p>',
+    )
+    await put(server, '/owners.html', PAGE)
+    await rules(['*', 'GET', 'Allow', '/owners.html'], ['*', 'PUT', 'Allow', '/owners.html', '[itemprop=notes]'])
+    const cookie = (await send('GET', '/owners.html')).headers['set-cookie']?.split(';')[0]
+    const write = (selector: string, markup: string) =>
+      send('PUT', '/owners.html', { ...selecting(selector), Cookie: cookie }, markup)
+    expect((await write('#notes', '<ul id="notes" itemprop="notes"><li>n</li></ul>')).status).to.equal(206)
+    expect(await data()).to.equal(DATA.replace('></ul>', '><li>n</li></ul>'))
+    expect((await write('#basket', '<ul id="basket"><li>Tea</li></ul>')).status).to.equal(206)
+    expect((await write('#basket li', `<li>${'x'.repeat(256 * 1024)}</li>`)).status).to.equal(413)
+    expect((await write('#own', '<p id="own">y</p>')).status).to.equal(401)
+    expect(await textOf(server, '/owners.html')).to.equal(PAGE)
+    const { text } = await send('GET', '/owners.html', { Cookie: cookie })
+    expect(text).to.contain('<ul id="basket"><li>Tea</li></ul><p id="own">x</p>').and.to.contain('<li>n</li>')
+    expect((await send('GET', '/owners.html')).text).to.contain('<li>Empty</li>')
+    await remove(server, '/owners.html')
+  })
+
   it('COMP-86 native elements change the page and leave its directives', async () => {
     expect((await send('PUT', '/post.html', selecting('#own b'), '<b>y</b>')).status).to.equal(206)
     expect(await own()).to.equal(POST.replace('<b>x</b>', '<b>y</b>'))
