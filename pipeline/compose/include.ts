@@ -1,5 +1,6 @@
 /** `include`: a copy of one element of the site (COMP-25 to COMP-30). */
 
+import { resolvePath } from '../language/sessel/paths.ts'
 import type { Site } from '../site/site.ts'
 import { attribute } from '../tree/nodes.ts'
 import { type Selector, SelectorError, selectorFor } from '../tree/selector/selector.ts'
@@ -28,9 +29,9 @@ export function* including({ composing, element, place }: Dispatch): Work<Splice
   return spliceOf(first, composing.allowance)
 }
 
-/** A glob that does not begin with a slash is taken from the directory of the document that holds it. */
+/** A glob that does not begin with a slash is taken from the directory of the document that holds it, as in `from` (SES-125). */
 function absolute(glob: string, path: string): string {
-  return glob.startsWith('/') ? glob : path.slice(0, path.lastIndexOf('/') + 1) + glob
+  return glob.startsWith('/') ? glob : resolvePath(path, glob)
 }
 
 /**

@@ -50,6 +50,17 @@ describe('Includes', () => {
       '<p id="near">near</p>',
     ],
     [
+      'COMP-25 the way up from there',
+      '<p:include selector="#near" resource="none/../near/*"/>',
+      '<p id="near">near</p>',
+    ],
+    ['COMP-25 its own directory', '<p:include selector="#near" resource="./near/part.html"/>', '<p id="near">near</p>'],
+    [
+      'COMP-25 SES-125 no further up than the site',
+      '<p:include selector="#near" resource="../../near/*"/>',
+      '<p id="near">near</p>',
+    ],
+    [
       'COMP-7 ends at its slash, so that what follows is a sibling',
       '<p:include selector="#near" resource="/near/part.html"/><b>x</b>',
       '<p id="near">near</p><b>x</b>',
