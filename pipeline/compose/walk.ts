@@ -129,7 +129,7 @@ function* replacing(
   if (typeof provides === 'string')
     throw compositionError(`${named(element.tagName)}: a binding is an attribute, not an element`)
   const spelled = spelledLocal(element.tagName, spellings(element, place.text))
-  const call = elementCall(provides, spelled, dispatch, composing.kind === 'html')
+  const call = yield* elementCall(provides, spelled, dispatch, composing.kind === 'html')
   return { list: call ? splicesOf(yield* calling(dispatch, provides, call), composing.allowance) : [], names }
 }
 
@@ -230,7 +230,7 @@ function* applying(dispatch: Dispatch, directive: AttributeDirective, local: str
   composing.allowance.dispatch()
   if (directive.does === 'method') {
     const { schema, value } = directive
-    const call = attributeCall(composing.model, schema, local, value, composing.kind === 'html')
+    const call = yield* attributeCall(schema, local, value, dispatch, composing.kind === 'html')
     if (!call) return undefined
     const result = yield* calling(dispatch, schema, call)
     if (result === null) return undefined

@@ -12,7 +12,7 @@ import type {
   SchemaView,
 } from '../language/sessel/host.ts'
 import type { Value } from '../language/values.ts'
-import type { RawCode } from '../model/declarations.ts'
+import type { RawCode, RawMethod } from '../model/declarations.ts'
 import { checkingValues, instanceOf } from '../model/instance-check.ts'
 import { valueReader } from '../model/items.ts'
 import type { Registry } from '../model/registry.ts'
@@ -90,15 +90,24 @@ function checking(registry: Registry): NonNullable<SchemaView['check']> {
 function viewOf(schema: Schema, code: (raw: RawCode) => Code): SchemaView {
   const properties = new Map<string, PropertyView>()
   for (const [name, property] of schema.properties) properties.set(name, propertyView(name, property, code))
-  const methods = schema.methods.map(
-    (method): MethodView => ({
-      name: method.name,
-      parameters: method.parameters.map(({ name }) => name),
-      isStatic: method.static,
-      implementation: code(method.implementation),
-    }),
-  )
-  return { type: schema.type, properties, methods }
+  const methods = new Map<string, readonly MethodView[]>()
+  const methodsNamed = (name: string) => {
+    let known = methods.get(name)
+    if (!known) {
+      const named = schema.methodsByName.get(name.toLowerCase()) ?? []
+      known = named.flatMap(({ method }) => (method.name === name ? methodView(method, code) : []))
+      methods.set(name, known)
+    }
+    return known
+  }
+  return { type: schema.type, properties, methodsNamed }
+}
+
+function methodView(
+  { name, parameters, static: isStatic, implementation }: RawMethod,
+  code: (raw: RawCode) => Code,
+): MethodView {
+  return { name, parameters: parameters.map(each => each.name), isStatic, implementation: code(implementation) }
 }
 
 function propertyView(name: string, property: SchemaProperty, code: (raw: RawCode) => Code): PropertyView {

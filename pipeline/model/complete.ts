@@ -1,7 +1,7 @@
 /** The first steps of MOD-112: defaults and `@write` chains, which change what is about to be stored. */
 
 import type { AnyNode, ChildNode, ElementNode, ParentNode } from '../tree/nodes.ts'
-import { inTurns } from '../tree/steps.ts'
+import { inTurns, TurnsBetween } from '../tree/steps.ts'
 import type { CodeHost } from './code.ts'
 import {
   type Addition,
@@ -120,7 +120,11 @@ async function withResolved(judges: Judges, place: WrittenPlace): Promise<Writte
   const instances = await inTurns(findingInstances(registry, place), place.document.source.length)
   const chains = instances.flatMap(chainsOf)
   const revisions: Revision[] = []
-  for (const chain of chains) revisions.push(...(await resolve(host, ns, path, place, chain)))
+  const turns = new TurnsBetween()
+  for (const chain of chains) {
+    await turns.next()
+    revisions.push(...(await resolve(host, ns, path, place, chain)))
+  }
   const revised = await revisedPlace(place, revisions)
   if (revised) return revised.place
   const reason = 'what a resolver gave cannot be written at its place'

@@ -35,11 +35,10 @@ export function missingDefaults({ item, schemas }: Instance): Missing[] {
   const missing = new Map<string, Missing>()
   for (const schema of schemas) {
     if (schema.cyclic) continue
-    for (const property of schema.properties.values()) {
+    for (const property of schema.given) {
       const { name } = property
       if (item.properties.has(name) || missing.has(name)) continue
-      if (property.default !== undefined || property === schema.key)
-        missing.set(name, { instance: { item, schemas }, schema, property })
+      missing.set(name, { instance: { item, schemas }, schema, property })
     }
   }
   return [...missing.values()]

@@ -5,9 +5,16 @@ import type { Steps } from '../tree/steps.ts'
 import { isItem, type ModelItem, type ReadValue, readItem } from './items.ts'
 import { touching, type WrittenPlace } from './place.ts'
 import type { Registry } from './registry.ts'
-import type { Cardinality, Schema, SchemaProperty } from './schema.ts'
+import {
+  type Cardinality,
+  type GroupConstraint,
+  inOrder,
+  propertiesAmong,
+  type Schema,
+  type SchemaProperty,
+} from './schema.ts'
 import { PRIMITIVES } from './types.ts'
-import { type SchemaViolation, shown } from './violations.ts'
+import { LISTED, type SchemaViolation, shown } from './violations.ts'
 
 /** An item with the schemas that govern it. */
 export interface Instance {
@@ -39,27 +46,40 @@ export function instanceOf(registry: Registry, element: ElementNode): Instance |
   return schemas.length > 0 ? { item, schemas } : undefined
 }
 
-/** Step 3 of MOD-112: every failure of cardinality, types and enumerations. */
+/** Properties and values that are looked at in one step. */
+const CHECKS_PER_STEP = 500
+
+/** Step 3 of MOD-112: failures of cardinality, types and enumerations, as many as an answer lists. */
 export function* checkingValues(
   registry: Registry,
   instances: readonly Instance[],
   read: ReadValue,
 ): Steps<SchemaViolation[]> {
   const wrong: SchemaViolation[] = []
-  for (const [i, instance] of instances.entries()) {
+  const broken = new Map<Schema, SchemaViolation[]>()
+  let seen = 0
+  for (const [i, { item, schemas }] of instances.entries()) {
     if (i % INSTANCES_PER_STEP === 0) yield
-    for (const violation of checkValues(registry, instance, read)) wrong.push(violation)
+    for (const schema of schemas) {
+      let unusable = broken.get(schema)
+      if (!unusable) broken.set(schema, (unusable = brokenSchema(registry, schema)))
+      wrong.push(...unusable.slice(0, LISTED))
+      if (unusable.length > 0) continue
+      const lacking = schema.required.filter(({ name }) => !item.properties.has(name))
+      seen += schema.required.length
+      for (const property of inOrder([...propertiesAmong(schema, item.properties), ...lacking])) {
+        for (const violation of checkProperty(registry, schema, property, item, read)) {
+          if (++seen >= CHECKS_PER_STEP) {
+            seen = 0
+            yield
+          }
+          if (violation) wrong.push(violation)
+          if (wrong.length >= LISTED) return wrong.slice(0, LISTED)
+        }
+      }
+    }
   }
   return wrong
-}
-
-/** Cardinality, types and enumerations of one instance, and whether its schemas can be used at all. */
-function checkValues(registry: Registry, { item, schemas }: Instance, read: ReadValue): SchemaViolation[] {
-  return schemas.flatMap(schema => {
-    const broken = brokenSchema(registry, schema)
-    if (broken.length > 0) return broken
-    return [...schema.properties.values()].flatMap(property => checkProperty(registry, schema, property, item, read))
-  })
 }
 
 /** Types of a chain that an answer names. */
@@ -82,26 +102,25 @@ function brokenSchema(registry: Registry, schema: Schema): SchemaViolation[] {
   })
 }
 
-function checkProperty(
+/** @returns what is wrong with a property; undefined between for each thing that was looked at and is right */
+function* checkProperty(
   registry: Registry,
   schema: Schema,
-  property: SchemaProperty,
+  { name, cardinality, type }: SchemaProperty,
   item: ModelItem,
   read: ReadValue,
-): SchemaViolation[] {
-  const { name, cardinality } = property
+): Generator<SchemaViolation | undefined> {
   const elements = item.properties.get(name) ?? []
   const place = { itemtype: schema.type, property: name }
-  const violations: SchemaViolation[] = []
   const count = elements.length
-  if (!fits(count, cardinality))
-    violations.push({ check: 'cardinality', ...place, reason: countReason(count, cardinality) })
-  if (property.type === undefined) return violations
+  yield fits(count, cardinality)
+    ? undefined
+    : { check: 'cardinality', ...place, reason: countReason(count, cardinality) }
+  if (type === undefined) return
   for (const element of elements) {
-    const found = checkValue(registry, property.type, element, read(element, item))
-    if (found) violations.push({ ...found, ...place })
+    const found = checkValue(registry, type, element, read(element, item))
+    yield found && { ...found, ...place }
   }
-  return violations
 }
 
 function fits(count: number, { least, most }: Cardinality): boolean {
@@ -127,8 +146,8 @@ function checkValue(
   const carried = value === undefined ? {} : { value }
   const permitted = registry.enumeration(type)
   if (permitted) {
-    if (value !== undefined && permitted.includes(value)) return undefined
-    const list = permitted.map(each => `'${shown(each)}'`).join(', ')
+    if (value !== undefined && permitted.has(value)) return undefined
+    const list = [...permitted].map(each => `'${shown(each)}'`).join(', ')
     return { check: 'enum', ...carried, reason: `${told} is not one of the permitted values: ${list || 'none'}` }
   }
   if (registry.schema(type)) {
@@ -144,24 +163,35 @@ function checkValue(
 /** Step 6 of MOD-112. */
 export function* checkingGroups(instances: readonly Instance[]): Steps<SchemaViolation[]> {
   const wrong: SchemaViolation[] = []
-  for (const [i, instance] of instances.entries()) {
+  let seen = 0
+  for (const [i, { item, schemas }] of instances.entries()) {
     if (i % INSTANCES_PER_STEP === 0) yield
-    wrong.push(...checkGroups(instance))
+    for (const { type, groups } of schemas) {
+      for (const group of groups) {
+        seen += 1 + Math.min(item.properties.size, group.members.size)
+        if (seen >= CHECKS_PER_STEP) {
+          seen = 0
+          yield
+        }
+        const reason = checkGroup(item, group)
+        if (reason !== undefined) wrong.push({ check: 'group', itemtype: type, reason })
+        if (wrong.length === LISTED) return wrong
+      }
+    }
   }
   return wrong
 }
 
-/** MOD-80: how many members of each group are present. */
-function checkGroups({ item, schemas }: Instance): SchemaViolation[] {
-  return schemas.flatMap(schema =>
-    schema.groups.flatMap(({ group, cardinality, members }): SchemaViolation[] => {
-      const present = members.filter(name => item.properties.has(name))
-      if (fits(present.length, cardinality)) return []
-      const found = present.length === 0 ? 'none' : present.join(', ')
-      const reason = `group '${group}' constraint violated: of ${members.join(', ') || 'no members'} ${expectedMembers(cardinality)} must be there, found ${found}`
-      return [{ check: 'group', itemtype: schema.type, reason }]
-    }),
-  )
+/** MOD-80: how many members of a group are present. @returns what is wrong */
+function checkGroup({ properties }: ModelItem, { group, cardinality, members }: GroupConstraint): string | undefined {
+  const present =
+    properties.size < members.size
+      ? [...properties.keys()].filter(name => members.has(name)).length
+      : [...members].filter(name => properties.has(name)).length
+  if (fits(present, cardinality)) return undefined
+  const found = present === 0 ? 'none' : [...members].filter(name => properties.has(name)).join(', ')
+  const all = [...members].join(', ') || 'no members'
+  return `group '${group}' constraint violated: of ${all} ${expectedMembers(cardinality)} must be there, found ${found}`
 }
 
 function expectedMembers({ least, most }: Cardinality): string {

@@ -9,6 +9,7 @@ import { valueKey } from './entries.ts'
 import type { Instance } from './instance-check.ts'
 import type { ReadValue } from './items.ts'
 import type { Registry } from './registry.ts'
+import { propertiesAmong } from './schema.ts'
 import type { ConstraintCase, ConstraintViolation } from './violations.ts'
 
 /** A guard with what is answered when it does not hold. */
@@ -40,6 +41,7 @@ export function* findingRequirements(
     for (const instance of instances) {
       for (const requirement of requirementsOf(instance)) {
         if (++asked % QUESTIONS_PER_STEP === 0) yield
+        if (!requirement) continue
         const key = `${requirement.guard.expect} ${JSON.stringify(requirement.guard.any)}`
         if (!found.has(key)) found.set(key, requirement)
       }
@@ -55,9 +57,13 @@ function valuesOf({ item }: Instance, name: string, read: ReadValue): string[] {
   return [...new Set(values)].filter((value): value is string => value !== undefined && value !== '')
 }
 
-function* referencesOf(registry: Registry, instance: Instance, read: ReadValue): Generator<Requirement> {
+/** Questions of one item; undefined for a property that asks none. */
+type Questions = Generator<Requirement | undefined>
+
+function* referencesOf(registry: Registry, instance: Instance, read: ReadValue): Questions {
   for (const schema of instance.schemas) {
-    for (const { name, references } of schema.properties.values()) {
+    for (const { name, references } of propertiesAmong(schema, instance.item.properties)) {
+      yield
       if (!references || references === 'broken') continue
       const types = registry.schema(references.type) ? [...registry.subtypes(references.type)] : []
       for (const value of valuesOf(instance, name, read)) {
@@ -79,9 +85,11 @@ function* referencesOf(registry: Registry, instance: Instance, read: ReadValue):
   }
 }
 
-function* uniquenessOf(instance: Instance, read: ReadValue): Generator<Requirement> {
+function* uniquenessOf(instance: Instance, read: ReadValue): Questions {
+  const { properties } = instance.item
   for (const schema of instance.schemas) {
-    for (const { name, unique } of schema.properties.values()) {
+    for (const { name, unique } of propertiesAmong(schema, properties)) {
+      yield
       if (!unique) continue
       for (const value of valuesOf(instance, name, read)) {
         yield {
@@ -100,6 +108,9 @@ function* uniquenessOf(instance: Instance, read: ReadValue): Generator<Requireme
       }
     }
     for (const [group, members] of schema.composites) {
+      yield
+      // No combination is without any of them.
+      if (!members.every(name => properties.has(name))) continue
       const values = members.map(name => valuesOf(instance, name, read).map(value => ({ name, value })))
       if (values.reduce((product, list) => product * list.length, 1) > COMBINATIONS) {
         yield tooMany(schema.type, group, members)
@@ -148,7 +159,12 @@ function tooMany(itemtype: string, group: string, members: readonly string[]): R
 /** Every choice of one element from each list. */
 function combinations<T>(lists: readonly (readonly T[])[]): T[][] {
   let chosen: T[][] = [[]]
-  for (const list of lists) chosen = chosen.flatMap(head => list.map(each => [...head, each]))
+  for (const list of lists) {
+    const [only] = list
+    // What leaves no choice is copied for nobody.
+    if (only !== undefined && list.length === 1) for (const head of chosen) head.push(only)
+    else chosen = chosen.flatMap(head => list.map(each => [...head, each]))
+  }
   return chosen
 }
 

@@ -4,7 +4,7 @@ import type { Fault } from '../fault.ts'
 import type { Entry } from '../store/resource.ts'
 import type { SiteStore } from '../store/store.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
-import { inTurns, type Steps } from '../tree/steps.ts'
+import { inTurns, type Steps, TurnsBetween } from '../tree/steps.ts'
 import { complete, type Judges } from './complete.ts'
 import { missingDefaults } from './defaults.ts'
 import {
@@ -21,7 +21,7 @@ import type { Registry } from './registry.ts'
 import { chainsOf } from './resolvers.ts'
 import { checkingShapes, type ShapeFailure } from './shape-check.ts'
 import { checkItemValidators, checkValidators, hasValidators } from './validators.ts'
-import { constraintFault, type SchemaViolation, schemaFault } from './violations.ts'
+import { constraintFault, LISTED, type SchemaViolation, schemaFault } from './violations.ts'
 
 /** What is known of a proposed document when everything that can be told from it alone has passed. */
 export interface Judgement {
@@ -80,9 +80,14 @@ export async function judgeAsItIs({ registry, host, path }: Judges, place: Writt
   const validated = instances.filter(hasValidators)
   if (validated.length === 0) return inTurns(judgingInstances(registry, path, place, instances), length)
   await inTurns(judgingValues(registry, instances, valueReader(ns)), length)
+  const turns = new TurnsBetween()
   for (const check of [checkValidators, checkItemValidators]) {
     const wrong: SchemaViolation[] = []
-    for (const instance of validated) wrong.push(...(await check(host, path, place, instance)))
+    for (const instance of validated) {
+      await turns.next()
+      const found = await check(host, path, place, instance)
+      if (wrong.length < LISTED) wrong.push(...found)
+    }
     if (wrong.length > 0) throw schemaFault(ns, wrong)
   }
   return inTurns(concluding(registry, path, place, instances, valueReader(ns)), length)

@@ -57,6 +57,7 @@ export class Registry {
   /** There are neither schemas nor shapes, so that nothing is judged. */
   readonly isEmpty: boolean
   readonly #resolved = new Map<string, Schema>()
+  readonly #permitted = new Map<string, ReadonlySet<string>>()
   #subtypes: Map<string, Set<string>> | undefined
   #referrers: Map<string, Referrer[]> | undefined
   #guarded: Map<string, Set<string>> | undefined
@@ -205,8 +206,11 @@ export class Registry {
   }
 
   /** Values that an enumeration permits. */
-  enumeration(url: string): readonly string[] | undefined {
-    return this.#enums.get(url)?.[0]?.raw.values
+  enumeration(url: string): ReadonlySet<string> | undefined {
+    const values = this.#enums.get(url)?.[0]?.raw.values
+    let known = this.#permitted.get(url)
+    if (values && !known) this.#permitted.set(url, (known = new Set(values)))
+    return known
   }
 
   /** MOD-14: a type is another one, or descends from it. */

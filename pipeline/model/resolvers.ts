@@ -19,7 +19,7 @@ import {
 import type { Instance } from './instance-check.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Revision } from './revise.ts'
-import type { Schema, SchemaProperty } from './schema.ts'
+import { propertiesAmong, type Schema, type SchemaProperty } from './schema.ts'
 import { schemaFault } from './violations.ts'
 import { withText } from './write-back.ts'
 
@@ -34,7 +34,7 @@ export interface Chain {
 export function chainsOf({ item, schemas }: Instance): Chain[] {
   return schemas.flatMap(schema => {
     if (schema.cyclic) return []
-    return [...schema.properties.values()].flatMap(property => {
+    return propertiesAmong(schema, item.properties).flatMap(property => {
       const elements = item.properties.get(property.name)
       return elements && property.write.length > 0 ? [{ instance: { item, schemas }, schema, property, elements }] : []
     })

@@ -19,6 +19,8 @@ export interface Reference {
 
 export interface SchemaProperty {
   name: string
+  /** Place among all properties of the schema. */
+  order: number
   /** URL of a primitive, an enumeration or a schema. */
   type: string | undefined
   cardinality: Cardinality
@@ -41,7 +43,13 @@ export interface GroupConstraint {
   group: string
   cardinality: Cardinality
   /** Names of properties. */
-  members: readonly string[]
+  members: ReadonlySet<string>
+}
+
+/** A method with the place of its schema in the chain: the nearer one wins, overloads are those of one schema. */
+export interface LevelMethod {
+  level: number
+  method: RawMethod
 }
 
 export interface Schema {
@@ -51,6 +59,10 @@ export interface Schema {
   /** The parents go round in a circle (MOD-12), or have no end in sight. */
   cyclic: boolean
   properties: ReadonlyMap<string, SchemaProperty>
+  /** Those that every item must have. */
+  required: readonly SchemaProperty[]
+  /** Those that items get which lack them: by a default, or as their key. */
+  given: readonly SchemaProperty[]
   /** Names of properties, sorted, by name of the composite group that makes them unique together (MOD-41). */
   composites: ReadonlyMap<string, readonly string[]>
   groups: readonly GroupConstraint[]
@@ -58,8 +70,10 @@ export interface Schema {
   validators: readonly RawCode[]
   /** Most derived declarations first. */
   methods: readonly RawMethod[]
-  /** Names of methods without implementation. */
-  unimplemented: readonly string[]
+  /** The same by their names in lower case. */
+  methodsByName: ReadonlyMap<string, readonly LevelMethod[]>
+  /** Names of methods without implementation, as they are written and in lower case. */
+  unimplemented: { written: ReadonlySet<string>; lower: ReadonlySet<string> }
   /** The primary key (MOD-44). */
   key: SchemaProperty | undefined
 }
@@ -89,20 +103,44 @@ export function combine(levels: readonly RawSchema[], cyclic: boolean, beyond: s
       else declared.set(raw.name, [raw])
     }
   }
-  const properties = new Map([...declared].map(([name, all]) => [name, propertyOf(name, all)]))
+  const properties = new Map([...declared].map(([name, all], order) => [name, propertyOf(name, order, all)]))
+  const key = keyOf(levels, properties)
   const types = levels.map(level => level.type)
+  const unimplemented = levels.flatMap(level => level.unimplemented ?? [])
   return {
     type: types[0] ?? '',
     chain: beyond === undefined ? types : [...types, beyond],
     cyclic,
     properties,
+    required: [...properties.values()].filter(({ cardinality }) => cardinality.least > 0),
+    given: [...properties.values()].filter(property => property.default !== undefined || property === key),
     composites: compositesOf(levels),
     groups: groupsOf(levels, properties),
     validators: levels.flatMap(level => level.validate ?? []).reverse(),
     methods: levels.flatMap(level => level.methods),
-    unimplemented: levels.flatMap(level => level.unimplemented ?? []),
-    key: keyOf(levels, properties),
+    methodsByName: methodsByName(levels),
+    unimplemented: { written: new Set(unimplemented), lower: new Set(unimplemented.map(name => name.toLowerCase())) },
+    key,
   }
+}
+
+/**
+ * The properties of a schema that an item has, in the order of the schema: judging an item costs what it holds, however many
+ * properties there could be.
+ *
+ * @param held by name
+ */
+export function propertiesAmong({ properties }: Schema, held: ReadonlyMap<string, unknown>): SchemaProperty[] {
+  const found: SchemaProperty[] = []
+  for (const name of held.keys()) {
+    const property = properties.get(name)
+    if (property) found.push(property)
+  }
+  return inOrder(found)
+}
+
+export function inOrder(properties: SchemaProperty[]): SchemaProperty[] {
+  return properties.sort((a, b) => a.order - b.order)
 }
 
 /** Of equal names inside one schema the first wins (MOD-13). */
@@ -111,11 +149,25 @@ function firstOfEach(properties: readonly RawProperty[]): RawProperty[] {
   return properties.filter(({ name }) => !names.has(name) && names.add(name))
 }
 
+function methodsByName(levels: readonly RawSchema[]): Map<string, LevelMethod[]> {
+  const found = new Map<string, LevelMethod[]>()
+  for (const [level, { methods }] of levels.entries()) {
+    for (const method of methods) {
+      const name = method.name.toLowerCase()
+      const others = found.get(name)
+      if (others) others.push({ level, method })
+      else found.set(name, [{ level, method }])
+    }
+  }
+  return found
+}
+
 /** @param declared the declarations of one property, from leaf to root: the first wins */
-function propertyOf(name: string, declared: readonly RawProperty[]): SchemaProperty {
+function propertyOf(name: string, order: number, declared: readonly RawProperty[]): SchemaProperty {
   const [own] = declared
   return {
     name,
+    order,
     type: own?.type,
     cardinality: cardinalityOf(own?.cardinality),
     default: own?.default,
@@ -171,7 +223,7 @@ function groupsOf(levels: readonly RawSchema[], properties: ReadonlyMap<string, 
       constraints.set(group, {
         group,
         cardinality: cardinalityOf(cardinality),
-        members: [...new Set([...listed, ...named])],
+        members: new Set([...listed, ...named]),
       })
     }
   }

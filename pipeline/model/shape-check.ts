@@ -18,15 +18,16 @@ export interface ShapeFailure {
 /** Failures that are looked for; more would be told to nobody. */
 const ENOUGH = 10_000
 
-/** Questions about elements that are answered in one step. */
+/** Questions whether a selector matches an element that are answered in one step. */
+const QUESTIONS_PER_STEP = 2_000
+/** The same where elements are asked about by one selector or few. */
 const ELEMENTS_PER_STEP = 100
 
 /** What one check works on. */
 interface Context {
   document: TreeDocument
   except: ElementNode | undefined
-  /** Whether what is below an element is judged by another closed shape (MOD-97). */
-  isBoundary: (element: ElementNode) => boolean
+  isBoundary: IsBoundary
   /** For selectors that do not speak of the scope element: what is remembered of one is known for all. */
   matches: Matches
 }
@@ -99,14 +100,18 @@ function* findingScopes(shape: Shape, elements: readonly ElementNode[], document
   }
   const matches = matchesIn(document)
   const scopes: Scope[] = []
+  let asked = 0
   for (const [i, element] of elements.entries()) {
     if (i % ELEMENTS_PER_STEP === 0) yield
     let text: string | undefined
     const selectors: Branch[] = []
     for (const scope of shape.scopes) {
-      const matching = scope.branches.filter(branch => matches(branch, element))
-      if (matching.length > 0) text ??= scope.text
-      selectors.push(...matching)
+      for (const branch of scope.branches) {
+        if (++asked % QUESTIONS_PER_STEP === 0) yield
+        if (!matches(branch, element)) continue
+        text ??= scope.text
+        selectors.push(branch)
+      }
     }
     if (text !== undefined) scopes.push({ element, text, selectors })
   }
@@ -183,27 +188,29 @@ function* searching(
   return false
 }
 
+/** Whether what is below an element is judged by another closed shape (MOD-97): known, or told in steps. */
+type IsBoundary = (element: ElementNode) => boolean | Steps<boolean>
+
 /** For each closed shape the scope elements of the others: below those, the others judge (MOD-97). */
-function boundariesOf(
-  shapes: readonly Shape[],
-  document: TreeDocument,
-): (shape: Shape) => (element: ElementNode) => boolean {
+function boundariesOf(shapes: readonly Shape[], document: TreeDocument): (shape: Shape) => IsBoundary {
   const closed = shapes.filter(shape => shape.closed && shape.scopes.length > 0)
   const matches = matchesIn(document)
+  /** Of each element two at most: one of them is another than the shape that asks. */
   const known = new Map<ElementNode, readonly Shape[]>()
-  const scopedBy = (element: ElementNode): readonly Shape[] => {
-    let found = known.get(element)
-    if (!found) {
-      found = closed.filter(({ scopes }) =>
-        scopes.some(({ branches }) => branches.some(branch => matches(branch, element))),
-      )
-      known.set(element, found)
+  let asked = 0
+  const asking = function* (element: ElementNode, shape: Shape): Steps<boolean> {
+    const found: Shape[] = []
+    for (const each of closed) {
+      if (++asked % ELEMENTS_PER_STEP === 0) yield
+      const isScope = each.scopes.some(({ branches }) => branches.some(branch => matches(branch, element)))
+      if (isScope && found.push(each) === 2) break
     }
-    return found
+    known.set(element, found)
+    return found.some(other => other !== shape)
   }
   return shape => {
     if (!closed.some(other => other !== shape)) return () => false
-    return element => scopedBy(element).some(other => other !== shape)
+    return element => known.get(element)?.some(other => other !== shape) ?? asking(element, shape)
   }
 }
 
@@ -258,7 +265,15 @@ function* checkingClosed(
   const { document, except, isBoundary } = context
   const isShared = !shape.permits.some(({ scoped }) => scoped)
   const matches = isShared ? context.matches : matchesIn(document, root)
-  const matching = (element: ElementNode) => shape.permits.filter(permit => matches(permit, element))
+  let asked = 0
+  const matching = function* (element: ElementNode): Steps<Branch[]> {
+    const found: Branch[] = []
+    for (const permit of shape.permits) {
+      if (++asked % QUESTIONS_PER_STEP === 0) yield
+      if (matches(permit, element)) found.push(permit)
+    }
+    return found
+  }
   const uncovered = ({ tagName, attrs }: ElementNode, covering: readonly Branch[]) =>
     attrs
       .filter(attribute => !isCovered(attribute, covering, document))
@@ -275,11 +290,12 @@ function* checkingClosed(
     if (!child || !isElement(child) || child === except) continue
     if (below.length > ENOUGH) break
     if (++seen % ELEMENTS_PER_STEP === 0) yield
-    const permits = matching(child)
+    const permits = yield* matching(child)
     if (permits.length === 0)
       below.push({ what: `Element <${child.tagName}>`, missing: missingFor(child, shape.permits) })
     else below.push(...uncovered(child, permits))
-    if (inTree && isBoundary(child)) continue
+    const boundary = inTree && isBoundary(child)
+    if (typeof boundary === 'boolean' ? boundary : yield* boundary) continue
     const told = isShared && inTree ? known.get(child) : undefined
     if (told) {
       for (const found of told) below.push(found)
@@ -289,7 +305,7 @@ function* checkingClosed(
     open.push({ nodes: child.childNodes, next: 0, inTree })
   }
   known.set(root, below)
-  return [...uncovered(root, [...matching(root), ...selectors]), ...below]
+  return [...uncovered(root, [...(yield* matching(root)), ...selectors]), ...below]
 }
 
 /** MOD-95. Declarations of namespaces in XML are no attributes. */

@@ -4,6 +4,7 @@ import { budgetFault, type CodeHost, type CodeResult, isSpent, responseFault } f
 import type { Instance } from './instance-check.ts'
 import type { WrittenPlace } from './place.ts'
 import { isList } from './resolvers.ts'
+import { propertiesAmong } from './schema.ts'
 import type { SchemaViolation } from './violations.ts'
 
 /** Whether judging an item needs code. */
@@ -11,7 +12,7 @@ export function hasValidators({ item, schemas }: Instance): boolean {
   return schemas.some(
     schema =>
       schema.validators.length > 0 ||
-      [...schema.properties.values()].some(({ name, validate }) => validate && item.properties.has(name)),
+      propertiesAmong(schema, item.properties).some(({ validate }) => validate !== undefined),
   )
 }
 
@@ -26,8 +27,9 @@ export async function checkValidators(
   { item, schemas }: Instance,
 ): Promise<SchemaViolation[]> {
   const violations: SchemaViolation[] = []
-  for (const { type: itemtype, properties } of schemas) {
-    for (const property of properties.values()) {
+  for (const schema of schemas) {
+    const { type: itemtype } = schema
+    for (const property of propertiesAmong(schema, item.properties)) {
       const { name, validate } = property
       const elements = item.properties.get(name)
       if (!validate || !elements) continue

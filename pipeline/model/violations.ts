@@ -4,8 +4,8 @@ import { type CodeFailure, Fault } from '../fault.ts'
 import { failureItem, span } from '../http/failure-item.ts'
 import { escapeMarkup } from '../http/markup.ts'
 
-/** Violations listed in one answer (MOD, section 15). */
-const LISTED = 100
+/** Violations listed in one answer (MOD, section 15); more are looked for by nobody. */
+export const LISTED = 100
 
 /** Characters of a value that an answer repeats. */
 const SHOWN = 200

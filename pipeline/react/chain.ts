@@ -7,6 +7,7 @@ import type { LazyDictionary } from '../language/values.ts'
 import type { RawCode } from '../model/declarations.ts'
 import type { Admitted, Reactions } from '../operation.ts'
 import type { Site } from '../site/site.ts'
+import { TurnsBetween } from '../tree/steps.ts'
 import type { KeptBody } from './body.ts'
 import { callFrom, type OutboundCall } from './calls.ts'
 import { type CodeSite, type Ran, type ReactionLanguage, Responded, resultOf } from './code.ts'
@@ -62,6 +63,8 @@ class Chain {
   /** Reactions with a selector that the request's element fits (REA-23); nothing is in it before triggers ran. */
   #selected: ReadonlySet<Reaction> = new Set()
   #calls = 0
+  /** Between pieces of code, however many a site has. */
+  #turns = new TurnsBetween()
 
   constructor(request: ReactingRequest) {
     this.#request = request
@@ -103,6 +106,7 @@ class Chain {
 
   /** The response that a phase has thrown, which ends it (REA-54). */
   async #answered(phase: () => Promise<void>): Promise<Answer | undefined> {
+    this.#turns = new TurnsBetween()
     try {
       await phase()
       return undefined
@@ -170,6 +174,7 @@ class Chain {
     run: (language: ReactionLanguage) => Promise<Ran<T>>,
     response: ResponseValue | undefined,
   ): Promise<T> {
+    await this.#turns.next()
     if (response && mayReadBody(code.source, 'response')) await response.load()
     const language = this.#request.languages(phase).find(each => each.speaks(code.type))
     if (!language) {

@@ -5,13 +5,13 @@ import { SiteReach } from '../evaluation/reach.ts'
 import { callingBy, schemasOf } from '../evaluation/schemas.ts'
 import { escapeMarkup } from '../http/markup.ts'
 import { Allowance } from '../language/allowance.ts'
-import { compile, evaluate, isTruthy, SesselSyntaxError } from '../language/sessel/sessel.ts'
+import { compileInTurns, evaluate, isTruthy, SesselSyntaxError } from '../language/sessel/sessel.ts'
 import { ElementValue } from '../language/values.ts'
 import { findingItems } from '../model/items.ts'
 import type { Site } from '../site/site.ts'
 import { parsingDocument } from '../tree/document.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
-import { atOnce, inTurns } from '../tree/steps.ts'
+import { atOnce, inTurns, TurnsBetween } from '../tree/steps.ts'
 import type { Fired } from '../write/transitions.ts'
 import { checkedCall, type OutboundCall } from './calls.ts'
 
@@ -29,7 +29,9 @@ export async function deliveriesOf(
 ): Promise<OutboundCall[]> {
   const calls: OutboundCall[] = []
   const allowance = new Allowance({}, site)
+  const turns = new TurnsBetween()
   for (const each of fired) {
+    await turns.next()
     if (allowance.spent !== undefined && each.handler.handler.when.length > 0) continue
     const body = transitionDocument(each, site.settings.ns)
     if (!(await isOpen(site, each, body, more, allowance, report))) continue
@@ -80,7 +82,7 @@ async function isOpen(
     const self = new ElementValue(bodyOf(document), { path: undefined, document })
     for (const { source } of when) {
       const outcome = await evaluate(
-        compile(source),
+        await compileInTurns(source),
         {
           ns: site.settings.ns,
           self,

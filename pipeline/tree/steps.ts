@@ -140,6 +140,24 @@ export function waitingTurn(): Promise<unknown> {
   return line
 }
 
+/**
+ * For works that follow each other without an end of the turn: each is short, or waits for what is there at once, so that
+ * nobody else would have a turn before the last of them is done.
+ */
+export class TurnsBetween {
+  #due = performance.now() + TURN
+
+  /** To be waited for before the next work; undefined where others have not waited long yet. */
+  next(): Promise<void> | undefined {
+    return performance.now() > this.#due ? this.#leave() : undefined
+  }
+
+  async #leave(): Promise<void> {
+    await waitingTurn()
+    this.#due = performance.now() + TURN
+  }
+}
+
 /** Does what cannot be divided, with a turn before and after it for everybody else. */
 export async function inOwnTurn<T>(work: () => T): Promise<T> {
   await waitingTurn()

@@ -20,8 +20,7 @@ export function callClass(owner: ClassValue, name: string, args: Value[], on: Ev
   const { ns } = on.host
   if (owner.type === `${ns}/1.0`) return callPlatform(name, args, on)
   if (owner.type === `${ns}/Sessel`) return reflect(name, args, on)
-  const methods = on.host.schemas.schema(owner.type)?.methods ?? []
-  const method = overloadOf(methods, name, args.length, true)
+  const method = overloadOf(on.host.schemas.schema(owner.type), name, args.length, true)
   if (method) return runMethod(method, owner, args, on)
   if (name === 'search') return search(owner, args, on)
   if (name === 'construct') return constructFrom(owner, args, on)
@@ -32,8 +31,7 @@ export function callClass(owner: ClassValue, name: string, args: Value[], on: Ev
 
 /** Static methods are called; without a call there is nothing. */
 export function staticMember(owner: ClassValue, name: string, on: Evaluation): Given {
-  const methods = on.host.schemas.schema(owner.type)?.methods ?? []
-  const method = overloadOf(methods, name, 0, true)
+  const method = overloadOf(on.host.schemas.schema(owner.type), name, 0, true)
   if (method) return runMethod(method, owner, [], on)
   throw typeError(`the Class ${owner.type} has no member “${name}”`)
 }

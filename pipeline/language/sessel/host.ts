@@ -80,8 +80,8 @@ export interface MethodView {
 export interface SchemaView {
   type: string
   properties: ReadonlyMap<string, PropertyView>
-  /** Most derived first. */
-  methods: readonly MethodView[]
+  /** Methods of a name, most derived first. */
+  methodsNamed(name: string): readonly MethodView[]
   /**
    * Checks types and enumerations of an instance that was constructed (SES-173); how many values there are is checked by
    * the language.

@@ -5,7 +5,7 @@ import type { ElementNode } from '../../tree/nodes.ts'
 import { ElementValue, isList, type Value } from '../values.ts'
 import { replaceProperty } from './construct.ts'
 import { type Evaluation, type Given, Pending, typeError, type Work } from './evaluation.ts'
-import type { MethodView, PropertyView } from './host.ts'
+import type { MethodView, PropertyView, SchemaView } from './host.ts'
 import { isMutable } from './kinds.ts'
 import { itemProperty, propertyValues, valueElements } from './microdata.ts'
 import { runSlot } from './slots.ts'
@@ -75,11 +75,11 @@ function unshare(owner: ElementValue, on: Evaluation): void {
 
 /** A method of the schema, or what catches messages that it does not understand; undefined where there is neither. */
 export function callInstance(owner: ElementValue, name: string, args: Value[], on: Evaluation): Given | undefined {
-  const methods = schemaOf(owner, on)?.methods
-  if (!methods) return undefined
-  const method = overloadOf(methods, name, args.length, false)
+  const schema = schemaOf(owner, on)
+  if (!schema) return undefined
+  const method = overloadOf(schema, name, args.length, false)
   if (method) return runMethod(method, owner, args, on)
-  const fallback = overloadOf(methods, 'doesNotUnderstand', 2, false)
+  const fallback = overloadOf(schema, 'doesNotUnderstand', 2, false)
   if (!fallback || isBuiltIn(name)) return undefined
   const parameters = new Map<string, Value>([
     ['messageName', name],
@@ -102,12 +102,12 @@ function isBuiltIn(name: string): boolean {
 
 /** SES-175: among overloads the one with that many parameters, else the most derived one. */
 export function overloadOf(
-  methods: readonly MethodView[],
+  schema: SchemaView | undefined,
   name: string,
   count: number,
   isStatic: boolean,
 ): MethodView | undefined {
-  const named = methods.filter(method => method.name === name && method.isStatic === isStatic)
+  const named = (schema?.methodsNamed(name) ?? []).filter(method => method.isStatic === isStatic)
   return named.find(({ parameters }) => parameters.length === count) ?? named[0]
 }
 

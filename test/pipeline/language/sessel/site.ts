@@ -5,6 +5,7 @@ import {
   emptyHost,
   evaluate,
   jsonText,
+  type MethodView,
   OpenDictionary,
   type SchemaView,
   SesselError,
@@ -61,6 +62,36 @@ const property = {
   read: [],
 }
 
+const METHODS: readonly MethodView[] = [
+  {
+    name: 'greet',
+    parameters: ['greeting'],
+    isStatic: false,
+    implementation: { sessel: '(greeting ?? "Hello") + ", " + self.name + "!"' },
+  },
+  {
+    name: 'greet',
+    parameters: ['greeting', 'mark'],
+    isStatic: false,
+    implementation: { sessel: 'greeting + ", " + self.name + mark' },
+  },
+  { name: 'count', parameters: [], isStatic: true, implementation: { sessel: 'self.search().count()' } },
+  {
+    name: 'later',
+    parameters: ['x'],
+    isStatic: false,
+    implementation: { run: async ({ parameters }) => parameters.get('x') ?? null },
+  },
+  { name: 'broken', parameters: [], isStatic: false, implementation: { sessel: '1 +' } },
+  { name: 'loop', parameters: [], isStatic: false, implementation: { sessel: 'self.loop()' } },
+  {
+    name: 'doesNotUnderstand',
+    parameters: ['messageName', 'parameters'],
+    isStatic: false,
+    implementation: { sessel: '"#{messageName}(#{parameters.join("|")})"' },
+  },
+]
+
 const PERSON: SchemaView = {
   type: 'https://example.com/Person',
   properties: new Map([
@@ -74,35 +105,7 @@ const PERSON: SchemaView = {
     ],
     ['mood', { ...property, name: 'mood', default: { text: 'calm' } }],
   ]),
-  methods: [
-    {
-      name: 'greet',
-      parameters: ['greeting'],
-      isStatic: false,
-      implementation: { sessel: '(greeting ?? "Hello") + ", " + self.name + "!"' },
-    },
-    {
-      name: 'greet',
-      parameters: ['greeting', 'mark'],
-      isStatic: false,
-      implementation: { sessel: 'greeting + ", " + self.name + mark' },
-    },
-    { name: 'count', parameters: [], isStatic: true, implementation: { sessel: 'self.search().count()' } },
-    {
-      name: 'later',
-      parameters: ['x'],
-      isStatic: false,
-      implementation: { run: async ({ parameters }) => parameters.get('x') ?? null },
-    },
-    { name: 'broken', parameters: [], isStatic: false, implementation: { sessel: '1 +' } },
-    { name: 'loop', parameters: [], isStatic: false, implementation: { sessel: 'self.loop()' } },
-    {
-      name: 'doesNotUnderstand',
-      parameters: ['messageName', 'parameters'],
-      isStatic: false,
-      implementation: { sessel: '"#{messageName}(#{parameters.join("|")})"' },
-    },
-  ],
+  methodsNamed: wanted => METHODS.filter(({ name }) => name === wanted),
   check: item => (item.childNodes.length > 50 ? 'too many values' : undefined),
 }
 

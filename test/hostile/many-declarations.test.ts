@@ -1,0 +1,80 @@
+/** What a site declares, however much of it, holds up nobody while it decides about a request (SEC-12). */
+
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { checkingValues, findingInstances } from '../../pipeline/model/instance-check.ts'
+import { valueReader } from '../../pipeline/model/items.ts'
+import { parseDocument } from '../../pipeline/tree/document.ts'
+import { atOnce } from '../../pipeline/tree/steps.ts'
+import { schema as methodSchema } from '../pipeline/compose/site-of-one-case.ts'
+import { groupConstraint, property, schema, shape } from '../pipeline/model/markup.ts'
+import { trigger } from '../pipeline/react/site.ts'
+import { NS, page, put, putAll, rulesPage } from '../support/content.ts'
+import { type Client, client } from '../support/http.ts'
+import { leavesTheLoop } from '../support/loop-hold.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const TYPE = 'urn:t:T'
+const item = `<p itemscope itemtype="${TYPE}"></p>`
+const many = (count: number, each: (i: number) => string) => Array.from({ length: count }, (_, i) => each(i)).join('')
+
+describe('many declarations', () => {
+  let server: TestServer
+  let send: Client
+
+  before(async () => {
+    server = await startServer({ site: { defaultGet: 'allow' } })
+    send = client(server)
+    await putAll(server, { '/rules.html': rulesPage(['*', 'GET|PUT|POST', 'Allow', '*']) })
+  })
+  after(() => server.close())
+
+  const declare = (...markup: string[]) => put(server, '/declared.html', page(markup.join('')))
+  const write = async (path: string, body: string) =>
+    (await send('PUT', path, { 'Content-Type': 'text/html' }, body)).status
+
+  it('REA-30 many triggers, each with a gate', async () => {
+    const when = (i: number) => `Context.request.headers["x-a"] == "v${i}"`
+    await declare(many(10_000, i => trigger({ resource: '/t.html', method: 'PUT', when: when(i), action: '1' })))
+    await leavesTheLoop(async () => expect(await write('/t.html', page('x'))).to.be.oneOf([200, 201]))
+  })
+
+  it('MOD-112 items of a schema of many properties', async () => {
+    const declared = many(4000, i => property(`p${i}`, { cardinality: '0..1', unique: `g${i}`, group: `g${i % 100}` }))
+    const groups = many(100, i => groupConstraint({ group: `g${i}`, cardinality: '0..n' }))
+    await declare(schema(TYPE, {}, declared, groups))
+    await leavesTheLoop(async () => expect(await write('/t.html', page(item.repeat(2000)))).to.be.oneOf([200, 201]))
+  })
+
+  it('MOD-94 elements in a shape of many permits', async () => {
+    await declare(shape({ selector: 'ul', permit: Array.from({ length: 6000 }, (_, i) => `li:has(b) > .c${i}`) }))
+    await leavesTheLoop(async () =>
+      expect(await write('/t.html', page(`<ul>${'<li>x</li>'.repeat(600)}</ul>`))).to.equal(422),
+    )
+  })
+
+  it('COMP-54 many overloads of one method', async () => {
+    const parameters = Array.from({ length: 20 }, (_, k) => `a${k}`)
+    const overloads = Array.from({ length: 1000 }, () => ({ name: 'm', parameters, sessel: '"x"' }))
+    await declare(methodSchema(TYPE, overloads))
+    const calls = `<!doctype html><html xmlns:t="${TYPE}"><title>x</title><body>${'<t:m></t:m>'.repeat(400)}</body></html>`
+    await put(server, '/calls.html', calls)
+    await leavesTheLoop(async () => expect((await send('GET', '/calls.html')).status).to.equal(503))
+    await put(server, '/calls.html', calls.replace(/(<t:m><\/t:m>)+/, '<t:m></t:m>'))
+    expect((await send('GET', '/calls.html')).text).to.include('<body>x</body>')
+  })
+
+  it('MOD-112 no more violations are kept than an answer lists', async () => {
+    await declare(
+      schema(
+        TYPE,
+        {},
+        many(20, i => property(`p${i}`, { cardinality: '1..1' })),
+      ),
+    )
+    const document = parseDocument('html', item.repeat(1000))
+    const instances = atOnce(findingInstances(server.site.model, { document }))
+    expect(instances).to.have.length(1000)
+    expect(atOnce(checkingValues(server.site.model, instances, valueReader(NS)))).to.have.length(100)
+  })
+})
