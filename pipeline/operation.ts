@@ -104,11 +104,14 @@ export interface Reactions {
   toAnswer(failure: unknown): Answer
 }
 
+/** Looks for the element of a request in a document that goes on changing before the client is told to come again. */
+const LOOKS = 50
+
 /**
  * Runs an operation. Without reactions there is nothing between gate 8 and the rest, and one look serves them both.
  *
  * @param body with reactions one that can be read again and again
- * @throws Fault of the operation; with reactions, of a refusal alone
+ * @throws Fault of the operation; with reactions, of a refusal alone, and 503 where the document changes with every look
  */
 export async function perform(operation: Operation, body: BodySource, reactions?: Reactions): Promise<Answer> {
   if (!reactions) return operation.carryOut(body)
@@ -120,7 +123,12 @@ export async function perform(operation: Operation, body: BodySource, reactions?
   let given = body
   if (reactions.actsBefore) {
     let before: Awaited<ReturnType<Reactions['before']>>
+    let looks = 0
     do {
+      if (++looks > LOOKS) {
+        const message = 'The document changes faster than its element can be found. Try again in a moment.'
+        throw new Fault(503, 'Unavailable', message, { headers: { 'Retry-After': '1' } })
+      }
       const admitted = await operation.admit(body).catch(answered)
       // What has failed before triggers skips them, but not the processors (HTTP-6).
       if ('status' in admitted) return reactions.after(admitted)

@@ -91,6 +91,26 @@ describe('HTTP-1 REA-10 operations', () => {
       expect(await run(plan)).to.deep.equal({ journal, status })
     })
 
+  it('REA-23 a document that changes with every look ends in a 503', async () => {
+    let looks = 0
+    const operation: Operation = {
+      admit: async () => {
+        if (++looks > 1_000) throw new Error('it is looked at without end')
+        return {}
+      },
+      carryOut: () => Promise.reject(new Error('nothing was found')),
+    }
+    const reactions: Reactions = {
+      actsBefore: true,
+      before: async () => undefined,
+      after: async given => given,
+      toAnswer: () => answer(500),
+    }
+    const failure = await perform(operation, memoryBody(Buffer.alloc(0)), reactions).catch((error: unknown) => error)
+    expect(failure).to.be.instanceOf(Fault).with.property('status', 503)
+    expect(looks).to.be.within(2, 100)
+  })
+
   it('REA-70 without reactions core processing is all there is', async () => {
     const operation: Operation = {
       admit: () => Promise.reject(new Error('asked twice')),

@@ -139,8 +139,8 @@ export async function openRedisSessions(options: RedisSessionsOptions): Promise<
 
   connection.hear(channel, message => {
     // Its own, too: the answer to its command may have been lost.
-    const [, site, id, until] = JSON.parse(message) as Message
-    note(site, id, until)
+    const told = jsonIn(message)
+    if (isMessage(told)) note(told[1], told[2], told[3])
   })
   connection.onResume(() => void learnSurely())
   if (connection.isUp())
@@ -153,7 +153,9 @@ export async function openRedisSessions(options: RedisSessionsOptions): Promise<
     async find(site, id) {
       if (hasEnded(site, id)) return undefined
       const kept = timed(await reach(() => redis.get(`${baseOf(site)}:signed:${id}`)), clock())
-      return kept && { signIn: JSON.parse(kept.value) as SignIn, expires: kept.expires }
+      const signIn = kept && jsonIn(kept.value)
+      // What nobody can read signs nobody in.
+      return isSignIn(signIn) && kept ? { signIn, expires: kept.expires } : undefined
     },
     async prolong(site, id, expires) {
       await run(site, 'prolong', id, expires)
@@ -203,6 +205,27 @@ function keyOf(site: string, id: string): string {
 }
 
 /** A text that was kept with its end before it; undefined when that is over. */
+/** What others have written to Redis; undefined for what is no JSON. */
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isMessage(told: unknown): told is Message {
+  if (!Array.isArray(told)) return false
+  const [, site, id, until] = told as unknown[]
+  return typeof site === 'string' && typeof id === 'string' && typeof until === 'number'
+}
+
+function isSignIn(value: unknown): value is SignIn {
+  if (typeof value !== 'object' || value === null) return false
+  const { claims, roles } = value as Partial<SignIn>
+  return typeof claims === 'object' && claims !== null && Array.isArray(roles)
+}
+
 function timed(kept: string | null, now: number): { value: string; expires: number } | undefined {
   if (kept === null) return undefined
   const space = kept.indexOf(' ')

@@ -91,6 +91,22 @@ describe('sessions in Redis', () => {
     expect(outcomes.filter(Boolean)).to.have.length(1)
   })
 
+  it('SSN-5 what is no session signs nobody in, and what is no message is passed over', async () => {
+    await server.admin.flushall()
+    const { sessions } = await another(clock)
+    const key = `scriptorium:sessions:{${SITE}}:signed:ann`
+    for (const value of ['', '{', 'null', '[]', '{}', '{"claims":{}}', '{"claims":null,"roles":[]}']) {
+      await server.admin.set(key, `${START + MINUTE} ${value}`)
+      expect(await sessions.find(SITE, 'ann'), value).to.equal(undefined)
+      await server.admin.publish('scriptorium:sessions', value)
+    }
+    const heard = new Promise<string>(resolve => {
+      sessions.onEnd((_site, id) => resolve(id))
+    })
+    await server.admin.publish('scriptorium:sessions', JSON.stringify(['x', SITE, 'gone', START + MINUTE]))
+    expect(await heard).to.equal('gone')
+  })
+
   it('SSN-5 every key vanishes by itself', async () => {
     await server.admin.flushall()
     const { sessions } = await another(clock)
