@@ -142,9 +142,33 @@ function formEncoded(input: string): string {
 
 /** Malformed escapes stay as written; bytes that are no UTF-8 become replacement characters. */
 function formDecoded(input: string): string {
-  return input.replaceAll('+', ' ').replace(/(?:%[\da-f]{2})+/gi, run => {
-    return Buffer.from(run.replaceAll('%', ''), 'hex').toString('utf8')
-  })
+  if (!/[%+]/.test(input)) return input
+  const bytes = Buffer.from(input)
+  let length = 0
+  for (let at = 0; at < bytes.length; at++) {
+    let byte = bytes[at] ?? 0
+    if (byte === PLUS) byte = SPACE
+    else if (byte === PERCENT) {
+      const [high, low] = [hexDigit(bytes[at + 1]), hexDigit(bytes[at + 2])]
+      if (high !== undefined && low !== undefined) {
+        byte = high * 16 + low
+        at += 2
+      }
+    }
+    // What is decoded is never longer.
+    bytes[length++] = byte
+  }
+  return bytes.toString('utf8', 0, length)
+}
+
+const [PLUS, SPACE, PERCENT] = [0x2b, 0x20, 0x25]
+
+function hexDigit(byte: number | undefined): number | undefined {
+  if (byte === undefined) return undefined
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
+  // Letters differ by one bit in upper and lower case.
+  const letter = byte | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : undefined
 }
 
 /** Drops `script`, `style` and comments with their content, then every tag; each character is looked at once. */

@@ -1,5 +1,7 @@
 import { expect } from 'chai'
+import fc from 'fast-check'
 import type { Value } from '../../../../pipeline/language/values.ts'
+import { takesLess } from '../../../support/cost.ts'
 import { failure, hash, items, rendered } from './rendering.ts'
 
 /** Where text is inserted as it is; most filters are easier to read there. */
@@ -315,6 +317,34 @@ describe('Filters of templates', () => {
     expect(await rendered('{{ 8 | random: chars: "xyz" }}')).to.match(/^[xyz]{8}$/)
     const digits = await rendered('{{ 6 | random: lower: true, digits: 2 }}')
     expect(digits.replace(/\D/g, '')).to.have.length.at.least(2)
+  })
+
+  it('LIQ-37 SEC-4 a long text of many escapes is decoded as each of them is', async () => {
+    const decoded = (text: string) => rendered('{{ a | url_decode }}', { names: { a: text }, context: RAW })
+    const escapes = fc.constantFrom(
+      'a',
+      '\u00e9',
+      '\u{1f600}',
+      '+',
+      '%',
+      '%4',
+      '%41',
+      '%c3',
+      '%a9',
+      '%E2%82%AC',
+      '%zz',
+      '%%41',
+    )
+    const texts = fc.array(escapes, { maxLength: 8 }).map(parts => parts.join(''))
+    const each = (run: string) => Buffer.from(run.replaceAll('%', ''), 'hex').toString()
+    await fc.assert(
+      fc.asyncProperty(texts, async text => {
+        expect(await decoded(text)).to.equal(text.replaceAll('+', ' ').replace(/(?:%[\da-f]{2})+/gi, each))
+      }),
+      { numRuns: 200 },
+    )
+    const long = 'x%41'.repeat(125_000)
+    await takesLess(25, async () => expect(await decoded(long)).to.have.length(250_000))
   })
 
   it('LIQ-47 diceware', async () => {
