@@ -204,7 +204,6 @@ function keyOf(site: string, id: string): string {
   return `${site}/${id}`
 }
 
-/** A text that was kept with its end before it; undefined when that is over. */
 /** What others have written to Redis; undefined for what is no JSON. */
 function jsonIn(text: string): unknown {
   try {
@@ -226,6 +225,7 @@ function isSignIn(value: unknown): value is SignIn {
   return typeof claims === 'object' && claims !== null && Array.isArray(roles)
 }
 
+/** A text that was kept with its end before it; undefined when that is over. */
 function timed(kept: string | null, now: number): { value: string; expires: number } | undefined {
   if (kept === null) return undefined
   const space = kept.indexOf(' ')
