@@ -100,7 +100,7 @@ export function startWriter(options: WriterOptions): Writer {
   let isCleaningDue = false
   let lastCleaned = 0
   let newest = 0
-  const turns: Turns = { last: undefined, areContended: false, memory: undefined }
+  const turns: Turns = { last: undefined, contended: 0, memory: undefined }
 
   async function open(): Promise<GroupContext> {
     requireThere()
@@ -176,7 +176,7 @@ export function startWriter(options: WriterOptions): Writer {
     let group: Waiting[] | undefined
     try {
       const context = await open()
-      const hasBegun = turns.areContended
+      const hasBegun = turns.contended > 0
       if (hasBegun) await waitForTurn(context)
       group = take()
       for (const { job } of group) newest = Math.max(newest, job.at)

@@ -285,19 +285,19 @@ function isOneCall(pending: Pending, calls: readonly Rows[]): boolean {
 }
 
 /**
- * Has one call be the whole transaction, if one is enough for what is pending.
+ * Has one call write all that is pending, if one is enough; outside of a transaction it is one.
  *
  * @returns undefined when it takes more; false when the database is not as it was assumed to be: nothing was written
  */
-export async function flushAtOnce(
+export function flushAtOnce(
   session: WriterSession,
   { pending, origin, version, lastId }: Progress & { pending: Pending; origin: string },
   assumed: Assumed,
-): Promise<boolean | undefined> {
+): Promise<boolean> | undefined {
   const calls = callsOf(pending)
   if (!isOneCall(pending, calls)) return undefined
   const progress = version === assumed.after ? undefined : { version, lastId }
-  return (await call(session, calls[0] ?? noRows(), origin, progress, assumed)) === 't'
+  return call(session, calls[0] ?? noRows(), origin, progress, assumed).then(written => written === 't')
 }
 
 /** Bodies that came in pieces. */

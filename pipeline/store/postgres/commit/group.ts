@@ -13,16 +13,16 @@ import type { EventLimits } from '../../records/events.ts'
 import { Refusal } from '../../records/refusals.ts'
 import { isLost, storeError } from '../connection.ts'
 import type { Committed } from '../foreign.ts'
-import { type Row, rowOf } from '../rows.ts'
 import type { WriterSession } from '../session.ts'
-import { pack, unpack } from '../text.ts'
+import { pack } from '../text.ts'
 import { type CommitJob, runCommit } from './commit.ts'
 import { deriveAll } from './contents.ts'
 import { exchangeEntries } from './entries.ts'
 import { flush, flushAtOnce } from './flush.ts'
 import { atHand, beginFromMemory, type Memory, NotAtHand, remember } from './memory.ts'
 import { writeNotes } from './notes.ts'
-import { mergePending, nothingPending, placeKey } from './pending.ts'
+import { mergePending, nothingPending } from './pending.ts'
+import { catchUp, notePlace, type PlaceRow } from './places.ts'
 import { type CommitState, noteWritten, rowAt, type SiteState, settleSums, type Transaction } from './state.ts'
 
 /** One thing to write. Times are unix milliseconds by the clock of the process. */
@@ -48,8 +48,8 @@ export type JobResult = { result: CommitResult | undefined } | { error: Error }
 export interface Turns {
   /** Version after the last group of this process, if there was one. */
   last: number | undefined
-  /** Others have committed since: there is a queue for the next transaction. */
-  areContended: boolean
+  /** Transactions for which it is taken that others commit as well, so that there is a queue: some, whenever they have. */
+  contended: number
   /** What the tables hold as long as nobody else commits; undefined where that is not known. */
   memory: Memory | undefined
 }
@@ -118,31 +118,29 @@ function wantedBy(jobs: readonly WriterJob[]): Wanted[] {
 
 const READ = 'SELECT * FROM read_group_4($1, $2, $3, $4)'
 
-/** A place as it was found, with the state of its site and of all commits. */
-type PlaceRow = Omit<Row, 'id'> & {
-  last_version: number
-  last_id: number
-  site_name: string
-  site_id: number | null
-  ms: number
-  seq: number
-  counters: string | null
-  id: number | null
-  lines: string | null
-  seen: number | null
-}
-
 /** Asked for where nothing else is, to wait for the turn and have the number of the last commit. */
 const NOWHERE: Wanted = { site: '', folder: '', name: '', put: false }
 
 /**
  * Begins a transaction and waits for its turn among all processes. Whoever does that before it is settled which jobs share
- * the transaction takes those along that came while others had their turn.
+ * the transaction takes those along that came while others had their turn. What is remembered follows those others.
  *
  * @throws the database's error, after which the connection cannot be used
  */
-export async function waitForTurn({ session }: GroupContext): Promise<void> {
-  await Promise.all([session.run('BEGIN'), session.run('SELECT FROM progress FOR UPDATE')])
+export async function waitForTurn({ session, turns }: GroupContext): Promise<void> {
+  const { memory } = turns
+  const begun = [session.run('BEGIN'), session.run('SELECT FROM progress FOR UPDATE')]
+  const [isKnown] = await Promise.all([memory && catchUp(session, memory), ...begun])
+  if (!isKnown) turns.memory = undefined
+}
+
+/** Transactions in a row that come between those of others: one of them alone says little. */
+const CONTENDED = 8
+
+/** @param version of the last commit of anybody, in the turn of this process */
+function noteTurn(turns: Turns, version: number): void {
+  const haveCommitted = turns.last !== undefined && version !== turns.last
+  turns.contended = haveCommitted ? CONTENDED : Math.max(0, turns.contended - 1)
 }
 
 /** Begins a transaction, unless it has begun, and reads what its jobs need, in one flight. */
@@ -173,27 +171,9 @@ async function startTransaction(
     known: { rows: new Map(), texts: new Map(), seen: new Map() },
     pending: nothingPending(),
   }
-  turns.areContended = turns.last !== undefined && transaction.version !== turns.last
+  noteTurn(turns, transaction.version)
   for (const place of places) if (place.site_id !== null) notePlace(transaction, place, place.site_id)
   return transaction
-}
-
-function notePlace({ sites, known }: Transaction, place: PlaceRow, site: number): void {
-  const { last_version: _, last_id: __, site_id: ___, site_name, ms, seq, counters, lines, seen, ...row } = place
-  let state = sites.get(site_name)
-  if (state === undefined) {
-    state = { id: site, name: site_name, ms, seq, sums: new Map(), known: new Set(), counters: new Map() }
-    sites.set(site_name, state)
-  }
-  if (counters !== null) state.counters = new Map(Object.entries(JSON.parse(counters) as Record<string, number>))
-  const key = placeKey(site, row.folder, row.name)
-  if (row.id === null) {
-    known.rows.set(key, null)
-    if (seen !== null) known.seen.set(placeKey(site, row.folder + row.name, ''), seen)
-    return
-  }
-  known.rows.set(key, rowOf({ ...row, id: row.id }))
-  if (lines !== null) known.texts.set(row.id, unpack(lines))
 }
 
 /** What derived data is written with: nothing else of a commit. */
@@ -271,35 +251,42 @@ async function runJob(transaction: Transaction, job: WriterJob): Promise<JobResu
   }
 }
 
+/** Waits for the statements that end a transaction. After one that failed, COMMIT is answered but rolls back: its error counts. */
+async function ended(sent: readonly Promise<unknown>[]): Promise<void> {
+  const failed = (await Promise.allSettled(sent)).find(({ status }) => status === 'rejected')
+  if (failed?.status === 'rejected') throw failed.reason
+}
+
 /** Writes everything and commits, in one flight. @throws Unanswered, or the database's error */
 async function finish(transaction: Transaction, before: number, answers: JobResult[]): Promise<void> {
   const { session, pending, origin } = transaction
   await settleSums(transaction)
   noteWritten(transaction, transaction.pending)
-  const sent = [...flush(session, pending, origin, transaction), session.run('COMMIT')]
-  // After a statement that failed, COMMIT is answered but rolls back: the error of the statement counts.
-  const failed = (await Promise.allSettled(sent)).find(({ status }) => status === 'rejected')
-  if (failed?.status !== 'rejected') return
-  if (isLost(failed.reason)) throw new Unanswered(before, transaction.version, answers, failed.reason)
-  throw failed.reason
+  try {
+    await ended([...flush(session, pending, origin, transaction), session.run('COMMIT')])
+  } catch (error) {
+    throw isLost(error) ? new Unanswered(before, transaction.version, answers, error) : error
+  }
 }
 
 /**
- * Carries out jobs on what is remembered of the tables. One call is their whole transaction, which the database refuses
- * where somebody else has committed since.
+ * Carries out jobs on what is remembered of the tables. One call writes everything, and is the whole transaction unless that
+ * has begun; the database refuses it where somebody else has committed since.
  *
- * @returns undefined where more is needed than is at hand; then nothing was written
+ * @returns undefined where more is needed than is at hand; then nothing was written, and a transaction that has begun goes on
  * @throws Unanswered, or the database's error
  */
-async function runFromMemory(context: GroupContext, jobs: readonly WriterJob[]): Promise<JobResult[] | undefined> {
+async function runFromMemory(
+  context: GroupContext,
+  jobs: readonly WriterJob[],
+  hasBegun: boolean,
+): Promise<JobResult[] | undefined> {
   const { session, turns } = context
   const { memory } = turns
   const recalled = memory && atHand(memory, jobs)
   if (memory === undefined || recalled === undefined) return undefined
-  // The jobs change what is remembered of their sites: it counts when it is stored.
-  turns.memory = undefined
   const { known, places } = recalled
-  const transaction = beginFromMemory(memory, known, context)
+  const transaction = beginFromMemory(memory, known, jobs, context)
   const { version: after } = memory
   // From here on leases are confirmed. If this process stands still then, or waits for others, they may be lost.
   const until = context.now() + CONFIRMED
@@ -308,14 +295,20 @@ async function runFromMemory(context: GroupContext, jobs: readonly WriterJob[]):
     for (const job of jobs) answers.push(await runJob(transaction, job))
     await settleSums(transaction)
     noteWritten(transaction, transaction.pending)
-    const isWritten = await flushAtOnce(session, transaction, { after, until, places })
-    if (isWritten !== true) return undefined
+    const written = flushAtOnce(session, transaction, { after, until, places })
+    if (written === undefined) return undefined
+    await ended(hasBegun ? [written, session.run('COMMIT')] : [written])
+    if (!(await written)) {
+      turns.memory = undefined
+      return hasBegun ? runGroup(context, jobs) : undefined
+    }
   } catch (error) {
     if (error instanceof NotAtHand) return undefined
     if (isLost(error)) throw new Unanswered(after, transaction.version, answers, error)
     throw error
   }
   context.committed(after, transaction.version)
+  noteTurn(turns, after)
   turns.last = transaction.version
   turns.memory = remember(memory, transaction, jobs)
   return answers
@@ -336,7 +329,7 @@ export async function runGroup(
 ): Promise<JobResult[]> {
   const { turns, session } = context
   try {
-    const done = hasBegun ? undefined : await runFromMemory(context, jobs)
+    const done = await runFromMemory(context, jobs, hasBegun)
     if (done !== undefined) return done
     const transaction = await startTransaction(context, jobs, hasBegun)
     const before = transaction.version

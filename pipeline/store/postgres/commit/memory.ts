@@ -1,6 +1,7 @@
 /**
  * What a writer remembers of the tables between its transactions. It is true as long as nobody else commits, which the
- * database says when the next transaction is written: most of them have nothing to ask it before.
+ * database says when the next transaction is written: most of them have nothing to ask it before. What others have committed
+ * it follows in its next turn.
  */
 
 import { OrderedMap } from '../../../ordered-map.ts'
@@ -89,13 +90,56 @@ export class NotAtHand extends Error {}
 const nobody = () => Promise.reject(new NotAtHand())
 const NOBODY: WriterSession = { rows: nobody, row: nobody, copy: nobody, run: nobody, call: nobody }
 
-/** A transaction that has nobody to ask. */
+/** A transaction that has nobody to ask. It leaves what is remembered as it is. @param jobs of sites that are remembered */
 export function beginFromMemory(
   { version, lastId, sites }: Memory,
   known: Known,
+  jobs: readonly WriterJob[],
   { origin, grew }: Pick<GroupContext, 'origin' | 'grew'>,
 ): Transaction {
-  return { session: NOBODY, origin, grew, version, lastId, sites, known, pending: nothingPending() }
+  const own = new Map<string, SiteState>()
+  for (const job of jobs) {
+    const site = 'site' in job && !own.has(job.site) ? sites.get(job.site) : undefined
+    if (site) own.set(site.name, { ...site, sums: new Map(), known: new Set(), counters: new Map(site.counters) })
+  }
+  return { session: NOBODY, origin, grew, version, lastId, sites: own, known, pending: nothingPending() }
+}
+
+/** Remembers what stands at a place. @param lines of its entries; not needed of collections */
+function keepRow({ rows, texts }: Memory, key: string, row: Row | null, lines: string | undefined): void {
+  const old = rows.get(key)
+  if (old !== undefined && old.id !== row?.id) texts.delete(old.id)
+  if (row === null) {
+    rows.delete(key)
+    return
+  }
+  if (row.kind !== 0 && (lines === undefined || lines.length > LINES)) {
+    rows.delete(key)
+    texts.delete(row.id)
+    return
+  }
+  rows.set(key, row)
+  if (row.kind !== 0 && lines !== undefined) texts.set(row.id, lines)
+}
+
+function letGo({ rows, texts }: Memory): void {
+  for (const [key, { id }] of rows) {
+    if (rows.size <= PLACES) return
+    rows.delete(key)
+    texts.delete(id)
+  }
+}
+
+/** What others have left: the tables as they stand now at all places that have changed. */
+export interface Left extends Pick<Transaction, 'version' | 'lastId' | 'sites' | 'known'> {}
+
+/** Has what is remembered follow what others have committed. */
+export function follow(memory: Memory, { version, lastId, sites, known }: Left): void {
+  memory.version = version
+  memory.lastId = lastId
+  for (const [name, site] of sites) memory.sites.set(name, site)
+  for (const [key, row] of known.rows) keepRow(memory, key, row, row === null ? undefined : known.texts.get(row.id))
+  letGo(memory)
 }
 
 /**
@@ -120,27 +164,7 @@ export function remember(
     const site = sites.get(job.site)
     if (site !== undefined) memory.sites.set(job.site, site)
   }
-  const { rows, texts } = memory
-  for (const [key, row] of known.rows) {
-    const old = rows.get(key)
-    if (old !== undefined && old.id !== row?.id) texts.delete(old.id)
-    if (row === null) {
-      rows.delete(key)
-      continue
-    }
-    const lines = row.kind === 0 ? '' : known.texts.get(row.id)
-    if (lines === undefined || lines.length > LINES) {
-      rows.delete(key)
-      texts.delete(row.id)
-    } else {
-      rows.set(key, row)
-      if (row.kind !== 0) texts.set(row.id, lines)
-    }
-  }
-  for (const [key, { id }] of rows) {
-    if (rows.size <= PLACES) break
-    rows.delete(key)
-    texts.delete(id)
-  }
+  for (const [key, row] of known.rows) keepRow(memory, key, row, row === null ? undefined : known.texts.get(row.id))
+  letGo(memory)
   return memory
 }

@@ -66,6 +66,52 @@ describe('what a writer remembers of PostgreSQL', () => {
     expect(await site.lookup(['l'])).to.deep.equal([])
   })
 
+  /** Has the writer see that there are others: from then on it waits for its turn before it looks at what it remembers. */
+  async function meet(other: SiteStore): Promise<void> {
+    for (const each of [site, other, site]) await done(each, [put('/met.html', 'x')])
+  }
+
+  it('follows what others commit in between, and reads nothing again', async () => {
+    const calls = await callsIn(async () => {
+      const store = await opened.another()
+      const other = store.site('a.example')
+      await meet(other)
+      for (const text of ['B', 'C', 'D']) {
+        await done(other, [put('/d/a.html', text)])
+        await done(site, [put('/d/a.html', `${text}'`)])
+        await done(other, [put(`/d/${text}.html`, 'x', { expect: 'absent', entries: [{ item: '1', keys: ['k'] }] })])
+        await done(site, [put(`/d/${text}.html`, 'y', { entries: [{ item: '1', keys: ['l'] }] })])
+      }
+      await store.close()
+    })
+    site = opened.store.site('a.example')
+    expect(await textAt(site, '/d/a.html')).to.equal("D'")
+    expect(await site.lookup(['k'])).to.deep.equal([])
+    expect((await site.lookup(['l'])).map(({ path }) => path)).to.have.members(
+      ['B', 'C', 'D'].map(text => `/d/${text}.html`),
+    )
+    // Each of both reads when it begins and when it finds out about the other, and what it has not seen yet.
+    expect(calls.read_group_4).to.equal(4)
+  })
+
+  it('DAV-52 counters of the site are those of the last commit of anybody, also for who waits for its turn', async () => {
+    const other = (await opened.another()).site('a.example')
+    await meet(other)
+    await other.commit({ changes: [put('/d/c.html', 'B')], raises: ['access'] })
+    const next = { changes: [put('/met.html', 'C')], requires: { access: 0 } }
+    expect(await site.commit(next)).to.deep.equal({ ok: false, reason: 'counter', counter: 'access', current: 1 })
+  })
+
+  it('nothing counts of what is remembered when others have committed more than is followed', async () => {
+    const other = (await opened.another()).site('a.example')
+    await meet(other)
+    for (let i = 0; i < 70; i++) await done(other, [put('/d/a.html', `${i}`)])
+    const found = await site.find('/d/a.html')
+    const late = await site.commit({ changes: [put('/d/a.html', 'mine', { expect: 1 })] })
+    expect(late).to.deep.equal({ ok: false, reason: 'version', path: '/d/a.html', current: found })
+    await done(site, [put('/d/a.html', 'mine', { expect: found?.version })])
+  })
+
   /** What another process may do between two commits of this one, and what the next has to say then. */
   const meanwhile: Readonly<Record<string, [change: Change, next: Change, reason: string | undefined]>> = {
     'puts something where nothing was': [
@@ -88,12 +134,15 @@ describe('what a writer remembers of PostgreSQL', () => {
     'does something else': [put('/other.html', 'other'), put('/d/a.html', 'mine', { expect: 1 }), undefined],
   }
   for (const [what, [change, next, reason]] of Object.entries(meanwhile)) {
-    it(`HTTP-4 does not count when another process ${what}`, async () => {
-      const other = (await opened.another()).site('a.example')
-      await done(other, [change])
-      const result = await site.commit({ changes: [next] })
-      expect(result.ok ? undefined : result.reason).to.equal(reason)
-    })
+    for (const isMet of [false, true]) {
+      it(`HTTP-4 does not count when another process ${what}${isMet ? ', of which it has seen commits' : ''}`, async () => {
+        const other = (await opened.another()).site('a.example')
+        if (isMet) await meet(other)
+        await done(other, [change])
+        const result = await site.commit({ changes: [next] })
+        expect(result.ok ? undefined : result.reason).to.equal(reason)
+      })
+    }
   }
 
   it('DAV-8 a commit whose turn comes late is confirmed again, in its transaction', async () => {
