@@ -1,26 +1,29 @@
 /**
  * One, two and four servers on one PostgreSQL and one Redis, each with the same small share of a core, so that a machine with
  * two shows what more cores would give: `node test/bench/store-shares.ts 1 2 4`. Needs the rights of root. `SHARE` (0.05) is
- * the share of each server, `SECONDS` (10) how long each work lasts. Database, Redis and clients take what they need. All of them go
- * before what else runs on the machine: without that, four servers beside twenty other programs get no more than a part of
- * their shares, and what they do says nothing.
+ * the share of each server, given out in portions of `PORTION` (1000) microseconds; `SECONDS` (10) is how long each work lasts,
+ * `ROUNDS` (1) how often the installations do it by turns, `CLIENTS` (8) the number of clients of each server. Database, Redis and
+ * clients take what they need. All of them go before what else runs on the machine: without that, four servers beside twenty other
+ * programs get no more than a part of their shares, and what they do says nothing.
  */
 
-import { startRedis } from '../pipeline/coordination/redis-server.ts'
+import { startRedis, type TestRedis } from '../pipeline/coordination/redis-server.ts'
 import { page } from './http/documents.ts'
 import { subscribeAll } from './live/subscriber.ts'
-import { install, listOf } from './stores/installation.ts'
+import { EMPTY_LIST, type Installation, install, LISTS, listOf } from './stores/installation.ts'
 import { databaseCpu, startDatabase } from './support/database.ts'
 import { type Call, readRate, writeRate } from './support/load.ts'
-import type { ServerProcess } from './support/process.ts'
+import { type ServerProcess, spreadOut } from './support/process.ts'
 import { goFirst, limitShare } from './support/shares.ts'
 
 const SHARE = Number(process.env.SHARE ?? 0.05)
 const SECONDS = Number(process.env.SECONDS ?? 10)
+const ROUNDS = Number(process.env.ROUNDS ?? 1)
+const PORTION = Number(process.env.PORTION ?? 1000)
 /** Seconds of everything without limits before. */
 const WARM_UP = 3
-/** Clients of each server. */
-const CLIENTS = 8
+/** Of each server. */
+const CLIENTS = Number(process.env.CLIENTS ?? 8)
 const SUBSCRIBERS = 40
 
 /** Names of works, or all of them. */
@@ -80,37 +83,74 @@ const ALL: Readonly<Record<string, Work>> = {
   deliveries,
 }
 
+/** Empties the lists, so that they are as long in every round. */
+async function clear(url: string): Promise<void> {
+  for (let i = 0; i < LISTS; i++) await fetch(`${url}/list-${i}.html`, { method: 'PUT', body: EMPTY_LIST })
+}
+
 const WORKS = Object.fromEntries(Object.entries(ALL).filter(([name]) => CHOSEN?.includes(name) ?? true))
 
+const counts = process.argv.slice(2).map(Number)
 const endFirst = goFirst()
 const database = await startDatabase()
-const redis = await startRedis()
+const redises: TestRedis[] = []
+const installed: Installation[] = []
+const ends: (() => void)[] = []
+const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1] ?? 0
+
+/** What a round of a work came to: rate, and processor time in µs of the servers and of the database for each. */
+interface Round {
+  rate: number
+  servers: number
+  database: number
+  used: number
+}
+
+async function measure(work: Work, servers: readonly ServerProcess[]): Promise<Round> {
+  const spent = () => servers.reduce((sum, server) => sum + server.processorTime(), 0)
+  const [own, others, begun] = [spent(), databaseCpu(database), performance.now()]
+  const rate = await work(servers, SECONDS)
+  const took = performance.now() - begun
+  const each = (milliseconds: number) => (milliseconds * 1e6) / (rate * took)
+  return {
+    rate,
+    servers: each(spent() - own),
+    database: each(databaseCpu(database) - others),
+    used: (spent() - own) / took / servers.length / SHARE,
+  }
+}
+
 try {
-  for (const count of process.argv.slice(2).map(Number)) {
-    const installed = await install(count, { postgres: `${database.url}?search_path=of_${count}`, redis: redis.url })
-    const { servers } = installed
-    let ends: (() => void)[] = []
-    try {
-      for (const work of Object.values(WORKS)) await work(servers, WARM_UP)
-      ends = servers.map(({ pid }) => limitShare(pid, SHARE))
-      for (const [name, work] of Object.entries(WORKS)) {
-        const spent = () => servers.reduce((sum, server) => sum + server.processorTime(), 0)
-        const [own, others, begun] = [spent(), databaseCpu(database), performance.now()]
-        const rate = await work(servers, SECONDS)
-        const done = (rate * (performance.now() - begun)) / 1000
-        const micro = (milliseconds: number) => `${((milliseconds * 1000) / done).toFixed(0)} µs`
-        const used = ((spent() - own) / (performance.now() - begun) / count / SHARE).toFixed(2)
-        console.log(
-          `${count} servers, ${name}: ${rate.toFixed(0)}/s; each ${micro(spent() - own)} of the servers (${used} of their shares), ${micro(databaseCpu(database) - others)} of the database`,
-        )
+  for (const [i, count] of counts.entries()) {
+    const redis = await startRedis()
+    redises.push(redis)
+    installed.push(await install(count, { postgres: `${database.url}?search_path=of_${i}`, redis: redis.url }))
+  }
+  // A server that moves between cores finds nothing in their caches, and one that has both counts for more than it is.
+  for (const { servers } of installed) spreadOut(servers)
+  for (const { servers } of installed) for (const work of Object.values(WORKS)) await work(servers, WARM_UP)
+  for (const { servers } of installed) for (const { pid } of servers) ends.push(limitShare(pid, SHARE, PORTION))
+  for (const [name, work] of Object.entries(WORKS)) {
+    const found = counts.map((): Round[] => [])
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const [i, { servers }] of installed.entries()) {
+        await clear(servers[0]?.url ?? '')
+        found[i]?.push(await measure(work, servers))
       }
-    } finally {
-      await installed.close()
-      for (const end of ends) end()
+    }
+    for (const [i, rounds] of found.entries()) {
+      const of = (what: keyof Round) => median(rounds.map(round => round[what]))
+      const rates = rounds.map(({ rate }) => rate.toFixed(0)).join(', ')
+      const beside = rounds.map(({ rate }, n) => rate / (found[0]?.[n]?.rate ?? rate))
+      console.log(
+        `${counts[i]} servers, ${name}: ${rates}/s, ${median(beside).toFixed(2)} times the first; each ${of('servers').toFixed(0)} µs of the servers (${of('used').toFixed(2)} of their shares), ${of('database').toFixed(0)} µs of the database`,
+      )
     }
   }
 } finally {
-  await redis.stop()
+  for (const { close } of installed) await close()
+  for (const end of ends) end()
+  for (const redis of redises) await redis.stop()
   await database.remove()
   endFirst()
 }

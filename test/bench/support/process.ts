@@ -27,6 +27,12 @@ export function onCore(side: 'server' | 'client', command: string[]): string[] {
   return ['taskset', '-c', side === 'server' ? '0' : `1-${cpus().length - 1}`, ...command]
 }
 
+/** Gives servers that run beside each other a core each, as far as there are so many. */
+export function spreadOut(servers: readonly Pick<ServerProcess, 'pid'>[]): void {
+  if (!pins) return
+  for (const [i, { pid }] of servers.entries()) spawnSync('taskset', ['-acp', `${i % cpus().length}`, String(pid)])
+}
+
 /** Milliseconds of a clock tick, as Linux tells them to programs. */
 const TICK = 10
 

@@ -3,8 +3,11 @@
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Microseconds in which a share is given out anew: few, so that nobody waits long for the next. */
-const PERIOD = 20_000
+/**
+ * Microseconds that a share comes in: as few as the system takes, so that whoever has used up its share while others wait for
+ * it goes on about as soon as on a slower core.
+ */
+const PORTION = 1000
 
 /** Where groups of processes are made: the older arrangement has a tree for each resource. */
 const ROOTS = ['/sys/fs/cgroup/cpu', '/sys/fs/cgroup']
@@ -37,11 +40,12 @@ function group(pid: number, settings: Readonly<Record<string, string | number>>)
  * Gives a process so much of a core at most, and before all others.
  *
  * @param share 0.1 is a tenth of a core
+ * @param portion microseconds of the core that it gets at a time
  * @returns ends that; call it when the process is gone
  */
-export function limitShare(pid: number, share: number): () => void {
-  const quota = Math.round(PERIOD * share)
-  const limits = { 'cpu.cfs_period_us': PERIOD, 'cpu.cfs_quota_us': quota, 'cpu.max': `${quota} ${PERIOD}` }
+export function limitShare(pid: number, share: number, portion = PORTION): () => void {
+  const [quota, period] = [portion, Math.round(portion / share)]
+  const limits = { 'cpu.cfs_period_us': period, 'cpu.cfs_quota_us': quota, 'cpu.max': `${quota} ${period}` }
   return group(pid, { ...FIRST, ...limits })
 }
 
