@@ -8,7 +8,7 @@ import { encodePath } from '../../pipeline/http/path.ts'
 import { checkWritable } from '../access/scope-authority.ts'
 import { checkConditions } from '../conditions/preconditions.ts'
 import { depthOf, type Exchange } from '../exchange.ts'
-import { afterCommit } from '../locks/after-commit.ts'
+import { endLocks } from '../locks/after-commit.ts'
 import { checkLocks, requireParent } from '../locks/guard.ts'
 import { grantedSeconds, LARGEST_LOCK_BODY, readLockInfo } from '../locks/lock-request.ts'
 import { lockDiscoveryXml } from '../locks/lock-xml.ts'
@@ -64,7 +64,7 @@ async function take(exchange: Exchange, body: Uint8Array): Promise<Answer> {
  * @returns whether an empty file was made, because nothing was there
  */
 async function findLocked(exchange: Exchange, lock: Lock): Promise<boolean> {
-  const { locks, site, view } = exchange.mount
+  const { site, view } = exchange.mount
   try {
     await site.leases.outlast(site.store.name, lock.path)
     await exchange.lookAgain()
@@ -74,7 +74,7 @@ async function findLocked(exchange: Exchange, lock: Lock): Promise<boolean> {
     await checkPlace(exchange)
     return await makeResource(exchange, lock)
   } catch (error) {
-    await afterCommit(exchange.mount, () => locks.end(site.store.name, lock.token))
+    await endLocks(exchange.mount, [lock])
     throw error
   }
 }

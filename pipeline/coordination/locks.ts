@@ -85,7 +85,7 @@ export interface Locks {
   refresh(site: string, token: string, seconds: number): Promise<Lock | undefined>
   /** Ends a lock. @returns whether one of this token was in effect */
   end(site: string, token: string): Promise<boolean>
-  /** Ends locks in one step, such as those of what was deleted or moved away (DAV-87). Unknown tokens are ignored. */
+  /** Ends locks, such as those of what was deleted or moved away (DAV-87). Unknown tokens are ignored. */
   endAll(site: string, tokens: readonly string[]): Promise<void>
   /**
    * Keeps the locks of these tokens alive until the hold is released. Tokens that are unknown, or were given to another

@@ -9,6 +9,7 @@
 --   :exclusive      those of exclusive locks: a shared lock has to look for nothing else
 --   :expiry         "<token> <path>" by the time at which the lock is to be looked at for removal
 --   :hold:<token>   requests that keep the lock alive, by the time until which they have said so
+--   :given-up:<token>  there when whoever asked for the lock has been told that it cannot be had
 --
 -- Paths have no slash at their end; the root is empty. Entries of indexes may have outlived their lock: whether a lock
 -- is in effect is read from its record alone.
@@ -28,10 +29,13 @@ local KEPT = 86400000
 local CHUNK = 100
 -- Expired locks removed at once, so that nobody waits long for it.
 local SWEPT = 1000
+-- Milliseconds after which it is forgotten that a lock was given up: by then no command is on its way any more.
+local FORGOTTEN = 60000
 
 local function lock_key(token) return base .. ':lock:' .. token end
 local function at_key(path) return base .. ':at:' .. path end
 local function hold_key(token) return base .. ':hold:' .. token end
+local function given_up_key(token) return base .. ':given-up:' .. token end
 
 local function keep(...)
   for _, key in ipairs({ ... }) do redis.call('PEXPIRE', key, KEPT) end
@@ -164,6 +168,8 @@ end
 local operations = {}
 
 function operations.take(token, path, name, scope, depth, owner, user, milliseconds, most, most_shared)
+  -- A command that was under way while Redis hung, and whose sender has not waited for it.
+  if redis.call('EXISTS', given_up_key(token)) == 1 then return { 'full' } end
   sweep()
   local holder, where = conflict(path, scope, depth)
   if holder then return { where, tell(holder) } end
@@ -203,7 +209,7 @@ function operations.refresh(token, milliseconds)
   lock.expires = string.format('%.0f', now + milliseconds)
   redis.call('HSET', lock_key(token), 'expires', lock.expires)
   redis.call('ZADD', EXPIRY, lock.expires, token .. ' ' .. lock.path)
-  keep(lock_key(token), at_key(lock.path), PATHS, EXCLUSIVE, EXPIRY)
+  keep(lock_key(token), at_key(lock.path), PATHS, EXCLUSIVE, EXPIRY, base .. ':taken')
   return tell(lock)
 end
 
@@ -220,6 +226,14 @@ operations['end'] = function(...)
   return ended
 end
 
+-- Ends a lock, whether it has been taken yet or will still be.
+operations['give up'] = function(token)
+  redis.call('SET', given_up_key(token), '', 'PX', FORGOTTEN)
+  local lock = find(token)
+  if lock then drop(token, lock.path) end
+  return 0
+end
+
 -- Says for a request that the locks of these tokens are to live on for a while; returns the tokens that do.
 function operations.hold(request, user, milliseconds, ...)
   local kept = {}
@@ -227,7 +241,7 @@ function operations.hold(request, user, milliseconds, ...)
     local lock = find(token)
     if lock and lock.user == user then
       redis.call('ZADD', hold_key(token), real + milliseconds, request)
-      keep(hold_key(token), lock_key(token), at_key(lock.path), PATHS, EXCLUSIVE, EXPIRY)
+      keep(hold_key(token), lock_key(token), at_key(lock.path), PATHS, EXCLUSIVE, EXPIRY, base .. ':taken')
       kept[#kept + 1] = token
     end
   end

@@ -11,6 +11,12 @@ const DIGEST = hash('sha1', SCRIPT)
 /** Milliseconds that a lock lives on after a process that kept it alive has gone. */
 const HELD = 30_000
 
+/** Milliseconds between attempts to say which locks nobody was given. */
+const SAY_AGAIN = 100
+
+/** Locks ended by one script at most: Redis does nothing else meanwhile, and Lua takes no more than 8,000 arguments. */
+const AT_ONCE = 1000
+
 export interface RedisLocksOptions {
   /** A connection; it stays open when the locks are closed. */
   redis: RedisClient
@@ -40,6 +46,9 @@ function lockOf([token, path, scope, depth, owner, user, expires]: Told): Lock {
 /** Locks in a Redis of version 7 or newer. */
 export function redisLocks({ redis, prefix = 'scriptorium', clock, most = MOST_LOCKS }: RedisLocksOptions): Locks {
   let closed = false
+  /** Sites of locks, by token, of which nobody knows whether they were taken: they would be in everybody's way. */
+  const doubtful = new Map<string, string>()
+  let saying: NodeJS.Timeout | undefined
 
   async function run<T>(site: string, operation: string, ...rest: readonly (string | number)[]): Promise<T> {
     if (closed) throw new LockError('Locks are closed')
@@ -54,6 +63,23 @@ export function redisLocks({ redis, prefix = 'scriptorium', clock, most = MOST_L
     }
   }
 
+  /** A Redis that hung may still carry out what was sent to it long ago: it is told until it answers. */
+  async function sayOver(): Promise<void> {
+    const say = async ([token, of]: [string, string]) => {
+      await run(of, 'give up', token)
+      doubtful.delete(token)
+    }
+    await Promise.allSettled(Array.from(doubtful, say))
+    saying = doubtful.size > 0 && !closed ? setTimeout(sayOver, SAY_AGAIN).unref() : undefined
+  }
+
+  /** Has a lock end, whether it was taken or is yet to be, when its taker is told that it could not be had. */
+  function giveUp(site: string, token: string): void {
+    if (closed) return
+    doubtful.set(token, site)
+    saying ??= setTimeout(sayOver, SAY_AGAIN).unref()
+  }
+
   const list = async (site: string, operation: string, ...rest: readonly (string | number)[]): Promise<Lock[]> =>
     (await run<Told[]>(site, operation, ...rest)).map(lockOf)
 
@@ -64,7 +90,10 @@ export function redisLocks({ redis, prefix = 'scriptorium', clock, most = MOST_L
         site,
         'take',
         ...[token, lockKey(path), path, scope, depth, owner, user, seconds * 1000, most, MOST_SHARED],
-      )
+      ).catch((error: unknown) => {
+        giveUp(site, token)
+        throw error
+      })
       if (!told) return { ok: false, reason: 'full' }
       const lock = lockOf(told)
       if (outcome === 'taken') return { ok: true, lock }
@@ -85,7 +114,8 @@ export function redisLocks({ redis, prefix = 'scriptorium', clock, most = MOST_L
       return (await run<number>(site, 'end', token)) > 0
     },
     async endAll(site, tokens) {
-      if (tokens.length > 0) await run(site, 'end', ...tokens)
+      for (let from = 0; from < tokens.length; from += AT_ONCE)
+        await run(site, 'end', ...tokens.slice(from, from + AT_ONCE))
     },
     async keepAlive(site, user, tokens) {
       const request = randomUUID()
@@ -107,6 +137,7 @@ export function redisLocks({ redis, prefix = 'scriptorium', clock, most = MOST_L
     },
     async close() {
       closed = true
+      clearTimeout(saying)
     },
   }
 }

@@ -52,6 +52,25 @@ describe('after the commit', () => {
     })
   }
 
+  it('DAV-82 a lock that was taken and not given to anybody, because Redis hung behind it, is gone when it goes on', async () => {
+    const { dav, server } = wire
+    await dav('PUT', '/a.html', {}, page('old'))
+    const { leases } = server.site
+    const { outlast } = leases
+    leases.outlast = async (...of) => {
+      leases.outlast = outlast
+      redis.hang()
+      return outlast.apply(leases, of)
+    }
+    const refused = await dav('LOCK', '/a.html', { Depth: '0' }, lockInfo())
+    expect(refused.status).to.equal(503)
+    redis.goOn()
+    for (let status = 503; status !== 200 && status !== 204; ) {
+      ;({ status } = await dav('PUT', '/a.html', {}, page('new')))
+      await new Promise(resolve => setTimeout(resolve, 20))
+    }
+  })
+
   it('DAV-87 locks that could not be ended are ended by upkeep, by their tokens', async () => {
     const ended: string[] = []
     const failures: unknown[] = []

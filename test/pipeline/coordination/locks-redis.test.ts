@@ -87,6 +87,65 @@ describe('locks in Redis', () => {
     expect(await locks.find(SITE, 'opaquelocktoken:none')).to.equal(undefined)
   })
 
+  it('DAV-82 a lock whose taker was told that it could not be had is held by nobody when Redis goes on', async () => {
+    const own = await startRedis()
+    const [mine, other] = [await own.open(), await own.open()]
+    const keepers = [mine, other].map(({ redis }) => redisLocks({ redis }))
+    const [locks, others] = keepers
+    if (!locks || !others) throw new Error('there are two')
+    expect(await locks.on(SITE, '/a')).to.deep.equal([])
+    own.hang()
+    const refused = Array.from({ length: 20 }, (_, i) => locks.take(SITE, wish(`/${i}`)).catch((error: Error) => error))
+    for (const outcome of await Promise.all(refused)) expect(outcome).to.have.property('name', 'LockError')
+    own.goOn()
+    for (let i = 0; i < 20; i++)
+      for (;;) {
+        const taken = await others.take(SITE, wish(`/${i}`, 'bob')).catch(() => undefined)
+        if (taken?.ok) break
+        await new Promise(resolve => setTimeout(resolve, 10))
+      }
+    for (const keeper of keepers) await keeper.close()
+    await Promise.all([mine.close(), other.close()])
+    await own.stop()
+  })
+
+  it('DAV-82 what was sent before a lock was given up and comes after it takes nothing', async () => {
+    await redis.flushall()
+    const locks = redisLocks({ redis })
+    const held: unknown[][] = []
+    const late = redisLocks({
+      redis: new Proxy(redis, {
+        get(target, name) {
+          if (name !== 'evalsha') return Reflect.get(target, name, target)
+          return async (...request: Parameters<typeof redis.evalsha>) => {
+            if (!request.includes('take')) return redis.evalsha(...request)
+            held.push(request)
+            throw new Error('hung')
+          }
+        },
+      }),
+    })
+    expect(await late.take(SITE, wish('/late')).catch((error: Error) => error.name)).to.equal('LockError')
+    const [request = []] = held
+    while ((await redis.keys('*:given-up:*')).length === 0) await new Promise(resolve => setTimeout(resolve, 10))
+    await redis.evalsha(...(request as Parameters<typeof redis.evalsha>))
+    expect(await locks.on(SITE, '/late')).to.deep.equal([])
+    expect(await redis.keys('*:lock:*')).to.deep.equal([])
+    for (const key of await redis.keys('*')) expect(await redis.pttl(key), key).to.be.at.least(1)
+    await late.close()
+  })
+
+  it('DAV-87 more locks are ended at once than a script has room for', async () => {
+    await redis.flushall()
+    const locks = redisLocks({ redis })
+    const taken = await Promise.all(Array.from({ length: 50 }, (_, i) => locks.take(SITE, wish(`/many/${i}`))))
+    const tokens = taken.flatMap(each => (each.ok ? [each.lock.token] : []))
+    const unknown = Array.from({ length: 20_000 }, (_, i) => `opaquelocktoken:${i}`)
+    await locks.endAll(SITE, [...unknown, ...tokens])
+    expect(await locks.below(SITE, '/many')).to.deep.equal([])
+    expect((await locks.below(SITE, '/many')).length).to.equal(0)
+  })
+
   it('DAV-90 a Redis that is gone is told as such', async () => {
     const own = await startRedis()
     const locks = redisLocks({ redis: own.connect() })
