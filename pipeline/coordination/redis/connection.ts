@@ -20,6 +20,8 @@ export interface RedisConnection {
   hear(channel: string, listener: (message: string) => void): void
   /** Has a function called whenever listening begins anew: messages sent before may have been missed. */
   onResume(listener: () => void): void
+  /** Has a function called whenever a connection for commands has ended: Redis may have lost what it held. */
+  onLost(listener: () => void): void
   close(): Promise<void>
 }
 
@@ -123,6 +125,7 @@ export async function connectRedis(address: RedisAddress, options: ConnectionOpt
   const listening = listenerOf(address, redis, silence)
   const channels = new Map<string, (message: string) => void>()
   const resumed = new Set<() => void>()
+  const ended = new Set<() => void>()
   let wasUp = true
   let isClosed = false
 
@@ -140,7 +143,15 @@ export async function connectRedis(address: RedisAddress, options: ConnectionOpt
 
   // Errors of a connection are followed by its end, which is what counts.
   redis.on('error', lost)
-  redis.on('close', () => lost())
+  const tellEnd = () => {
+    for (const listener of ended) listener()
+  }
+  redis.on('close', () => {
+    lost()
+    tellEnd()
+  })
+  // A cluster goes on without one of its nodes.
+  redis.on('-node', tellEnd)
   redis.on('ready', () => {
     if (!wasUp) report('info', 'Redis is back', {})
     wasUp = true
@@ -173,6 +184,9 @@ export async function connectRedis(address: RedisAddress, options: ConnectionOpt
     },
     onResume(listener) {
       resumed.add(listener)
+    },
+    onLost(listener) {
+      ended.add(listener)
     },
     async close() {
       isClosed = true

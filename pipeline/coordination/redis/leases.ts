@@ -157,6 +157,10 @@ export function redisLeases({
   }
 
   connection.hear(channel, name => abroad.get(name)?.())
+  // A Redis that was started again, or another one in its place, may have given them to somebody else by now.
+  connection.onLost(() => {
+    for (const attempt of held.values()) attempt.until = 0
+  })
 
   async function keep(): Promise<void> {
     // A lease that was lost is not taken back: what its work decided by is asked again when it commits.

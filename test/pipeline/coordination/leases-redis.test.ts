@@ -289,7 +289,7 @@ describe('leases in Redis', () => {
         return new Promise((_, reject) => refusals.push(() => reject(new Error('hung'))))
       },
     }
-    const connection = { redis, hear: () => undefined, isUp: () => true, close: async () => undefined }
+    const connection = { redis, hear: () => undefined, onLost: () => undefined, isUp: () => true, close: async () => undefined }
     const leases = redisLeases({ connection: connection as unknown as RedisConnection })
     try {
       for (const _ of [1, 2]) {
@@ -304,6 +304,25 @@ describe('leases in Redis', () => {
     } finally {
       leases.close()
     }
+  })
+
+  it('DAV-8 whoever holds a lease asks again, before a commit, whether a Redis that came back still knows of it', async () => {
+    const own = await startRedis()
+    const [connection, another] = [await own.open(), await own.open()]
+    const [mine, other] = [connection, another].map(each => redisLeases({ connection: each, life: 600_000 }))
+    if (!mine || !other) throw new Error('there are two')
+    const work = held(mine, '/a')
+    await work.begun
+    expect(mine.confirm(SITE, ['/a'])).to.equal(true)
+    await own.kill()
+    await own.start()
+    await Promise.all([own.until(connection), own.until(another)])
+    expect(await other.hold(SITE, ['/a'], async () => mine.confirm(SITE, ['/a']))).to.equal(false)
+    work.end()
+    await work.ended
+    for (const leases of [mine, other]) leases.close()
+    await Promise.all([connection.close(), another.close()])
+    await own.stop()
   })
 
   it('DAV-90 without Redis nobody gets a lease, at once; with it everybody does again', async () => {
