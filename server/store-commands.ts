@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { FIRST_PASSWORD } from '../config/first-start.ts'
 import type { Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
+import { isStoredValue } from '../dav/properties/stored-value.ts'
 import { siteOfUnpublished, unpublishedName } from '../pipeline/site/unpublished-name.ts'
 import { packBackup, unpackBackup } from '../pipeline/store/backup/archive.ts'
 import { HEAD, readHead } from '../pipeline/store/backup/format.ts'
@@ -30,6 +31,9 @@ import { SESSION_SECRET } from './start.ts'
  * files in a bucket are known as its own.
  */
 const SAVED_SETTINGS = [SESSION_SECRET, FIRST_PASSWORD, INSTALLATION]
+
+/** What a backup may bring along, whoever has made it. */
+const RESTORED = { settings: SAVED_SETTINGS, accepts: isStoredValue }
 
 /** Whether anything has ever been stored where the settings say. */
 function isThere(settings: Settings): boolean {
@@ -137,7 +141,7 @@ export const restore: Commands['restore'] = async (settings, options) => {
       return withStore(
         settings,
         async store => {
-          const restored = await restoreStore(store, folder, { progress: options.progress })
+          const restored = await restoreStore(store, folder, { ...RESTORED, progress: options.progress })
           // What documents declare is derived anew when their site is opened next.
           for (const { name } of restored.sites) await basisOf(store, name).write('')
           return restored
@@ -198,4 +202,6 @@ export const moveBlobs: Commands['moveBlobs'] = async (_settings, { from, to, pr
 }
 
 export const checkSaved: Commands['checkSaved'] = options =>
-  withBackup(options, dirname(options.place), folder => checkBackup(folder, { progress: options.progress }))
+  withBackup(options, dirname(options.place), folder =>
+    checkBackup(folder, { ...RESTORED, progress: options.progress }),
+  )

@@ -5,6 +5,7 @@ import { Unusable } from '../errors.ts'
 import { isFieldValue } from '../field-value.ts'
 import { isStorable } from '../paths.ts'
 import { openPlainFile } from '../plain-file.ts'
+import type { Property } from '../resource.ts'
 
 /** Bytes of a line: the longest has all properties that a resource may have, in JSON. */
 const LONGEST_LINE = 128 * 1024 * 1024
@@ -96,9 +97,14 @@ async function* textLines(name: string): AsyncGenerator<string> {
  *
  * @param name of the list's file
  * @param sites names of those that it may hold
+ * @param accepts whether a property may be stored
  * @throws Unusable where one cannot be understood
  */
-export async function* readLines(name: string, sites: ReadonlySet<string>): AsyncGenerator<Line> {
+export async function* readLines(
+  name: string,
+  sites: ReadonlySet<string>,
+  accepts: (property: Property) => boolean,
+): AsyncGenerator<Line> {
   let number = 0
   for await (const text of textLines(name)) {
     number++
@@ -112,6 +118,8 @@ export async function* readLines(name: string, sites: ReadonlySet<string>): Asyn
     if (!line) throw new Unusable(`line ${number} of ${name} is none that a backup has`)
     if ('site' in line && !sites.has(line.site))
       throw new Unusable(`line ${number} of ${name} begins a site that the backup does not name`)
+    if ('path' in line && line.properties?.every(accepts) === false)
+      throw new Unusable(`line ${number} of ${name} has a property whose value nobody could have set`)
     yield line
   }
 }

@@ -6,12 +6,17 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Change } from '../commit.ts'
 import { Unusable } from '../errors.ts'
+import type { Property } from '../resource.ts'
 import type { SiteStore, Store } from '../store.ts'
 import type { ProgressReport } from '../transfer.ts'
-import { type Head, objectFile, readHead, type SavedSite, tagOf } from './format.ts'
+import { HEAD, type Head, objectFile, readHead, type SavedSite, tagOf } from './format.ts'
 import { type Line, readLines, type SavedResource } from './lines.ts'
 
 export interface RestoreOptions {
+  /** Names of the installation's values that a backup may set. */
+  settings: readonly string[]
+  /** Whether the value of a property is one that may be stored: listings hold it as it is. */
+  accepts: (property: Property) => boolean
   progress?: (report: ProgressReport) => void
 }
 
@@ -42,15 +47,15 @@ const REPORT_EVERY = 100
  */
 export async function checkBackup(
   folder: string,
-  { progress }: RestoreOptions = {},
+  { progress, ...terms }: RestoreOptions,
 ): Promise<Restored & { problems: string[] }> {
-  const head = await headOf(folder)
+  const head = await headOf(folder, terms)
   const problems: string[] = []
   if ((await digestOf(join(folder, head.state))) !== head.digest) problems.push(`${head.state} is not what was written`)
   const seen = new Set<string>()
   let done = 0
   let site = ''
-  for await (const line of linesOf(head, folder)) {
+  for await (const line of linesOf(head, folder, terms)) {
     if ('site' in line) site = line.site
     else if (line.kind !== 'collection' && !seen.has(line.digest)) {
       seen.add(line.digest)
@@ -69,8 +74,12 @@ export async function checkBackup(
  * @throws Unusable when there is no backup in the folder, when the store holds one of its sites already, and when bytes or
  *   tags are not what they should be
  */
-export async function restoreStore(store: Store, folder: string, { progress }: RestoreOptions = {}): Promise<Restored> {
-  const head = await headOf(folder)
+export async function restoreStore(
+  store: Store,
+  folder: string,
+  { progress, ...terms }: RestoreOptions,
+): Promise<Restored> {
+  const head = await headOf(folder, terms)
   if ((await digestOf(join(folder, head.state))) !== head.digest)
     throw new Unusable(`${join(folder, head.state)} is not what was written`)
   const stored = await store.sites()
@@ -84,7 +93,7 @@ export async function restoreStore(store: Store, folder: string, { progress }: R
   const { files: total } = totalOf(head)
   let batch: Batch | undefined
   let done = 0
-  for await (const line of linesOf(head, folder)) {
+  for await (const line of linesOf(head, folder, terms)) {
     if ('site' in line) {
       await batch?.commit()
       batch = new Batch(store, store.site(line.site), folder)
@@ -109,15 +118,20 @@ async function isThere(store: Store, head: Head): Promise<boolean> {
   return true
 }
 
-async function headOf(folder: string): Promise<Head> {
+/** What a backup may bring along. */
+type Terms = Pick<RestoreOptions, 'settings' | 'accepts'>
+
+async function headOf(folder: string, { settings }: Terms): Promise<Head> {
   const head = await readHead(folder)
   if (!head) throw new Unusable(`there is no backup in ${folder}`)
+  if (!Object.keys(head.settings).every(name => settings.includes(name)))
+    throw new Unusable(`${join(folder, HEAD)} sets values of the installation that no backup holds`)
   return head
 }
 
 /** Nothing else than what the head says is restored: by that, sites are left alone that are stored already. */
-function linesOf({ state, sites }: Head, folder: string): AsyncGenerator<Line> {
-  return readLines(join(folder, state), new Set(sites.map(({ name }) => name)))
+function linesOf({ state, sites }: Head, folder: string, { accepts }: Terms): AsyncGenerator<Line> {
+  return readLines(join(folder, state), new Set(sites.map(({ name }) => name)), accepts)
 }
 
 function totalOf({ sites }: Head): { files: number; bytes: number } {

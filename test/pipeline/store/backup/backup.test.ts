@@ -23,6 +23,8 @@ import {
 import { openSchema } from '../postgres/fixture.ts'
 
 const SETTINGS = { settings: ['session-secret', 'editor-password'] }
+/** The store knows nothing of XML. */
+const TERMS = { ...SETTINGS, accepts: ({ value }: { value: string }) => value !== 'markup' }
 const BIG = Buffer.alloc(5000, 7)
 
 for (const [name, open] of [
@@ -46,7 +48,7 @@ for (const [name, open] of [
 
     const site = () => opened.store.site('a.example')
     const save = (store: Store = opened.store) => saveStore(store, join(target.folder, 'backup'), SETTINGS)
-    const restore = () => restoreStore(other.store, join(target.folder, 'backup'))
+    const restore = () => restoreStore(other.store, join(target.folder, 'backup'), TERMS)
     const refusal = (work: Promise<unknown>): Promise<string> =>
       work.then(
         () => 'nothing',
@@ -189,9 +191,9 @@ for (const [name, open] of [
         await fill()
         await save()
         const folder = join(target.folder, 'backup')
-        expect((await checkBackup(folder)).problems).to.deep.equal([])
+        expect((await checkBackup(folder, TERMS)).problems).to.deep.equal([])
         await damage(objectFile(folder, (await there(site(), '/big.bin')).digest), folder)
-        expect((await checkBackup(folder)).problems.join()).to.match(told)
+        expect((await checkBackup(folder, TERMS)).problems.join()).to.match(told)
         expect(await refusal(restore())).to.match(/not .*as (they were|it was)|not what was written/)
       })
 
@@ -213,6 +215,7 @@ for (const [name, open] of [
       ['a property without a name', { properties: [{ namespace: 'urn:x', value: '<a/>' }] }],
       ['a property whose name is markup', { properties: [{ namespace: 'urn:x', name: 'a><b', value: '' }] }],
       ['a namespace that XML cannot have', { properties: [{ namespace: 'urn:\u0001', name: 'a', value: '' }] }],
+      ['a value that is none', { properties: [{ namespace: 'urn:x', name: 'a', value: 'markup' }] }],
       ['a site whose name is for terminals', { site: '\u001b[2J' }],
     ]
     for (const [what, line] of FOREIGN)
@@ -228,8 +231,8 @@ for (const [name, open] of [
         const head = await readHead(folder)
         await writeFile(join(folder, head?.state ?? ''), text)
         await writeFile(join(folder, HEAD), JSON.stringify({ ...head, digest: hash('sha256', text) }))
-        for (const work of [checkBackup(folder), restore()])
-          expect(await refusal(work)).to.match(/^line 2 of .* is none that/)
+        for (const work of [checkBackup(folder, TERMS), restore()])
+          expect(await refusal(work)).to.match(/^line 2 of .* (is none that|has a property whose value nobody)/)
         expect(await other.store.sites()).not.to.include('a.example')
       })
 
@@ -244,11 +247,27 @@ for (const [name, open] of [
       await writeFile(join(folder, head?.state ?? ''), text)
       await writeFile(join(folder, HEAD), JSON.stringify({ ...head, digest: hash('sha256', text) }))
       await done(other.store.site('victim.example'), [put('/mine.html', 'mine')])
-      for (const work of [checkBackup(folder), restore()])
+      for (const work of [checkBackup(folder, TERMS), restore()])
         expect(await refusal(work)).to.match(/^line 1 of .* begins a site that the backup does not name$/)
       const stored = await all(other.store.site('victim.example').walk('/'))
       expect(stored.map(({ path }) => path)).to.deep.equal(['/mine.html'])
     })
+
+    for (const name of ['restoring', 'installation', 'constructor'])
+      it(`a backup sets no other values of the installation than it holds: not ${name}`, async () => {
+        await fill()
+        await save()
+        const folder = join(target.folder, 'backup')
+        const head = await readHead(folder)
+        await writeFile(
+          join(folder, HEAD),
+          JSON.stringify({ ...head, settings: { ...head?.settings, [name]: 'mine' } }),
+        )
+        for (const work of [() => checkBackup(folder, TERMS), restore])
+          expect(await refusal(work())).to.match(/sets values of the installation that no backup holds$/)
+        expect(await other.store.setting(name)).not.to.equal('mine')
+        expect(await other.store.sites()).not.to.include('a.example')
+      })
 
     for (const name of ['backup.json', 'list'])
       it(`a pipe in place of the ${name} is refused, and nobody waits`, async () => {
@@ -258,7 +277,7 @@ for (const [name, open] of [
         const file = join(folder, name === 'list' ? ((await readHead(folder))?.state ?? '') : name)
         await rm(file)
         execFileSync('mkfifo', [file])
-        for (const work of [() => checkBackup(folder), restore])
+        for (const work of [() => checkBackup(folder, TERMS), restore])
           expect(await refusal(work())).to.match(/is no file$|is not what was written$/)
       })
 
@@ -267,7 +286,7 @@ for (const [name, open] of [
       await save()
       const folder = join(target.folder, 'backup')
       await truncate(join(folder, (await readHead(folder))?.state ?? ''), 129 * 1024 * 1024)
-      expect(await refusal(checkBackup(folder))).to.match(/longer than any that a backup has$/)
+      expect(await refusal(checkBackup(folder, TERMS))).to.match(/longer than any that a backup has$/)
     })
 
     it('a backup.json of any size is refused in a sentence', async () => {
@@ -283,7 +302,7 @@ for (const [name, open] of [
       const object = objectFile(folder, (await there(site(), '/big.bin')).digest)
       await rm(object)
       execFileSync('mkfifo', [object])
-      expect((await checkBackup(folder)).problems.join()).to.include('/big.bin: its bytes are missing')
+      expect((await checkBackup(folder, TERMS)).problems.join()).to.include('/big.bin: its bytes are missing')
       expect(await refusal(restore())).to.include('are not in the backup as they were written')
     })
 
@@ -293,7 +312,7 @@ for (const [name, open] of [
       const folder = join(target.folder, 'backup')
       await truncate(objectFile(folder, (await there(site(), '/big.bin')).digest), 10)
       expect(await save()).to.include({ newFiles: 1 })
-      expect((await checkBackup(folder)).problems).to.deep.equal([])
+      expect((await checkBackup(folder, TERMS)).problems).to.deep.equal([])
     })
 
     it('a store that holds one of the sites is left alone', async () => {
@@ -343,11 +362,13 @@ for (const [name, open] of [
     })
 
     it('a folder without a backup, and one with something else, are refused', async () => {
-      expect(await refusal(restoreStore(other.store, target.folder))).to.equal(`there is no backup in ${target.folder}`)
+      expect(await refusal(restoreStore(other.store, target.folder, TERMS))).to.equal(
+        `there is no backup in ${target.folder}`,
+      )
       await writeFile(join(target.folder, 'mine.txt'), 'x')
       expect(await refusal(saveStore(opened.store, target.folder, SETTINGS))).to.include('holds something else')
       await writeFile(join(target.folder, 'backup.json'), '{"format":9}')
-      expect(await refusal(restoreStore(other.store, target.folder))).to.include('does not know')
+      expect(await refusal(restoreStore(other.store, target.folder, TERMS))).to.include('does not know')
     })
   })
 }

@@ -230,7 +230,7 @@ describe('PostgreSQL store: blobs in objects', () => {
     const empty = await openWithObjects({ inlineLimit: 1000 })
     try {
       await saveStore(opened.store, folder, { settings: [] })
-      await restoreStore(empty.store, folder)
+      await restoreStore(empty.store, folder, { settings: [], accepts: () => true })
       expect(await empty.names()).to.have.length(1)
       expect((await bytesAt('/a', empty.store.site('example.org'))).equals(large)).to.equal(true)
     } finally {
