@@ -16,8 +16,12 @@ export interface RedisConnection {
   readonly redis: RedisClient
   /** Whether commands have somebody to go to now. */
   isUp(): boolean
-  /** Has a function told of every message on a channel. */
-  hear(channel: string, listener: (message: string) => void): void
+  /**
+   * Has a function told of every message on a channel.
+   *
+   * @returns settles when Redis passes them on, or when listening has to begin anew, which is told; never fails
+   */
+  hear(channel: string, listener: (message: string) => void): Promise<void>
   /** Has a function called whenever listening begins anew: messages sent before may have been missed. */
   onResume(listener: () => void): void
   /** Has a function called whenever a connection for commands has ended: Redis may have lost what it held. */
@@ -178,9 +182,9 @@ export async function connectRedis(address: RedisAddress, options: ConnectionOpt
   return {
     redis,
     isUp,
-    hear(channel, listener) {
+    async hear(channel, listener) {
       channels.set(channel, listener)
-      if (listening.status === 'ready') listening.subscribe(channel).catch(() => undefined)
+      if (listening.status === 'ready') await listening.subscribe(channel).catch(() => undefined)
     },
     onResume(listener) {
       resumed.add(listener)

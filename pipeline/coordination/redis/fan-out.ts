@@ -132,7 +132,7 @@ export function redisFanOut(options: RedisFanOutOptions): FanOut {
   }
 
   const lookAround = () => void coherence.inStep()
-  connection.hear(channel, from => {
+  void connection.hear(channel, from => {
     // Memory follows before the next request; who watches hears of it now.
     if (from !== self && lanes.size > 0) lookAround()
   })

@@ -156,7 +156,7 @@ export function redisLeases({
     saying = over.size > 0 ? setTimeout(sayOver, SAY_AGAIN).unref() : undefined
   }
 
-  connection.hear(channel, name => abroad.get(name)?.())
+  void connection.hear(channel, name => abroad.get(name)?.())
   // A Redis that was started again, or another one in its place, may have given them to somebody else by now.
   connection.onLost(() => {
     for (const attempt of held.values()) attempt.until = 0

@@ -137,12 +137,16 @@ export async function openRedisSessions(options: RedisSessionsOptions): Promise<
     return done === 1
   }
 
-  connection.hear(channel, message => {
+  const listening = connection.hear(channel, message => {
     // Its own, too: the answer to its command may have been lost.
     const told = jsonIn(message)
     if (isMessage(told)) note(told[1], told[2], told[3])
   })
   connection.onResume(() => void learnSurely())
+  // A node of a cluster may have gone with what it held, while the one that is listened to goes on.
+  connection.onLost(() => void learnSurely())
+  // What ends between the look and the word would be told to nobody.
+  await listening
   if (connection.isUp())
     await learn().catch(error => {
       failed(error)

@@ -289,7 +289,13 @@ describe('leases in Redis', () => {
         return new Promise((_, reject) => refusals.push(() => reject(new Error('hung'))))
       },
     }
-    const connection = { redis, hear: () => undefined, onLost: () => undefined, isUp: () => true, close: async () => undefined }
+    const connection = {
+      redis,
+      hear: () => undefined,
+      onLost: () => undefined,
+      isUp: () => true,
+      close: async () => undefined,
+    }
     const leases = redisLeases({ connection: connection as unknown as RedisConnection })
     try {
       for (const _ of [1, 2]) {

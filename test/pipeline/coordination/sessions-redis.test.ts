@@ -54,6 +54,42 @@ describe('sessions in Redis', () => {
   const session = (): SignedIn => ({ signIn: { claims: { sub: 'ann' }, roles: [], at: 1 }, expires: START + MINUTE })
   const clock = () => START
 
+  it('SSN-7 what ends while a process begins to listen is known to it', async () => {
+    const own = await ownRedis()
+    const { sessions } = await another(clock, own)
+    await sessions.signIn(SITE, 'one', session(), { id: 'before', until: START + MINUTE })
+    const slow = await own.open()
+    connections.push(slow)
+    const opened = await openRedisSessions({
+      clock,
+      connection: {
+        ...slow,
+        async hear(...of) {
+          // Word of it goes to nobody, and it has not ended before.
+          await new Promise(resolve => setTimeout(resolve, 50))
+          await sessions.end(SITE, { id: 'one', until: START + MINUTE })
+          return slow.hear(...of)
+        },
+      },
+    })
+    expect(opened.hasEnded(SITE, 'one')).to.equal(true)
+  })
+
+  it('SSN-6 a part of Redis that goes with what it held is told again who has signed out', async () => {
+    const own = await ownRedis()
+    const connection = await own.open()
+    connections.push(connection)
+    const lost: (() => void)[] = []
+    const sessions = await openRedisSessions({
+      clock,
+      connection: { ...connection, onLost: listener => void lost.push(listener) },
+    })
+    await sessions.end(SITE, { id: 'one', until: START + MINUTE })
+    await own.admin.flushall()
+    for (const listener of lost) listener()
+    while ((await own.admin.keys('*:ended')).length === 0) await new Promise(resolve => setTimeout(resolve, 10))
+  })
+
   /** How a process signs what it tells the others. */
   async function senderOf(redis: TestRedis, { end }: Sessions): Promise<string> {
     const listening = redis.connect()
