@@ -20,7 +20,7 @@ function mountedDisk(): SmallDisk | undefined {
 describe('two servers on a database that fails among 16 writers', function () {
   this.timeout(HANGS)
   const shared = faults(after)
-  const { atEnd, startDatabase, install, begin } = faults()
+  const { atEnd, startDatabase, startPair, install, begin } = faults()
   /** What all faults go through that leave it whole. */
   let database: Database
   let nodes: Node[]
@@ -66,13 +66,9 @@ describe('two servers on a database that fails among 16 writers', function () {
   })
 
   it('HTTP-4 fail-over to a replica that was promoted: what the old primary acknowledged is there', async () => {
-    const primary = await startDatabase()
-    const replica = await startDatabase({ synchronous_standby_names: '' }, primary)
-    // From here on commits wait for the replica.
-    await primary.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
-    await primary.run('SELECT pg_reload_conf()')
+    const { primary, replica, url } = await startPair()
     const { nodes } = await install({
-      postgres: `postgres://postgres@127.0.0.1:${primary.port},127.0.0.1:${replica.port}/postgres`,
+      postgres: url,
     })
     const writers = await begin(nodes)
     await primary.stop('immediate')

@@ -21,14 +21,26 @@ export function faults(ending: HookFunction = afterEach) {
   ending(async () => {
     for (const end of ends.splice(0).reverse()) await end()
   })
+  async function startDatabase(...of: Parameters<typeof newCluster>): Promise<Database> {
+    const database = await newCluster(...of)
+    ends.push(() => database.remove())
+    await database.start()
+    return database
+  }
+
   return {
     atEnd: (end: () => unknown) => void ends.push(end),
 
-    async startDatabase(...of: Parameters<typeof newCluster>): Promise<Database> {
-      const database = await newCluster(...of)
-      ends.push(() => database.remove())
-      await database.start()
-      return database
+    startDatabase,
+
+    /** A primary whose commits wait for its replica. @returns both, and an address that leads to whichever takes writes */
+    async startPair(): Promise<{ primary: Database; replica: Database; url: string }> {
+      const primary = await startDatabase()
+      const replica = await startDatabase({ synchronous_standby_names: '' }, primary)
+      await primary.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
+      await primary.run('SELECT pg_reload_conf()')
+      const url = `postgres://postgres@127.0.0.1:${primary.port},127.0.0.1:${replica.port}/postgres`
+      return { primary, replica, url }
     },
 
     async relayTo({ port }: Database): Promise<Relay> {

@@ -14,7 +14,7 @@ const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest(
 
 describe('a database that fails over, with large files in a bucket', function () {
   this.timeout(HANGS)
-  const { atEnd, startDatabase, install, begin } = faults()
+  const { atEnd, startPair, install, begin } = faults()
   let objects: ObjectServer
   before(async () => {
     objects = await newObjectServer()
@@ -62,13 +62,9 @@ describe('a database that fails over, with large files in a bucket', function ()
   it('HTTP-4 no acknowledged write is lost, and no file is without its bytes', async () => {
     await objects.start()
     atEnd(() => objects.remove())
-    const primary = await startDatabase()
-    const replica = await startDatabase({ synchronous_standby_names: '' }, primary)
-    // From here on commits wait for the replica.
-    await primary.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
-    await primary.run('SELECT pg_reload_conf()')
+    const { primary, replica, url } = await startPair()
     const { nodes } = await install({
-      postgres: `postgres://postgres@127.0.0.1:${primary.port},127.0.0.1:${replica.port}/postgres`,
+      postgres: url,
       blobs: objects.url(PREFIX),
     })
     const writers = await begin(nodes)
