@@ -24,7 +24,7 @@ export interface RedisConnection {
   hear(channel: string, listener: (message: string) => void): Promise<void>
   /** Has a function called whenever listening begins anew: messages sent before may have been missed. */
   onResume(listener: () => void): void
-  /** Has a function called whenever a connection for commands has ended: Redis may have lost what it held. */
+  /** Has a function called whenever a connection that took commands has ended: Redis may have lost what it held. */
   onLost(listener: () => void): void
   close(): Promise<void>
 }
@@ -131,6 +131,8 @@ export async function connectRedis(address: RedisAddress, options: ConnectionOpt
   const resumed = new Set<() => void>()
   const ended = new Set<() => void>()
   let wasUp = true
+  /** There is a connection for commands, or one has just ended. */
+  let isConnected = false
   let isClosed = false
 
   const isUp = () => redis.status === 'ready'
@@ -152,13 +154,16 @@ export async function connectRedis(address: RedisAddress, options: ConnectionOpt
   }
   redis.on('close', () => {
     lost()
-    tellEnd()
+    // So do attempts to connect that fail: nothing was held since.
+    if (isConnected) tellEnd()
+    isConnected = false
   })
   // A cluster goes on without one of its nodes.
   redis.on('-node', tellEnd)
   redis.on('ready', () => {
     if (!wasUp) report('info', 'Redis is back', {})
     wasUp = true
+    isConnected = true
   })
   listening.on('error', () => undefined)
   listening.on('ready', () => void subscribe().catch(() => listening.disconnect(true)))

@@ -110,13 +110,16 @@ export async function openRedisSessions(options: RedisSessionsOptions): Promise<
   }
 
   async function untilDone(work: () => Promise<void>): Promise<void> {
-    for (let attempt = 1; !closed; attempt++) {
-      try {
-        return await work()
-      } catch (error) {
-        if (attempt === 1) failed(error)
-        await setTimeout(again, undefined, { ref: false })
-      }
+    for (let hasFailed = false; !closed; ) {
+      // That Redis is away is told by the connection.
+      if (connection.isUp())
+        try {
+          return await work()
+        } catch (error) {
+          if (!hasFailed) failed(error)
+          hasFailed = true
+        }
+      await setTimeout(again, undefined, { ref: false })
     }
   }
 

@@ -12,6 +12,7 @@ import {
 import { redisLeases } from '../../../pipeline/coordination/redis/leases.ts'
 import { redisLocks } from '../../../pipeline/coordination/redis/locks.ts'
 import { openRedisSessions } from '../../../pipeline/coordination/redis/sessions.ts'
+import { freePort } from '../../support/ports.ts'
 import { wish } from './locks-kept.ts'
 import { startRedisCluster, type TestRedisCluster } from './redis-cluster.ts'
 import { startRedisSentinel, type TestRedisSentinel } from './redis-sentinel.ts'
@@ -69,6 +70,24 @@ describe('Redis in its different shapes', () => {
   })
   after(async () => {
     for (const server of servers) await server.stop()
+  })
+
+  it('a server that is away: no connection is lost that never was, and nothing is looked up', async () => {
+    const address = parseRedisAddress(`redis://127.0.0.1:${await freePort()}`)
+    if (!address) throw new Error('no address')
+    const connection = await connectRedis(address, { patience: 0 })
+    const told: unknown[] = []
+    connection.onLost(() => told.push('lost'))
+    const sessions = await openRedisSessions({ connection, prefix: randomUUID(), failed: error => told.push(error) })
+    await new Promise<void>(resolve => {
+      let attempts = 0
+      connection.redis.on('close', () => {
+        if (++attempts === 3) resolve()
+      })
+    })
+    expect(told).to.deep.equal([])
+    await sessions.close()
+    await connection.close()
   })
 
   it('a server with a password', async () => {
