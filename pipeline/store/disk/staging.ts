@@ -1,32 +1,35 @@
 /**
- * Bodies on their way in: small ones stay in memory, larger ones go to a file in blocks, each of which is written while it is
- * hashed; where SHA-1 and MD5 are asked for, by two threads more. Memory stays constant, and what is not finished leaves
- * nothing.
+ * Bodies on their way in: small ones stay in memory, larger ones go to a file in blocks, each of which is written as it has
+ * arrived while it is hashed; where SHA-1 and MD5 are asked for, a copy of it by two threads more. Memory stays constant, and
+ * what is not finished leaves nothing.
  */
 
 import { createHash, randomBytes } from 'node:crypto'
 import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
+import { finished, type Readable } from 'node:stream'
 import { memoryBlob, type StagedBlob, StagingError, type StagingOptions } from '../blobs.ts'
 import { StoreError } from '../errors.ts'
-import { dropYoungGarbage } from '../garbage-collection.ts'
+import { collectAt } from '../garbage-collection.ts'
 import { OWN_FILE } from '../modes.ts'
 import type { Digesting, DigestThreads } from './digests.ts'
 import { HOST, isDiskFull, isUnwritable, stagedName, stagingFolder } from './folder.ts'
 
-/** Bytes of a block and blocks on their way per body. */
-const BLOCK = 512 * 1024
-const BLOCKS = 4
+/**
+ * Bytes written at once. For longer writes Linux takes memory that is whole in large pieces, which a virtual machine may have
+ * given back to its host: then its first use costs more than all the rest.
+ */
+const BLOCK = 128 * 1024
 
-/** Blocks kept for the next body. */
+/** Pieces written at once at most, however short they are, and blocks on their way per body. */
+const PIECES = 64
+const BLOCKS = 16
+
+/** Copies of blocks kept for the hashing of the next body. */
 const SPARE = 16
 
 /** Bytes after which the disk is asked to start writing, so that the end of a body does not wait for all of it. */
 const SYNC_EVERY = 32 * 1024 * 1024
-
-/** Bytes after which the buffers they arrived in are collected. */
-const COLLECT_EVERY = 4 * 1024 * 1024
 
 /** Age in milliseconds at which a file of a process that cannot be asked counts as left behind. */
 const ABANDONED = 24 * 60 * 60_000
@@ -48,10 +51,11 @@ interface Outflow {
   file: string
   sha256: ReturnType<typeof createHash>
   digesting: Digesting | undefined
-  /** Blocks that may be filled. */
-  free: SharedArrayBuffer[]
+  /** What has arrived since the last write, and how many bytes that is. */
+  pieces: Uint8Array[]
+  waiting: number
   /** Blocks being hashed or written, the oldest first. */
-  busy: Promise<SharedArrayBuffer>[]
+  busy: Promise<void>[]
   size: number
   synced: number
   sync: Promise<void>
@@ -81,8 +85,6 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
   const spare: SharedArrayBuffer[] = []
   let count = 0
 
-  const newBlock = () => spare.pop() ?? new SharedArrayBuffer(BLOCK)
-
   async function begin(checksums: boolean): Promise<Outflow> {
     const file = join(directory, stagedName(`${PROCESS}-${++count}`))
     const handle = await open(file, 'wx', OWN_FILE)
@@ -91,7 +93,8 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
       file,
       sha256: createHash('sha256'),
       digesting: checksums ? threads.start() : undefined,
-      free: [],
+      pieces: [],
+      waiting: 0,
       busy: [],
       size: 0,
       synced: 0,
@@ -99,18 +102,28 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
     }
   }
 
-  /** Hands a full block to the hashing threads and the disk; computes SHA-256 meanwhile. */
-  function send(out: Outflow, block: SharedArrayBuffer, length: number): void {
-    const bytes = new Uint8Array(block, 0, length)
+  /** Hands a copy of some pieces to the hashing threads. */
+  async function digest(digesting: Digesting, pieces: readonly Uint8Array[]): Promise<void> {
+    const block = spare.pop() ?? new SharedArrayBuffer(BLOCK)
+    const length = joinInto(new Uint8Array(block), pieces)
+    await digesting.update(block, length)
+    if (spare.length < SPARE) spare.push(block)
+  }
+
+  /** Hands a block to the disk, as it has arrived, and to the hashing threads; computes SHA-256 meanwhile. */
+  function send(out: Outflow): void {
+    const { handle, digesting, pieces, waiting: length } = out
     const position = out.size
+    out.pieces = []
+    out.waiting = 0
     out.size += length
-    const work = Promise.all([out.digesting?.update(block, length), writeAll(out.handle, bytes, position)])
-    const done = work.then(() => block)
+    const writing = writeAll(handle, pieces, position)
+    const done = digesting ? Promise.all([writing, digest(digesting, pieces)]).then(() => undefined) : writing
     // Awaited later; a failure meanwhile must not count as unhandled.
     done.catch(() => undefined)
     out.busy.push(done)
-    out.sha256.update(bytes)
-    if (out.size % COLLECT_EVERY < length) dropYoungGarbage()
+    for (const piece of pieces) out.sha256.update(piece)
+    collectAt(out.size, length)
     if (out.size - out.synced >= SYNC_EVERY) {
       out.synced = out.size
       out.sync = out.sync.then(() => out.handle.datasync())
@@ -118,18 +131,30 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
     }
   }
 
-  async function drain(out: Outflow): Promise<void> {
-    out.free.push(...(await Promise.all(out.busy)))
-    out.busy = []
+  /** @returns settles when there is room for more; undefined where there is */
+  function fill(out: Outflow, piece: Uint8Array): Promise<void> | undefined {
+    for (let from = 0; from < piece.length; ) {
+      const part = piece.subarray(from, from + BLOCK - out.waiting)
+      out.pieces.push(part)
+      out.waiting += part.length
+      from += part.length
+      if (out.waiting === BLOCK || out.pieces.length === PIECES) send(out)
+    }
+    return out.busy.length < BLOCKS ? undefined : makeRoom(out)
+  }
+
+  /** Waits for the oldest blocks. */
+  async function makeRoom({ busy }: Outflow): Promise<void> {
+    while (busy.length >= BLOCKS) await busy.shift()
   }
 
   async function finish(out: Outflow): Promise<StagedBlob> {
-    await drain(out)
+    if (out.waiting > 0) send(out)
+    await Promise.all(out.busy)
     const { sha1, md5 } = (await out.digesting?.finish()) ?? {}
     await out.sync
     await out.handle.datasync()
     await out.handle.close()
-    spare.push(...out.free.slice(0, SPARE - spare.length))
     const { file, size } = out
     return { sha256: out.sha256.digest('hex'), sha1, md5, size, place: file, discard: () => rm(file, { force: true }) }
   }
@@ -145,47 +170,26 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
   return {
     async stage(body, { limit, seen, checksums = false }) {
       let size = 0
-      let chunks: Uint8Array[] = []
+      let early: Uint8Array[] = []
       let out: Outflow | undefined
-      let block: SharedArrayBuffer | undefined
-      let filled = 0
 
-      /** Copies into blocks, waiting while all of them are on their way. */
-      async function fill(flow: Outflow, chunk: Uint8Array): Promise<void> {
-        for (let from = 0; from < chunk.length; ) {
-          block ??= flow.free.pop() ?? (flow.busy.length < BLOCKS ? newBlock() : await flow.busy.shift()) ?? newBlock()
-          const part = chunk.subarray(from, from + BLOCK - filled)
-          new Uint8Array(block, filled).set(part)
-          filled += part.length
-          from += part.length
-          if (filled === BLOCK) {
-            send(flow, block, filled)
-            block = undefined
-            filled = 0
-          }
-        }
+      const start = async () => {
+        out = await begin(checksums)
+        for (const piece of early) await fill(out, piece)
+        early = []
       }
 
       try {
         // The caller decides what becomes of the stream: a request must survive to be answered.
-        for await (const piece of arriving(body)) {
+        await eachPiece(body, piece => {
           size += piece.length
           seen?.(piece)
           if (size > limit) throw new StagingError('too-large')
-          if (out === undefined && size <= inlineLimit) {
-            chunks.push(piece)
-            continue
-          }
-          if (out === undefined) {
-            out = await begin(checksums)
-            for (const chunk of chunks) await fill(out, chunk)
-            chunks = []
-          }
-          await fill(out, piece)
-        }
-        if (out === undefined) return memoryBlob(Buffer.concat(chunks))
-        if (block !== undefined) send(out, block, filled)
-        return await finish(out)
+          if (out !== undefined) return fill(out, piece)
+          early.push(piece)
+          return size > inlineLimit ? start() : undefined
+        })
+        return out === undefined ? memoryBlob(Buffer.concat(early)) : await finish(out)
       } catch (error) {
         if (out !== undefined) await abandon(out)
         if (error instanceof StagingError || error instanceof StoreError) throw error
@@ -209,19 +213,81 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
 }
 
 /** Writes all bytes at a position. */
-async function writeAll(handle: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
-  for (let from = 0; from < bytes.length; ) {
-    from += (await handle.write(bytes, from, bytes.length - from, position + from)).bytesWritten
+async function writeAll(handle: FileHandle, pieces: Uint8Array[], position: number): Promise<void> {
+  for (let [left, at] = [pieces, position]; left.length > 0; ) {
+    const { bytesWritten } = await handle.writev(left, at)
+    at += bytesWritten
+    left = behind(left, bytesWritten)
   }
 }
 
-/** Pieces of a stream as bytes, the stream itself left open. @throws StagingError when it ends early */
-async function* arriving(body: Readable): AsyncGenerator<Uint8Array> {
-  try {
-    for await (const piece of body.iterator({ destroyOnReturn: false })) {
-      yield typeof piece === 'string' ? Buffer.from(piece) : piece
-    }
-  } catch (error) {
-    throw new StagingError('aborted', { cause: error })
+/** What is left of some pieces behind their first bytes. */
+function behind(pieces: readonly Uint8Array[], bytes: number): Uint8Array[] {
+  let skipped = 0
+  return pieces.flatMap(piece => {
+    const from = Math.min(Math.max(bytes - skipped, 0), piece.length)
+    skipped += piece.length
+    return from === piece.length ? [] : [piece.subarray(from)]
+  })
+}
+
+/** @returns how many bytes there are together */
+function joinInto(target: Uint8Array, pieces: readonly Uint8Array[]): number {
+  let at = 0
+  for (const piece of pieces) {
+    target.set(piece, at)
+    at += piece.length
   }
+  return at
+}
+
+/**
+ * Hands over the pieces of a stream as they come, none of which is copied; the stream itself is left open.
+ *
+ * @param take may ask for time until it can take more
+ * @throws StagingError when the stream ends early; whatever `take` throws
+ */
+function eachPiece(body: Readable, take: (piece: Uint8Array) => Promise<void> | undefined): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  let busy: Promise<void> | undefined
+  let isOver = false
+  const stop = () => {
+    isOver = true
+    body.off('data', onData)
+    body.off('end', end)
+    body.pause()
+    ignoreEnd()
+  }
+  // Whoever is told has nothing under way any more.
+  const fail = (error: unknown) => {
+    stop()
+    void Promise.allSettled([busy]).then(() => reject(error))
+  }
+  // A stream that was paused for its last piece ends all the same.
+  const end = () => {
+    stop()
+    resolve(busy)
+  }
+  const goOn = () => {
+    busy = undefined
+    if (!isOver) body.resume()
+  }
+  const onData = (piece: Uint8Array | string) => {
+    try {
+      busy = take(typeof piece === 'string' ? Buffer.from(piece) : piece)
+    } catch (error) {
+      fail(error)
+      return
+    }
+    if (!busy) return
+    body.pause()
+    busy.then(goOn, fail)
+  }
+  const ignoreEnd = finished(body, { writable: false }, cause => {
+    if (cause) fail(new StagingError('aborted', { cause }))
+    else end()
+  })
+  body.once('end', end)
+  body.on('data', onData)
+  return promise
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -116,6 +116,25 @@ describe('SQLite store: files of blobs', () => {
       expect(await site.checksums(await there(site, '/other'))).to.include({ md5: hash('md5', other) })
     })
   })
+
+  for (const [name, lengths] of [
+    ['short pieces', Array.from({ length: 3000 }, (_, i) => i % 3)],
+    ['pieces longer than what is written at once', [300_000, 131_072, 1, 700_001]],
+    ['many pieces, more than may be on their way at once', Array.from({ length: 200 }, () => 65_536)],
+  ] as const)
+    for (const checksums of [false, true])
+      it(`${name} are stored in their order${checksums ? ', their digests computed meanwhile' : ''}`, async () => {
+        const bytes = Buffer.from(
+          Array.from({ length: lengths.reduce((sum, length) => sum + length, 0) }, (_, i) => i * i),
+        )
+        let at = 0
+        const pieces = lengths.filter(Boolean).map(length => bytes.subarray(at, (at += length)))
+        const body = await opened.store.stage(Readable.from(pieces), { limit: 1e9, checksums })
+        await done(site, [{ op: 'put', path: '/large', kind: 'blob', content: { staged: body }, type: 'x/y' }])
+        expect((await readFile(await fileOf('/large'))).equals(bytes)).to.equal(true)
+        expect(body).to.include({ size: bytes.length, sha256: hash('sha256', bytes) })
+        if (checksums) expect(body).to.include({ sha1: hash('sha1', bytes), md5: hash('md5', bytes) })
+      })
 
   it('HTTP-182 an aborted or oversized body leaves nothing behind', async () => {
     const failing = async function* () {
