@@ -206,7 +206,7 @@ export function tellCome(state: CommitState, tree: string, { come, largestBody }
  */
 export function tellMove(state: CommitState, from: string, to: string, tell: TreeEvents): () => void {
   const [page = [], more] = mayBundle(state) ? pagesOf(state, statementsOf(state).files.moving, from, []) : [[], []]
-  if (page.length === 0 || more !== undefined || page.some(([, , , kind]) => kind !== BLOB)) {
+  if (page.length === 0 || more !== undefined || page.some(file => file[3] !== BLOB)) {
     tellGone(state, from, tell)
     return () => tellCome(state, to, tell)
   }
