@@ -7,7 +7,19 @@ import { MAX_ATTRIBUTES, MAX_NODES } from './limits.ts'
 import type { Steps } from './steps.ts'
 import { beginsName, endsName, LONGEST, seek, TagReader } from './tag-reader.ts'
 import type { TagTokens } from './tag-tokens.ts'
-import { FOREIGN, FORMATTING, NOT_FOREIGN, SINGLE, spells, type TagWord, TEXT, UNUSUAL, VOID } from './tag-words.ts'
+import {
+  CONDITIONAL,
+  FOREIGN,
+  FORMATTING,
+  MERGED,
+  NOT_FOREIGN,
+  SINGLE,
+  spells,
+  type TagWord,
+  TEXT,
+  UNUSUAL,
+  VOID,
+} from './tag-words.ts'
 
 /**
  * Elements in a document of `length` characters. A start tag has three characters at least, so only documents come near
@@ -52,6 +64,8 @@ interface Open {
   /** What is copied each time that the parser opens it again. */
   weight: number
   isForeign: boolean
+  /** Not every tag in it is read as its name says. */
+  isConditional: boolean
 }
 
 class Proof {
@@ -65,7 +79,10 @@ class Proof {
   #at = 0
   #elements = SHELL
   #attributes = 0
-  #tags = 0
+  /** Of `html` and `body`. */
+  #merged = 0
+  /** Texts and comments, at most. */
+  #leaves = 0
   /** What the parser may have to open again, together. */
   #reopened = 0
 
@@ -95,12 +112,12 @@ class Proof {
   #readAt(at: number): boolean {
     const bytes = this.#bytes
     const next = bytes[at + 1] ?? 0
-    if (next === 0x21 || next === 0x3f) return this.#goOn(endOfDeclaration(bytes, at))
+    if (next === 0x21 || next === 0x3f) return this.#passComment(endOfDeclaration(bytes, at))
     const isEnd = next === 0x2f
     const start = at + (isEnd ? 2 : 1)
     if (start < bytes.length && beginsName(bytes[start] ?? 0)) return this.#readTag(start, isEnd)
     // `</` without a name begins a comment.
-    return this.#goOn(isEnd ? seek(bytes, 0x3e, start) + 1 || -1 : start)
+    return isEnd ? this.#passComment(seek(bytes, 0x3e, start) + 1 || -1) : this.#goOn(start)
   }
 
   /** @param at where the next tag is looked for; negative where that is not known */
@@ -109,16 +126,28 @@ class Proof {
     return at >= 0
   }
 
+  /** @param end as in `#goOn`; a text may stand there */
+  #passComment(end: number): boolean {
+    this.#leaves += 2
+    return this.#hasRoom() && this.#goOn(end)
+  }
+
+  #hasRoom(): boolean {
+    return this.#elements <= this.#most && this.#elements + this.#attributes + this.#leaves <= MAX_NODES
+  }
+
   #readTag(start: number, isEnd: boolean): boolean {
     const tag = this.#tag
     if (!tag.read(start, isEnd ? undefined : this.#tokens)) return false
+    const { traits } = tag.name
     this.#at = tag.end
-    this.#tags++
+    this.#leaves += (traits & TEXT) !== 0 ? 2 : 1
     // An end tag may stand for an empty `p`, and text behind it opens again what was closed.
     this.#elements += 1 + (isEnd ? 0 : tag.name.brings) + this.#reopened
     this.#attributes += tag.attributes
-    if (this.#elements > this.#most || this.#elements + this.#attributes + this.#tags > MAX_NODES) return false
-    if (tag.attributes >= MAX_ATTRIBUTES || (tag.name.traits & UNUSUAL) !== 0) return false
+    if ((traits & MERGED) !== 0) this.#merged += tag.attributes
+    if (!this.#hasRoom() || tag.attributes >= MAX_ATTRIBUTES || this.#merged >= MAX_ATTRIBUTES) return false
+    if ((traits & UNUSUAL) !== 0) return false
     return isEnd ? this.#endElement(tag.name) : this.#beginElement(tag)
   }
 
@@ -135,12 +164,15 @@ class Proof {
     const { traits } = name
     const top = this.#top()
     const isForeign = (traits & FOREIGN) !== 0 || top?.isForeign === true
+    const isConditional = top?.isConditional === true
     if (isForeign && (traits & NOT_FOREIGN) !== 0) return false
-    if (isForeign ? isClosed : (traits & VOID) !== 0) return true
-    if ((traits & TEXT) !== 0) return this.#goOn(endOfText(this.#bytes, this.#at, this.#tag, isForeign))
+    if (isForeign ? isClosed : (traits & VOID) !== 0) return !isForeign || !isConditional
+    if ((traits & TEXT) !== 0)
+      return this.#goOn(endOfText(this.#bytes, this.#at, this.#tag, isForeign || isConditional))
     if ((traits & SINGLE) !== 0 && this.#isOpen(name)) return false
     if (top && !isForeign && name.group !== 0 && name.group === top.name.group) this.#close(top)
-    return this.#push(name, (traits & FORMATTING) !== 0 ? 1 + attributes : 0, isForeign)
+    const weight = (traits & FORMATTING) !== 0 ? 1 + attributes : 0
+    return this.#push(name, weight, isForeign, isConditional || (traits & CONDITIONAL) !== 0)
   }
 
   #top(): Open | undefined {
@@ -152,13 +184,14 @@ class Proof {
     return false
   }
 
-  #push(name: TagWord, weight: number, isForeign: boolean): boolean {
+  #push(name: TagWord, weight: number, isForeign: boolean, isConditional: boolean): boolean {
     const last = this.#open[this.#depth++]
     if (last) {
       last.name = name
       last.weight = weight
       last.isForeign = isForeign
-    } else this.#open.push({ name, weight, isForeign })
+      last.isConditional = isConditional
+    } else this.#open.push({ name, weight, isForeign, isConditional })
     this.#reopened += weight
     return this.#depth <= DEEPEST
   }
@@ -180,8 +213,12 @@ function endOfDeclaration(bytes: Buffer, start: number): number {
   return bytes.subarray(start + 4, end).includes('--!>') ? -1 : end + 3
 }
 
-/** Behind the end tag of an element whose content is text; -1 where it might end elsewhere. */
-function endOfText(bytes: Buffer, start: number, tag: TagReader, isForeign: boolean): number {
+/**
+ * Behind the end tag of an element whose content is text; -1 where it might end elsewhere.
+ *
+ * @param mayHoldElements as in SVG, or where parsers may pass its start tag over
+ */
+function endOfText(bytes: Buffer, start: number, tag: TagReader, mayHoldElements: boolean): number {
   const { text } = tag.name
   let seen = 0
   for (let at = seek(bytes, 0x3c, start); at >= 0 && ++seen < LONGEST; at = seek(bytes, 0x3c, at + 1)) {
@@ -191,8 +228,8 @@ function endOfText(bytes: Buffer, start: number, tag: TagReader, isForeign: bool
       if (code === 0x3e) return after + 1
       if (endsName(code)) return tag.read(at + 2) ? tag.end : -1
     }
-    // In SVG it holds elements; in a script, a comment can hide the end tag.
-    if (isForeign || (text === 'script' && isComment(bytes, at))) return -1
+    // In a script, a comment can hide the end tag.
+    if (mayHoldElements || (text === 'script' && isComment(bytes, at))) return -1
   }
   return -1
 }

@@ -70,11 +70,11 @@ export class TagTokens {
   #putClass(name: TagWord): void {
     if (name.classIn === this.#reading) return
     name.classIn = this.#reading
-    this.#list.put((name.classToken ??= `.${name.text}`))
+    this.#list.put((name.classToken ??= `.${name.text.toLowerCase()}`))
   }
 
   #putId(name: TagWord): void {
-    name.idToken ??= REREAD.test(name.text) ? ANY_TOKEN : `#${name.text}`
+    name.idToken ??= REREAD.test(name.text) ? ANY_TOKEN : `#${name.text.toLowerCase()}`
     this.#list.put(name.idToken)
   }
 

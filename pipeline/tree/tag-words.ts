@@ -22,6 +22,10 @@ export const UNUSUAL = 32
 export const FOREIGN = 64
 /** An attribute that makes an item, binds a prefix, or marks something as transient: it says more than tokens. */
 export const TELLING = 128
+/** How tags in it are read is told by more than themselves: parsers pass some over, or read HTML in SVG and MathML. */
+export const CONDITIONAL = 256
+/** Its attributes are given to the one that is there already. */
+export const MERGED = 512
 
 const words = (list: string) => list.split(' ')
 
@@ -43,6 +47,8 @@ const TRAITS: readonly (readonly [trait: number, names: readonly string[]])[] = 
   [UNUSUAL, words('frameset plaintext')],
   [FOREIGN, words('svg math')],
   [TELLING, ['itemscope']],
+  [CONDITIONAL, words('select template annotation-xml desc foreignobject mi mn mo ms mtext title')],
+  [MERGED, words('html body')],
 ]
 
 /** Their ends may be left out, and are where another one of the same list begins. */
@@ -75,7 +81,7 @@ for (const name of new Set([...TRAITS.flatMap(([, names]) => names), ...OPTIONAL
 
 const NOTHING: Facts = { traits: 0, group: 0, brings: 0 }
 
-/** A word in lower case. */
+/** A word, its letters of ASCII in lower case: parsers tell other letters apart. */
 export class TagWord {
   readonly text: string
   readonly traits: Facts['traits']
@@ -128,8 +134,7 @@ export function tagWord(bytes: Buffer, start: number, end: number): TagWord {
     all |= code
     hash = (Math.imul(hash, 31) + (LOWER[code] ?? 0)) | 0
   }
-  // Letters that are not of ASCII may have another length in lower case.
-  if (all >= 0x80) return new TagWord(bytes.toString('utf8', start, end).toLowerCase())
+  if (all >= 0x80) return new TagWord(bytes.toString('utf8', start, end).replace(/[A-Z]+/g, each => each.toLowerCase()))
   const slot = (hash ^ (hash >>> 15)) & (SLOTS - 1)
   const last = known[slot]
   if (last !== undefined && last.text.length === length && spells(bytes, start, last.text)) return last

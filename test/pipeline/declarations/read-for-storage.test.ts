@@ -28,6 +28,16 @@ describe('What a commit finds out about a document', () => {
       ['a prefix in SVG', '<svg XMLNS:xlink="x:y"></svg>', true],
       ['something transient', '<p p:Transient>x</p>', true],
       ['bytes that are not UTF-8', '\x80', false],
+      ...['style', 'title', 'xmp'].map((name): [string, string, boolean] => [
+        `an item in a ${name} in a choice`,
+        `<select><${name}><option itemscope itemtype="x:a" class=b>c</${name}></select>`,
+        true,
+      ]),
+      [
+        'something transient in a template of columns',
+        '<template><col><style><template xmlns:a="x:y" a:transient class=b></template></style></template>',
+        true,
+      ],
     ]
     for (const [what, source, isParsed] of cases)
       it(what, async () => {

@@ -6,6 +6,8 @@ import { TreeError } from '../../../pipeline/tree/limits.ts'
 import { atOnce } from '../../../pipeline/tree/steps.ts'
 import { htmlSoup, provingText, runs } from './samples.ts'
 
+const manyNames = (count: number, name: string) => Array.from({ length: count }, (_, i) => name + i).join(' ')
+
 const isSure = (source: string) => atOnce(provingText(source))
 
 function isRefused(source: string): boolean {
@@ -30,6 +32,8 @@ describe('tree/within-limits', () => {
       ['SVG', '<svg viewBox="0 0 1 1"><title>x</title><path d="M0 0"/><g><circle r=1 /></g></svg>'],
       ['formatting', '<p><b>a <i>b</i></b> <a href="#">c</a></p>'.repeat(1000)],
       ['many paragraphs without ends', '<p>a'.repeat(5000)],
+      ['choices', '<select name=a><option value=1 selected>x<option>y</select>'],
+      ['a template', '<template><style>a > b {}</style><p>x<br></p></template>'],
       ['stray marks', 'a < b </> </1> <3 &lt;'],
     ]
     for (const [what, source] of cases) it(what, () => expect(isSure(source)).to.equal(true))
@@ -42,11 +46,20 @@ describe('tree/within-limits', () => {
       ['deep nesting behind a comment that ends early', `<!-->${'<div>'.repeat(600)}-->`],
       ['deep nesting behind a comment that ends with a bang', `<!-- --!>${'<div>'.repeat(600)}-->`],
       ['deep nesting in the title of an SVG', `<svg><title>${'<g>'.repeat(600)}</title></svg>`],
-      ['too many attributes', `<p ${Array.from({ length: 1001 }, (_, i) => `a${i}`).join(' ')}>`],
+      ['too many attributes', `<p ${manyNames(1001, 'a')}>`],
       ['formatting that is opened again', `${'<b id=a><i id=b>'.repeat(50)}${'<p>x'.repeat(3000)}`],
       ['formatting closed from outside', `<p>${'<b id=a>'.repeat(50)}</p>${'<p>x</p>'.repeat(3000)}`],
       ['deep nesting behind a tag inside of a comment', `</<noscript>${'<svg>'.repeat(600)}</noscript>`],
       ['formatting that ends an SVG', `<svg>${'<pre></pre><i/>'.repeat(600)}`],
+      ['deep nesting by a name with a letter like one of ASCII', '<lin\u212a>'.repeat(600)],
+      ['deep nesting by ends in other letters', '<xÉ></xé>'.repeat(600)],
+      ...['<svg><foreignObject>', '<svg><desc>', '<math><mi>', '<math><annotation-xml encoding=text/html>'].map(
+        (begin): [string, string] => [`deep nesting in HTML in ${begin}`, begin + '<x/>'.repeat(600)],
+      ),
+      ['deep nesting in a choice that ends', `<select><svg><input>${'<x/>'.repeat(600)}`],
+      ['too many attributes, merged', ['a', 'b'].map(name => `<body ${manyNames(600, name)}></body>`).join('')],
+      ['too many comments', '<!>'.repeat(2_000_001)],
+      ['too many comments without name', 'a</ >'.repeat(1_000_001)],
       ['formatting around blocks', `<p><b><i><u><s><tt>${'<div>x</div>'.repeat(4000)}</tt></s></u></i></b></p>`],
     ]
     for (const [what, source] of cases) it(what, () => expect(isSure(source)).to.equal(false))

@@ -5,7 +5,7 @@ import { tagWord } from '../../../pipeline/tree/tag-words.ts'
 import { runs } from './samples.ts'
 
 describe('tree/tag-words', () => {
-  it('HTTP-23 a word is its stretch of the text in lower case, whatever words came before', () => {
+  it('HTTP-23 a word is its stretch of the text with letters of ASCII in lower case, whatever words came before', () => {
     const letter = fc.constantFrom(
       'a',
       'B',
@@ -31,7 +31,9 @@ describe('tree/tag-words', () => {
       fc.property(text, text, text, (before, word, after) => {
         const start = Buffer.byteLength(before)
         const end = start + Buffer.byteLength(word)
-        expect(tagWord(Buffer.from(before + word + after), start, end).text).to.equal(word.toLowerCase())
+        expect(tagWord(Buffer.from(before + word + after), start, end).text).to.equal(
+          word.replace(/[A-Z]/g, each => each.toLowerCase()),
+        )
       }),
       runs(2_000),
     )
