@@ -38,7 +38,7 @@ const SHELL = 3
 /** Tags, and what looks like one, that are looked at in one step. */
 const TAGS_PER_STEP = 1_000
 
-/** Bytes in which the next tag is looked for in one step. */
+/** Bytes that are read in one step, but for the tag that ends it. */
 const WINDOW = 512 * 1024
 
 /**
@@ -96,8 +96,8 @@ class Proof {
   /** @returns undefined when there is more to read */
   step(): boolean | undefined {
     const bytes = this.#bytes
-    for (let seen = 0; seen < TAGS_PER_STEP; seen++) {
-      const end = Math.min(bytes.length, this.#at + WINDOW)
+    const end = Math.min(bytes.length, this.#at + WINDOW)
+    for (let seen = 0; seen < TAGS_PER_STEP && this.#at < end; seen++) {
       const at = seek(bytes, 0x3c, this.#at, end)
       if (at < 0) {
         this.#at = end
@@ -105,7 +105,7 @@ class Proof {
       }
       if (!this.#readAt(at)) return false
     }
-    return undefined
+    return this.#at < bytes.length ? undefined : true
   }
 
   /** @param at place of a `<` */

@@ -4,7 +4,7 @@ import { isNaming, LONGEST_NAME } from './limits.ts'
 import type { TagTokens } from './tag-tokens.ts'
 import { TagWord, tagWord } from './tag-words.ts'
 
-/** Bytes of a tag, and characters `<` in the text of an element, that are read in one step; the parser rests. */
+/** Bytes of a tag without long values, and characters `<` in the text of an element, that are read in one step; the parser rests. */
 export const LONGEST = 64 * 1024
 
 /** Bytes that are looked at one by one before a longer search is begun. */
@@ -133,7 +133,8 @@ export class TagReader {
       const quote = seek(bytes, first, at + 1)
       if (quote < 0) return false
       this.#attributeEnd = quote + 1
-      this.#quoted = quote - at
+      // Words are looked at one by one.
+      if (name.lists === undefined) this.#quoted = quote - at
       return this.#take(name, at + 1, quote, tokens)
     }
     const from = at

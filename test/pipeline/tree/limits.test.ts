@@ -65,6 +65,24 @@ describe('tree/within-limits', () => {
     for (const [what, source] of cases) it(what, () => expect(isSure(source)).to.equal(false))
   })
 
+  describe('SEC-12 few tags are read in steps as many are', () => {
+    const cases: [what: string, tag: string][] = [
+      ['with many attributes', `<p ${manyNames(900, 'attribute')}></p>`],
+      ['with many classes', `<p class="${manyNames(900, 'class')}"></p>`],
+      ['with many marks in their text', `<xmp>${'<'.repeat(10_000)}</xmp>`],
+    ]
+    for (const [what, tag] of cases)
+      it(what, () => {
+        const source = tag.repeat(Math.ceil((4 * 1024 * 1024) / tag.length))
+        expect([...provingText(source)]).to.have.lengthOf.within(7, 10)
+        expect(isSure(source)).to.equal(true)
+      })
+
+    it('and one with many classes in many attributes by the parser', () => {
+      expect(isSure(`<p ${`class="${manyNames(900, 'class')}" `.repeat(900)}></p>`)).to.equal(false)
+    })
+  })
+
   it('HTTP-23 whatever is said to keep the limits keeps them', () => {
     const repeated = fc
       .array(fc.tuple(htmlSoup, fc.constantFrom(1, 1, 3, 60, 700)), { maxLength: 4 })
