@@ -132,8 +132,12 @@ export function connections(
   }
 }
 
-/** An answer, and the end of its connection, as it goes over the wire. */
-export function lastAnswer(fault: Fault, brokenDocument: BrokenDocument): string {
+/**
+ * An answer, and the end of its connection, as it goes over the wire.
+ *
+ * @param isBare its body is left out, as from one of HEAD
+ */
+export function lastAnswer(fault: Fault, brokenDocument: BrokenDocument, isBare = false): string {
   const { headers, body } = brokenDocument(fault)
   const all: Record<string, string> = {
     ...headers,
@@ -141,7 +145,7 @@ export function lastAnswer(fault: Fault, brokenDocument: BrokenDocument): string
     Connection: 'close',
   }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `HTTP/1.1 ${fault.status} ${STATUS_CODES[fault.status]}\r\n${lines.join('')}\r\n${body}`
+  return `HTTP/1.1 ${fault.status} ${STATUS_CODES[fault.status]}\r\n${lines.join('')}\r\n${isBare ? '' : body}`
 }
 
 function noRoom(): Fault {

@@ -129,6 +129,17 @@ function methodOf({ rawPacket, bytesParsed = 0 }: BrokenRequest): string | undef
   return REQUEST_LINE.exec(text.slice(begin))?.[0]
 }
 
+/** What the first line of a request looks like, and how one begins whose answer has no content. */
+const [FIRST_LINE, HEAD] = [/^\S+ .*HTTP\/\d/, 'HEAD ']
+
+/** Whether a request is a HEAD, as far as what came last tells (HTTP-56). */
+function isHead({ rawPacket, bytesParsed = 0 }: BrokenRequest): boolean {
+  const lines = rawPacket?.toString('latin1', 0, bytesParsed).split('\n') ?? []
+  const last = lines.pop() ?? ''
+  const line = last.startsWith(HEAD) ? last : lines.findLast(each => FIRST_LINE.test(each))
+  return line?.startsWith(HEAD) === true
+}
+
 /** What a client gets whose request the parser refused. */
 function brokenFault(error: BrokenRequest, { notOffered }: ListenOptions): Fault {
   const { code } = error
@@ -146,11 +157,15 @@ function brokenFault(error: BrokenRequest, { notOffered }: ListenOptions): Fault
 
 function answerBroken(error: BrokenRequest, socket: Duplex, options: ListenOptions): void {
   if (error.code === 'ECONNRESET') socket.destroy()
-  else endWith(brokenFault(error, options), socket, options)
+  else endWith(brokenFault(error, options), socket, options, isHead(error))
 }
 
-/** The last answer on a connection, unless nobody can take it any more. */
-function endWith(fault: Fault, socket: Duplex, options: ListenOptions): void {
+/**
+ * The last answer on a connection, unless nobody can take it any more.
+ *
+ * @param isBare without its body
+ */
+function endWith(fault: Fault, socket: Duplex, { brokenDocument }: ListenOptions, isBare = false): void {
   if (!socket.writable) {
     socket.destroy()
     return
@@ -160,7 +175,7 @@ function endWith(fault: Fault, socket: Duplex, options: ListenOptions): void {
     socket.destroy()
     return
   }
-  socket.end(lastAnswer(fault, options.brokenDocument))
+  socket.end(lastAnswer(fault, brokenDocument, isBare))
   setTimeout(() => socket.destroy(), 1_000).unref()
 }
 

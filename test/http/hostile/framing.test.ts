@@ -139,6 +139,38 @@ describe('RFC 9112 the end of a request', () => {
         expect(stored?.resource.size, 'stored').to.equal(isStored ? 3 : 6)
       })
 
+    it(`${name}: RFC 9112 §9.6 nothing is answered behind a trailer that ends the connection after its answer`, async () => {
+      const connection = await connect(port())
+      connection.send(`${head('PUT /none/f.txt HTTP/1.1').replace(/Authorization.*\r\n/, '')}${CHUNKED}\r\n\r\n1\r\na`)
+      expect((await connection.receive()).status).to.equal(401)
+      connection.send(`\r\n0\r\nConnection: close\r\n\r\n${head('GET /next.txt HTTP/1.1')}\r\n`)
+      await connection.ended
+      expect(await connection.receive().catch((error: Error) => error.message)).to.match(/: ""$/)
+    })
+
+    for (const [what, lines] of [
+      ['a control character in its target', ['HEAD /\x01 HTTP/1.1']],
+      ['a target that is none', ['HEAD x HTTP/1.1']],
+      ['a version that is none', ['HEAD / HTTP/9.1']],
+      ['a field whose name has a blank', ['HEAD / HTTP/1.1', 'Host: x', 'A B: c']],
+      ['two lengths', ['HEAD / HTTP/1.1', 'Host: x', 'Content-Length: 3', 'Content-Length: 4']],
+    ] as const)
+      it(`${name}: HTTP-56 HEAD with ${what} has no content either`, async () => {
+        for (const isFirst of [true, false]) {
+          const connection = await connect(port())
+          if (!isFirst) {
+            connection.send(`${head('GET /next.txt HTTP/1.1')}\r\n`)
+            expect((await connection.receive()).status).to.equal(200)
+          }
+          connection.send(Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'))
+          const { status, headers } = await connection.receive({ head: true })
+          expect(status).to.equal(400)
+          expect(Number(headers['content-length'])).to.be.greaterThan(0)
+          await connection.ended
+          expect(await connection.receive().catch((error: Error) => error.message)).to.match(/: ""$/)
+        }
+      })
+
     it(`${name}: RFC 9112 §3.2 HTTP/1.1 without a host is 400, whatever its target`, async () => {
       for (const target of ['/next.txt', 'http://localhost/next.txt'])
         expect(await told(port(), `${head(`GET ${target} HTTP/1.1`, '')}\r\n`), target).to.deep.equal(REFUSED)
