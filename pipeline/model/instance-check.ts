@@ -63,8 +63,11 @@ export function* checkingValues(
     for (const schema of schemas) {
       let unusable = broken.get(schema)
       if (!unusable) broken.set(schema, (unusable = brokenSchema(registry, schema)))
-      wrong.push(...unusable.slice(0, LISTED))
-      if (unusable.length > 0) continue
+      if (unusable.length > 0) {
+        wrong.push(...unusable.slice(0, LISTED - wrong.length))
+        if (wrong.length === LISTED) return wrong
+        continue
+      }
       const lacking = schema.required.filter(({ name }) => !item.properties.has(name))
       seen += schema.required.length
       for (const property of inOrder([...propertiesAmong(schema, item.properties), ...lacking])) {
@@ -74,7 +77,7 @@ export function* checkingValues(
             yield
           }
           if (violation) wrong.push(violation)
-          if (wrong.length >= LISTED) return wrong.slice(0, LISTED)
+          if (wrong.length === LISTED) return wrong
         }
       }
     }
