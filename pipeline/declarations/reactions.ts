@@ -5,7 +5,7 @@ import { SiteReactions } from '../react/declared/reactions.ts'
 import type { DeclarationKind } from './kind.ts'
 
 export const reactions: DeclarationKind<RawReactions, SiteReactions> = {
-  form: 1,
+  form: 2,
   finding: 'A reaction is not as its author may think',
   types: reactionTypes,
   withSubtypes: true,

@@ -190,9 +190,15 @@ function codeOf(element: ElementNode): RawCode | undefined {
     const [source] = readItem(element).properties.get('source') ?? []
     return { type: typesOf(element)[0] ?? '', source: source ? textContent(source) : '' }
   }
+  const source = bareProgram(element)
+  return source === undefined ? undefined : { type: '', source }
+}
+
+/** @returns the text of a script in Sessel that stands in the place of code without an item around it (SES-4) */
+export function bareProgram(element: ElementNode): string | undefined {
   if (!isScript(element)) return undefined
   const type = element.attrs.find(({ name }) => name === 'type')?.value
-  return trimmed(type ?? '').toLowerCase() === 'text/sessel' ? { type: '', source: textContent(element) } : undefined
+  return trimmed(type ?? '').toLowerCase() === 'text/sessel' ? textContent(element) : undefined
 }
 
 function isScript(element: ElementNode): boolean {

@@ -4,7 +4,7 @@
  * together.
  */
 
-import type { RawCode } from '../../model/declarations.ts'
+import { bareProgram, type RawCode } from '../../model/declarations.ts'
 import { isItem, type ModelItem, type ReadValue, readItem, valueReader } from '../../model/items.ts'
 import type { Vocabulary } from '../../model/vocabulary.ts'
 import { trimmed } from '../../tree/edit/shape.ts'
@@ -180,9 +180,12 @@ function textsOf(item: ModelItem, name: string, { read }: Reading): string[] {
   })
 }
 
-/** An item of a language with a `source`; the language is the item's type, never that of the script (REA-1). */
+/** An item of a language with a `source`, whose type is the language (REA-1), or a script in Sessel by itself (SES-4). */
 function codeOf(element: ElementNode, { ns }: Reading): RawCode | undefined {
-  if (!isItem(element)) return undefined
+  if (!isItem(element)) {
+    const source = bareProgram(element)
+    return source === undefined ? undefined : { type: `${ns}/Sessel`, source }
+  }
   const type = typesOf(element).find(each => isCodeType(each, ns))
   const [source] = readItem(element).properties.get('source') ?? []
   return type !== undefined && source ? { type, source: textContent(source) } : undefined
@@ -242,11 +245,9 @@ function inOrder({ element: scope, properties }: ModelItem): [name: string, elem
 
 /** @param exact keeps text as it is written: a body is sent unchanged */
 function propertyValue(element: ElementNode, item: ModelItem, reading: Reading, exact = false): RawValue | undefined {
-  if (isItem(element)) {
-    const code = codeOf(element, reading)
-    if (!code) reading.leaveOut('a property of a request that is neither text nor code with a source')
-    return code
-  }
+  const code = codeOf(element, reading)
+  if (isItem(element) && !code) reading.leaveOut('a property of a request that is neither text nor code with a source')
+  if (isItem(element) || code) return code
   const text = exact ? reading.readAsWritten(element, item) : trimmed(reading.read(element, item) ?? '')
   return trimmed(text) === '' ? undefined : text
 }

@@ -189,6 +189,13 @@ CREATE TRIGGER outdated BEFORE INSERT ON derived FOR EACH ROW
   WHEN (NEW.name = 'profile' AND NEW.derivation <> 1 OR NEW.name = 'outdated') EXECUTE FUNCTION note_outdated();
 `
 
+/** What is noted from the second derivation on. Only the condition differs: it cannot be changed in place. */
+const DERIVATION_2 = `
+DROP TRIGGER outdated ON derived;
+CREATE TRIGGER outdated BEFORE INSERT ON derived FOR EACH ROW
+  WHEN (NEW.name = 'profile' AND NEW.derivation <> 2 OR NEW.name = 'outdated') EXECUTE FUNCTION note_outdated();
+`
+
 /**
  * Objects that hold blobs, with the number that uploads have, from before anything of them is stored until they are gone.
  * `due` is when somebody has to look whether a blob has it; none for those that one has. The trigger sees blobs that
@@ -210,7 +217,14 @@ CREATE TRIGGER left_object AFTER DELETE OR UPDATE OF upload ON blob FOR EACH ROW
 `
 
 /** What each format adds to the one before it. Steps only go forward and stay as they are once released. */
-export const MIGRATIONS: readonly string[] = [FIRST, DERIVATIONS, OBJECTS, GROUP_FUNCTIONS, WRITE_FROM_MEMORY]
+export const MIGRATIONS: readonly string[] = [
+  FIRST,
+  DERIVATIONS,
+  OBJECTS,
+  GROUP_FUNCTIONS,
+  WRITE_FROM_MEMORY,
+  DERIVATION_2,
+]
 
 /** Number of the advisory lock under which tables are made: one process does it, the others wait. */
 const LOCK = 7_203_115_846

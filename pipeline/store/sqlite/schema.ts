@@ -10,7 +10,7 @@ import { type Database, openDatabase } from './database.ts'
 export const DATABASE = 'store.sqlite'
 
 /** Raised with every change of the tables. */
-const FORMAT = 11
+const FORMAT = 12
 
 /**
  * `resource` is clustered by place: a look-up, a listing and everything below a collection are each one range of one tree.

@@ -6,11 +6,12 @@ import { noCode } from '../../../pipeline/model/code.ts'
 import { NS, page, ruleMarkup } from '../../support/content.ts'
 import { type HostedSite, openHosted } from '../model/hosted.ts'
 import { instance, SCHEMA_HOST, schema } from '../model/markup.ts'
+import { reaction } from '../react/site.ts'
 
 const SETTINGS = { ns: NS, schemaHost: SCHEMA_HOST }
 const COMMON = `3 ${NS} ${SCHEMA_HOST}`
 const FIRST = `${COMMON} model/1 access/1`
-const CURRENT = `${FIRST} reactions/1`
+const CURRENT = `${FIRST} reactions/2`
 
 describe('What stored declarations were derived by', () => {
   const cases: [what: string, stored: string | undefined, all: boolean, kinds: string[], basis: string | undefined][] =
@@ -19,12 +20,13 @@ describe('What stored declarations were derived by', () => {
       ['this release', CURRENT, false, [], undefined],
       ['a release without a list of kinds', COMMON, false, ['reactions'], CURRENT],
       ['a release without reactions', FIRST, false, ['reactions'], CURRENT],
-      ['a release without rules', `${COMMON} model/1 reactions/1`, false, ['access'], CURRENT],
-      ['another form of rules', `${COMMON} model/1 access/0 reactions/1`, false, ['access'], CURRENT],
+      ['another form of reactions', `${FIRST} reactions/1`, false, ['reactions'], CURRENT],
+      ['a release without rules', `${COMMON} model/1 reactions/2`, false, ['access'], CURRENT],
+      ['another form of rules', `${COMMON} model/1 access/0 reactions/2`, false, ['access'], CURRENT],
       ['a newer release', `${CURRENT} later/3`, false, [], undefined],
       [
         'a newer release without rules',
-        `${COMMON} model/1 reactions/1 later/3`,
+        `${COMMON} model/1 reactions/2 later/3`,
         false,
         ['access'],
         `${CURRENT} later/3`,
@@ -42,11 +44,11 @@ describe('What stored declarations were derived by', () => {
 describe('What a change of the vocabulary has read again', () => {
   const other = { ns: `${NS}/2`, schemaHost: SCHEMA_HOST }
   const cases: [what: string, stored: string, before: object, kinds: string[]][] = [
-    ['the base of the namespaces', `3 ${NS}/2 ${SCHEMA_HOST} model/1 access/1 reactions/1`, other, []],
+    ['the base of the namespaces', `3 ${NS}/2 ${SCHEMA_HOST} model/1 access/1 reactions/2`, other, []],
     ['one that begins alike', `3 ${NS}/2 ${SCHEMA_HOST}`, other, ['reactions']],
     [
       'the host of schemas',
-      `3 ${NS} ${SCHEMA_HOST}/2 model/1 access/1 reactions/1`,
+      `3 ${NS} ${SCHEMA_HOST}/2 model/1 access/1 reactions/2`,
       { ns: NS, schemaHost: `${SCHEMA_HOST}/2` },
       [],
     ],
@@ -171,7 +173,7 @@ describe('A kind of declarations that a site was stored without', () => {
     const known = await read(CURRENT)
     expect(known.declarations.snapshot('access').documentsUnder('/')).to.deep.equal([])
     expect(known.written).to.deep.equal([])
-    const { declarations, written } = await read(`${COMMON} model/1 reactions/1`)
+    const { declarations, written } = await read(`${COMMON} model/1 reactions/2`)
     expect(declarations.snapshot('access').documentsUnder('/')).to.deep.equal(['/rules.html'])
     expect(written).to.deep.equal([CURRENT])
     expect((await read(CURRENT)).declarations.snapshot('access').documentsUnder('/')).to.deep.equal(['/rules.html'])
@@ -184,8 +186,22 @@ describe('A kind of declarations that a site was stored without', () => {
       page(instance('x:Rule', { actor: '*', method: 'PUT', resource: '/a', action: 'Allow' })),
     )
     await withoutRules('/rules.html')
-    const { declarations } = await read(`${COMMON} model/1 reactions/1`)
+    const { declarations } = await read(`${COMMON} model/1 reactions/2`)
     expect(declarations.snapshot('access').document('/rules.html')?.rules).to.have.length(1)
+  })
+
+  it('SES-4 triggers that the form before left out count, without a save of their document', async () => {
+    const bare = (name: string) => `<script itemprop="${name}" type="text/sessel">true</script>`
+    await hosted.put('/gate.html', page(reaction('Trigger', { when: bare('when'), action: bare('action') })))
+    const { store } = hosted.site
+    const resource = await store.find('/gate.html')
+    if (!resource) throw new Error('not stored')
+    await store.derive(resource, { reactions: 'null' })
+    expect((await read(CURRENT)).declarations.snapshot('reactions').documentsUnder('/')).to.deep.equal([])
+    const { declarations, written } = await read(`${FIRST} reactions/1`)
+    expect(declarations.snapshot('reactions').documentsUnder('/')).to.deep.equal(['/gate.html'])
+    expect(declarations.snapshot('reactions').findings('/gate.html')).to.deep.equal([])
+    expect(written).to.deep.equal([CURRENT])
   })
 
   it('RULE-11 loses what older data say of documents that declare nothing', async () => {

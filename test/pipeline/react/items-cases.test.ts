@@ -6,10 +6,34 @@ import { describe } from 'mocha'
 import { type Case, caseByCase, type FilterCase, shows, TEAPOT, within } from './cases.ts'
 import { meta, NS, page, processor, reaction, sessel, trigger } from './site.ts'
 
+const bare = (name: string, program: string) => `<script itemprop="${name}" type="text/sessel">${program}</script>`
+
 describe('Items and requests, case by case', () => {
   const server = caseByCase()
   const { add, ask, fires } = server
   const cases: Case[] = [
+    [
+      'SES-4 scripts in Sessel stand for items: a gate that stays shut, its otherwise, and a closed one',
+      at =>
+        within(at, {
+          when: bare('when', 'Context.request.headers["X-Key"] == "s3"'),
+          action: bare('action', TEAPOT),
+          otherwise: bare('otherwise', shows('"no " + "key"')),
+        }),
+      async at => {
+        expect((await ask('GET', `${at}/x`)).text).to.equal('no key')
+        expect((await ask('GET', `${at}/x`, { 'X-Key': 's3' })).status).to.equal(418)
+      },
+    ],
+    [
+      'SES-4 a script of another language is no code: the trigger is left out',
+      at =>
+        within(at, {
+          when: bare('when', 'true').replace('text/sessel', 'module'),
+          action: bare('action', TEAPOT),
+        }),
+      async at => expect((await ask('GET', `${at}/x`)).status).to.equal(404),
+    ],
     [
       'REA-4 nothing runs where all actions are dropped',
       at => within(at, { action: sessel('action', '1').replace('/Sessel', '/Python') }),

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { afterEach, beforeEach, it } from 'mocha'
-import { OUTDATED } from '../../../../pipeline/store/derivation.ts'
+import { DERIVATION, OUTDATED } from '../../../../pipeline/store/derivation.ts'
 import type { SiteStore } from '../../../../pipeline/store/store.ts'
 import { done, type Open, type Opened, put } from '../fixture.ts'
 import { asBefore } from '../release-before.ts'
@@ -25,8 +25,8 @@ export function describeDerivations(open: Open): void {
   it('RULE-11 what servers of the release before write is noted, however often and whatever they write', async () => {
     await done(site, [page('/in/a.html'), page('/in/b.html')])
     expect(await outdated()).to.deep.equal([])
-    for (let times = 0; times < 2; times++) {
-      await opened.raw(asBefore('a.html', { profile: '{}' }))
+    for (const derivation of [...Array(DERIVATION).keys(), 0]) {
+      await opened.raw(asBefore('a.html', { profile: '{}' }, derivation))
       expect(await outdated()).to.deep.equal(['/in/a.html'])
       expect(await site.derived('/in/a.html', 'tokens')).to.equal(undefined)
     }

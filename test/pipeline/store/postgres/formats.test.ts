@@ -1,10 +1,12 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { DERIVATION, OUTDATED } from '../../../../pipeline/store/derivation.ts'
 import { checkDatabase } from '../../../../pipeline/store/postgres/check.ts'
 import { MIGRATIONS } from '../../../../pipeline/store/postgres/schema.ts'
 import { openPostgresStore } from '../../../../pipeline/store/postgres/store.ts'
 import { sharedCluster } from '../../../support/postgres.ts'
 import { done, put, putBlob, textAt } from '../fixture.ts'
+import { asBefore } from '../release-before.ts'
 
 describe('PostgreSQL store: tables of earlier releases', () => {
   /** Tables of a format, with nothing in them. */
@@ -32,6 +34,13 @@ describe('PostgreSQL store: tables of earlier releases', () => {
           expect(await textAt(other, '/a.html')).to.equal('A')
           await done(other, [put('/a.html', 'B'), { op: 'copy', from: '/large', to: '/copy', deep: false }])
           expect(await textAt(site, '/a.html')).to.equal('B')
+          // What servers of releases before write while the roll lasts is noted (RULE-11).
+          for (const derivation of Array(DERIVATION).keys()) {
+            await run(asBefore('a.html', { profile: '{}' }, derivation))
+            expect(await site.derived('/a.html', OUTDATED), String(derivation)).to.equal('1')
+            await done(site, [put('/a.html', 'C', { derived: { profile: '{}' } })])
+            expect(await site.derived('/a.html', OUTDATED), String(derivation)).to.equal(undefined)
+          }
         } finally {
           for (const store of stores) await store.close()
         }

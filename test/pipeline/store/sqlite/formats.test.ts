@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { OUTDATED } from '../../../../pipeline/store/derivation.ts'
+import { DERIVATION, OUTDATED } from '../../../../pipeline/store/derivation.ts'
 import { KEPT_APART } from '../../../../pipeline/store/sqlite/read/reader.ts'
 import { connectWriter } from '../../../../pipeline/store/sqlite/schema.ts'
 import { done, openTemporary, put, putBlob } from '../fixture.ts'
@@ -60,6 +60,33 @@ describe('SQLite store: folders of earlier releases', () => {
       expect(await site.derived('/b', OUTDATED)).to.equal(undefined)
       await opened.raw(asBefore('a', { profile: '{}' }))
       expect(await site.derived('/a', OUTDATED)).to.equal('1')
+      await opened.intact()
+    } finally {
+      await opened.close()
+    }
+  })
+
+  it('RULE-11 in a folder of format 11 derived data count as they are, until a server of a release before writes', async () => {
+    const opened = await openTemporary()
+    try {
+      await done(opened.store.site('example.org'), [put('/a', 'A', { derived: { profile: '{}' } })])
+      await opened.store.close()
+      const before = connectWriter(opened.folder)
+      const trigger = before
+        .prepare<{ sql: string }>("SELECT sql FROM sqlite_schema WHERE name = 'outdated'")
+        .get()?.sql
+      const older = trigger?.replace(`<> ${DERIVATION}`, '<> 1') ?? ''
+      expect(older).to.not.equal(trigger)
+      before.exec(`DROP TRIGGER outdated; ${older}; UPDATE derived SET derivation = 1; PRAGMA user_version = 11`)
+      before.close()
+      const site = (await opened.reopen()).site('example.org')
+      expect(await site.derived('/a', OUTDATED)).to.equal(undefined)
+      for (const derivation of Array(DERIVATION).keys()) {
+        await opened.raw(asBefore('a', { profile: '{}' }, derivation))
+        expect(await site.derived('/a', OUTDATED), String(derivation)).to.equal('1')
+        await done(site, [put('/a', 'B', { derived: { profile: '{}' } })])
+        expect(await site.derived('/a', OUTDATED), String(derivation)).to.equal(undefined)
+      }
       await opened.intact()
     } finally {
       await opened.close()
