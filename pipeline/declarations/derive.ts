@@ -255,15 +255,16 @@ export async function parseForStorage(
   const { text, utf8 } = await decodeInTurn(bytes)
   if (kind === 'xml' && !utf8)
     throw new Fault(422, 'InvalidFragment', 'The document is not valid UTF-8. Save it as UTF-8 and upload it again.')
-  const reading = function* (): Steps<ParsedDocument> {
-    const tree = yield* parsingDocument(kind, text)
-    return { text, tree, derived: yield* deriving(tree, derivation, utf8) }
-  }
   try {
-    return await inTurns(reading(), text.length)
+    return await inTurns(reading(kind, text, utf8, derivation), text.length)
   } catch (error) {
     throw error instanceof TreeError ? unusable(error, kind === 'html' ? text : undefined) : error
   }
+}
+
+function* reading(kind: DocumentKind, text: string, utf8: boolean, derivation: Derivation): Steps<ParsedDocument> {
+  const tree = yield* parsingDocument(kind, text)
+  return { text, tree, derived: yield* deriving(tree, derivation, utf8) }
 }
 
 /** An element with a prefix that is meant to end with its start tag. */

@@ -10,7 +10,7 @@ import { cloning } from '../tree/clone.ts'
 import { tooLarge } from '../tree/limits.ts'
 import { attribute, type ChildNode, type ElementNode, isElement, type TreeDocument } from '../tree/nodes.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
-import { readingItem, valuesOf } from './items.ts'
+import { DocumentValues, readingItem } from './items.ts'
 
 /** Values up to this length stand in the index as they are; of longer ones a digest. UTF-16 code units. */
 const LONGEST_VALUE = 200
@@ -33,8 +33,6 @@ export function valueKey(type: string, property: string, value: string): string 
 function keyWith(type: string, property: string, text: string): string {
   return `value\0${type}\0${property}\0${text}`
 }
-
-type Values = ReturnType<typeof valuesOf>
 
 /** An item's entry as it is when it is alone with what it says. */
 interface Known {
@@ -104,7 +102,7 @@ export function* listingEntries(
   ns: string,
   changed?: ReadonlySet<ElementNode>,
 ): Steps<Entry[]> {
-  const values = valuesOf(ns)
+  const values = new DocumentValues(ns)
   const beyond = { left: MOST_BEYOND }
   const entries: Entry[] = []
   const seen = new Map<string, number>()
@@ -122,7 +120,7 @@ export function* listingEntries(
 function* entryOf(
   element: ElementNode,
   ns: string,
-  values: Values,
+  values: DocumentValues,
   changed: ReadonlySet<ElementNode> | undefined,
   beyond: { left: number },
 ): Steps<Entry> {
@@ -148,7 +146,7 @@ const FEW_TYPES = 8
 const MOST_BEYOND = 200_000
 
 /** @throws TreeError (`too-large`) for types and values that multiply beyond all proportion to the text */
-function* keysOf(element: ElementNode, { reading }: Values, beyond: { left: number }): Steps<string[]> {
+function* keysOf(element: ElementNode, read: DocumentValues, beyond: { left: number }): Steps<string[]> {
   const item = yield* readingItem(element)
   const { types, properties } = item
   const keys = new Set<string>()
@@ -160,7 +158,7 @@ function* keysOf(element: ElementNode, { reading }: Values, beyond: { left: numb
     for (const [name, elements] of properties) {
       const values = new Set<string>()
       for (const each of elements) {
-        const value = yield* reading(each, item)
+        const value = yield* read.reading(each, item)
         if (value) values.add(value)
         if (++made % KEYS_PER_STEP === 0) yield
       }

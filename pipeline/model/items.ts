@@ -3,7 +3,7 @@
 import { tooLarge } from '../tree/limits.ts'
 import { isShort } from '../tree/long-text.ts'
 import { propertyNames, typesOf } from '../tree/microdata.ts'
-import { modelValue, readingModelValue } from '../tree/microdata-value.ts'
+import { modelValue, readingModelValue, type ValueReader } from '../tree/microdata-value.ts'
 import { localName } from '../tree/namespaces.ts'
 import {
   attribute,
@@ -69,23 +69,27 @@ export function readItem(element: ElementNode): ModelItem {
 /** `readItem` in steps. */
 export function* readingItem(element: ElementNode): Steps<ModelItem> {
   const properties = new Map<string, ElementNode[]>()
+  // A generator of its own for each item would cost V8 a map in its old space, which keeps the tree as long.
+  const open = isTemplate(element) ? [] : [{ nodes: element.childNodes, next: 0 }]
   let seen = 0
-  function* visit(parent: ElementNode): Steps<void> {
-    if (isTemplate(parent)) return
-    for (const child of parent.childNodes) {
-      if (!isElement(child)) continue
-      if (++seen % NODES_PER_STEP === 0) yield
-      if (attribute(child, 'itemprop')) {
-        for (const name of propertyNames(child)) {
-          const elements = properties.get(name)
-          if (elements) elements.push(child)
-          else properties.set(name, [child])
-        }
+  for (let level = open.at(-1); level; level = open.at(-1)) {
+    const node = level.nodes[level.next++]
+    if (!node) open.pop()
+    if (!node || !isElement(node)) continue
+    if (++seen % NODES_PER_STEP === 0) yield
+    if (attribute(node, 'itemprop')) {
+      for (const name of propertyNames(node)) {
+        const elements = properties.get(name)
+        if (elements) elements.push(node)
+        else properties.set(name, [node])
       }
-      if (child.childNodes.length > 0 && !isItem(child)) yield* visit(child)
     }
+    const { childNodes } = node
+    const first = childNodes[0]
+    // Most elements hold one text or nothing.
+    if (!first || (childNodes.length === 1 && !isElement(first)) || isItem(node) || isTemplate(node)) continue
+    open.push({ nodes: childNodes, next: 0 })
   }
-  yield* visit(element)
   return { element, types: typesOf(element), properties }
 }
 
@@ -100,29 +104,38 @@ export type ReadValue = (element: ElementNode, item: ModelItem) => string | unde
  * @returns a reader for one document, which keeps what it has read
  */
 export function valueReader(ns: string): ReadValue {
-  return valuesOf(ns).read
+  const values = new DocumentValues(ns)
+  return (element, item) => values.read(element, item)
 }
 
-/** Readers for one document, which keep together what they have read: at once, and in steps where a value is long. */
-export function valuesOf(ns: string): {
-  read: ReadValue
-  reading: (element: ElementNode, item: ModelItem) => Steps<string | undefined>
-} {
-  const readNow = modelValue(ns)
-  const known = new Map<ElementNode, string>()
-  let left = VALUE_TEXT
-  const keep = (element: ElementNode, value: string): string => {
-    if ((left -= value.length) < 0) throw tooLarge()
-    known.set(element, value)
-    return value
+/** Reads one document and keeps together what it has read: at once, and in steps where a value is long. */
+export class DocumentValues {
+  readonly #ns: string
+  readonly #readNow: ValueReader
+  readonly #known = new Map<ElementNode, string>()
+  #left = VALUE_TEXT
+
+  /** @param ns base URI of the site's vocabulary */
+  constructor(ns: string) {
+    this.#ns = ns
+    this.#readNow = modelValue(ns)
   }
-  const read: ReadValue = (element, item) =>
-    isItem(element) ? undefined : (known.get(element) ?? keep(element, readNow(element, item)))
-  return {
-    read,
-    *reading(element, item) {
-      if (isShort(element) || isItem(element) || known.has(element)) return read(element, item)
-      return keep(element, yield* readingModelValue(element, item, ns))
-    },
+
+  /** @throws TreeError (`too-large`) when values repeat each other beyond all proportion to the text */
+  read(element: ElementNode, item: ModelItem): string | undefined {
+    if (isItem(element)) return undefined
+    return this.#known.get(element) ?? this.#keep(element, this.#readNow(element, item))
+  }
+
+  /** `read` in steps. */
+  *reading(element: ElementNode, item: ModelItem): Steps<string | undefined> {
+    if (isShort(element) || isItem(element) || this.#known.has(element)) return this.read(element, item)
+    return this.#keep(element, yield* readingModelValue(element, item, this.#ns))
+  }
+
+  #keep(element: ElementNode, value: string): string {
+    if ((this.#left -= value.length) < 0) throw tooLarge()
+    this.#known.set(element, value)
+    return value
   }
 }

@@ -1,6 +1,6 @@
 /** Items as transitions see them: which one each is, and the states of the properties that are watched (REA-100 to REA-105). */
 
-import { isItem, readingItem, valuesOf } from '../model/items.ts'
+import { DocumentValues, isItem, type ModelItem, readingItem } from '../model/items.ts'
 import type { Registry } from '../model/registry.ts'
 import type { PlacedConstraint, PlacedHandler } from '../react/declared/reactions.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
@@ -49,23 +49,15 @@ export function itemReader(registry: Registry, { constraints, handlers }: Transi
   ])
   const watching = bySelector(constraints)
   return function* (document, elements) {
-    const { reading } = valuesOf(registry.vocabulary.ns)
+    const read = new DocumentValues(registry.vocabulary.ns)
     const matchers = watching.map(({ selector, lists }) => ({ lists, asking: askingIn(selector, document) }))
     const found: ItemStates[] = []
     for (const element of elements) {
       if (!isItem(element)) continue
       if (found.length % ITEMS_PER_STEP === 0) yield
       const item = yield* readingItem(element)
-      const texts = function* (name: string): Steps<string[]> {
-        const list: string[] = []
-        for (const value of item.properties.get(name) ?? []) {
-          list.push((yield* reading(value, item)) ?? '')
-          if (list.length % VALUES_PER_STEP === 0) yield
-        }
-        return list
-      }
       const values = new Map<string, string[]>()
-      for (const name of properties) values.set(name, yield* texts(name))
+      for (const name of properties) values.set(name, yield* readingTexts(read, item, name))
       const watchers = new Map<string, Watchers[]>()
       for (const [i, { lists, asking }] of matchers.entries()) {
         if (i % SELECTORS_PER_STEP === SELECTORS_PER_STEP - 1) yield
@@ -78,11 +70,20 @@ export function itemReader(registry: Registry, { constraints, handlers }: Transi
       }
       const [type = ''] = item.types
       const keyed = item.types.map(each => registry.schema(each)?.key?.name).find(name => name !== undefined)
-      const [key] = keyed === undefined ? [] : yield* texts(keyed)
+      const [key] = keyed === undefined ? [] : yield* readingTexts(read, item, keyed)
       found.push({ element, type, types: item.types, key: key || undefined, values, watchers })
     }
     return found
   }
+}
+
+function* readingTexts(read: DocumentValues, item: ModelItem, name: string): Steps<string[]> {
+  const list: string[] = []
+  for (const value of item.properties.get(name) ?? []) {
+    list.push((yield* read.reading(value, item)) ?? '')
+    if (list.length % VALUES_PER_STEP === 0) yield
+  }
+  return list
 }
 
 /** Most constraints share the selector of a type: what it selects is asked once. */
