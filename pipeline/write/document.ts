@@ -75,7 +75,7 @@ export function putDocument(site: Site, write: DocumentPut, authority: Authorizi
     find: current => findAllowed(site, write, 'put', current),
     async prepare(body) {
       await race.begin()
-      return prepare(site, path, write.type, body)
+      return prepare(site, write, body)
     },
     ...(mayFollow(write) && { follow: (found, asked, chain) => followPut(site, found, asked, chain) }),
     async commit(found, asked, chain) {
@@ -179,15 +179,16 @@ function wholeRace(site: Site, { path, transitions }: WholeWrite) {
 }
 
 /** Reads and checks a body: blobs to disk, documents into memory. */
-async function prepare(
-  site: Site,
-  path: string,
-  requestType: string | undefined,
-  body: BodySource,
-): Promise<NewVersion> {
-  const type = storedType(path, requestType)
+async function prepare(site: Site, write: DocumentPut, body: BodySource): Promise<NewVersion> {
+  const type = storedType(write.path, write.type)
   const kind = kindOf(type)
-  if (kind !== 'blob') return savedDocument(site, kind, type, await body.bytes(largestDocument(site.settings)))
+  if (kind !== 'blob') {
+    const bytes = await body.bytes(largestDocument(site.settings))
+    const model = modelState(site, oneAllowance(site), write)
+    // Where the file is kept with its tree, its elements are in use, and the new one takes its place.
+    const isLookedInto = mayBeJudged(site, model) || site.inMemory(write.path)?.keepsTree === true
+    return savedDocument(site, kind, type, bytes, isLookedInto)
+  }
   const staged = await body.stage(site.settings.maxBody)
   const content: Content = staged.bytes ? { bytes: staged.bytes, digest: staged.sha256 } : { staged }
   return { content, digest: staged.sha256, kind: 'blob', type }

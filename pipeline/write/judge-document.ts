@@ -13,7 +13,7 @@ import type { TreeDocument } from '../tree/nodes.ts'
 import { inTurns } from '../tree/steps.ts'
 import type { ModelState } from './commit.ts'
 import { type Consequences, consequencesOf, nothingFollows } from './consequences.ts'
-import { type NewVersion, newDocumentOf, parsedVersion } from './new-version.ts'
+import { holdsItems, type NewVersion, newDocumentOf, parsedVersion } from './new-version.ts'
 import { NO_TRANSITIONS, TransitionJudge, type Transitions } from './transitions.ts'
 
 const NOTHING: Judgement = { requirements: [], failures: [] }
@@ -42,8 +42,9 @@ export async function judgeDocument(
   const judge = TransitionJudge.of(site, model.transitions)
   // Without items, only shapes and what others refer to have a say.
   const isLookedInto = registry.guarded.size > 0 || registry.shapesAt(path).length > 0
-  if (!isLookedInto && !judge && !asked.tree) return { prepared: asked, follows: nothingFollows([]) }
-  const whole = isLookedInto ? await parsedVersion(site, asked) : asked
+  const hasItems = holdsItems(asked)
+  if (!isLookedInto && !judge && !hasItems && !asked.tree) return { prepared: asked, follows: nothingFollows([]) }
+  const whole = isLookedInto || hasItems ? await parsedVersion(site, asked) : asked
   const { prepared, judgement } = await judgedAlone(site, model, path, whole)
   const { tree, derived } = prepared
   const entries = derived?.entries ?? []

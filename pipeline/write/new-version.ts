@@ -9,7 +9,16 @@ import { largestDocument, type Site, type WrittenDocument } from '../site/site.t
 import { type Body, type ByteSplice, blobBytes, type Content } from '../store/blobs.ts'
 import type { Change } from '../store/commit.ts'
 import type { Resource } from '../store/resource.ts'
-import { decode, digestingBytes, digestOf, encoding, joining, measuring, PIECE } from '../tree/document.ts'
+import {
+  decode,
+  digestingBytes,
+  digestOf,
+  encoding,
+  joining,
+  measuring,
+  PIECE,
+  parseDocument,
+} from '../tree/document.ts'
 import type { PlannedSplice } from '../tree/edit/edit.ts'
 import type { DocumentKind, TreeDocument } from '../tree/nodes.ts'
 import type { Stretches } from '../tree/source-text.ts'
@@ -40,9 +49,13 @@ export interface NewDocument extends NewVersion {
   derived: Derived
 }
 
+/** Bytes of a document that is parsed again at once where its tree is wanted after all: a few milliseconds. */
+const SHORT = 64 * 1024
+
 /**
  * A document as somebody saves it: parsed only where that is needed.
  *
+ * @param isLookedInto whether its tree is probably wanted; else a short one comes without it
  * @throws Fault 422 when the bytes are no document
  */
 export async function savedDocument(
@@ -50,12 +63,22 @@ export async function savedDocument(
   kind: DocumentKind,
   type: string,
   bytes: Uint8Array,
+  isLookedInto: boolean,
 ): Promise<NewVersion> {
   const { derivation } = site
-  const read = await readForStorage(bytes, kind, derivation)
+  const { tree, ...read } = await readForStorage(bytes, kind, derivation)
   const { subtypes } = derivation
   const digest = await digestOf(bytes)
-  return { content: { bytes, digest }, digest, kind: 'document', type, bytes, subtypes, ...read }
+  const version: NewVersion = { content: { bytes, digest }, digest, kind: 'document', type, bytes, subtypes, ...read }
+  // A tree weighs many times its text: those that wait for their commits would be copied with each collection.
+  if (tree && (isLookedInto || bytes.length > SHORT || Object.keys(read.derived.declares).length > 0))
+    version.tree = tree
+  return version
+}
+
+/** Whether a version has items: without them there is nothing in its tree to look at, whatever the site declares. */
+export function holdsItems({ derived }: NewVersion): boolean {
+  return derived !== undefined && derived.items.length > 0
 }
 
 /**
@@ -91,11 +114,12 @@ export async function newDocument(
  * @throws Fault 422
  */
 export async function rederived(site: Site, prepared: NewVersion): Promise<NewVersion> {
-  const { tree, derived } = prepared
   const { derivation } = site
   const { subtypes } = derivation
-  if (!tree || !derived || subtypes === prepared.subtypes) return prepared
-  return { ...prepared, subtypes, derived: await deriveInTurns(tree, derivation, derived.profile.utf8) }
+  if (subtypes === prepared.subtypes) return prepared
+  const { tree, derived } = holdsItems(prepared) ? await parsedVersion(site, prepared) : prepared
+  if (!tree || !derived) return prepared
+  return { ...prepared, tree, subtypes, derived: await deriveInTurns(tree, derivation, derived.profile.utf8) }
 }
 
 /**
@@ -236,11 +260,16 @@ export async function bytesOf(body: Body): Promise<Uint8Array> {
 }
 
 export function writtenDocuments(path: string, prepared: NewVersion): WrittenDocument[] {
-  const { bytes, derived, tree } = prepared
+  const { bytes, derived, tree, text, type } = prepared
   if (!bytes || !derived) return []
   const { profile, declares } = derived
-  // A document without a tree declares nothing, whatever types there are.
-  if (!tree) return [{ path, body: { bytes }, profile, declares }]
+  const kind = kindOf(type)
+  if (!tree) {
+    const written = { path, body: { bytes }, profile, declares }
+    // A document without items declares nothing, whatever types there are.
+    if (!holdsItems(prepared) || text === undefined || kind === 'blob') return [written]
+    return [{ ...written, show: look => look(parseDocument(kind, text)) }]
+  }
   return [
     { path, body: { bytes }, profile, declares, show: look => look(tree), newTree: () => done(tree), isSaved: true },
   ]
