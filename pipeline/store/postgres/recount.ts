@@ -99,7 +99,7 @@ interface Text {
 /** Rows of the index as the entries of a resource make them; undefined where those cannot be read. */
 function rowsOf(lines: string): { key: Uint8Array; item: string }[] | undefined {
   try {
-    const rows = [...indexedBy(unpack(lines))].map(({ key, item }) => ({ key, item: pack(item) }))
+    const rows = [...indexedBy(unpack(lines).split('\n'))].map(({ key, item }) => ({ key, item: pack(item) }))
     return [...new Map(rows.map(row => [nameOf(row), row])).values()]
   } catch {
     return undefined

@@ -1,7 +1,7 @@
 /** The index of what documents hold, exchanged entry by entry when a document gets a new version, and guards. */
 
 import type { Guard } from '../../commit.ts'
-import { differentLines, keyOf } from '../../records/changes.ts'
+import { differentLines, indexedBy, keyOf } from '../../records/changes.ts'
 import { byRarity, FEW, TIMES } from '../../records/rarity.ts'
 import { Refusal } from '../../records/refusals.ts'
 import { removeEntries } from './pending.ts'
@@ -17,10 +17,7 @@ export async function exchangeEntries(state: CommitState, id: number, packed: st
     pending,
     gone.map(line => ({ id, item: (JSON.parse(line) as string[])[0] ?? '' })),
   )
-  for (const line of come) {
-    const [item = '', ...keys] = JSON.parse(line) as string[]
-    for (const key of new Set(keys)) pending.entriesCome.push({ site: site.id, key: hexKey(key), id, item })
-  }
+  for (const { key, item } of indexedBy(come)) pending.entriesCome.push({ site: site.id, key: hexOf(key), id, item })
   pending.texts.set(id, packed === '' ? null : packed)
 }
 
@@ -31,7 +28,11 @@ export async function dropEntries(state: CommitState, id: number): Promise<void>
 
 /** A key of the index as the text of bytes. */
 export function hexKey(key: string): string {
-  return `\\x${Buffer.from(keyOf(key)).toString('hex')}`
+  return hexOf(keyOf(key))
+}
+
+function hexOf({ buffer, byteOffset, length }: Uint8Array): string {
+  return `\\x${Buffer.from(buffer, byteOffset, length).toString('hex')}`
 }
 
 /**

@@ -21,7 +21,9 @@ interface Indexed {
 /** Rows of the index as the entries of a resource make them; undefined where those cannot be read. */
 function rowsOf(site: number, lines: string): Set<string> | undefined {
   try {
-    return new Set([...indexedBy(lines)].map(({ key, item }) => `${site} ${Buffer.from(key).toString('hex')} ${item}`))
+    return new Set(
+      [...indexedBy(lines.split('\n'))].map(({ key, item }) => `${site} ${Buffer.from(key).toString('hex')} ${item}`),
+    )
   } catch {
     return undefined
   }
@@ -32,7 +34,7 @@ function indexAgain(statements: Statements, site: number, id: number): void {
   const lines = statements.entryText.get(id)?.lines ?? ''
   statements.removeEntries.run(id)
   if (rowsOf(site, lines) === undefined) statements.removeEntryText.run(id)
-  else for (const { key, item } of indexedBy(lines)) statements.addEntry.run(site, key, id, item)
+  else for (const { key, item } of indexedBy(lines.split('\n'))) statements.addEntry.run(site, key, id, item)
 }
 
 /** Each resource is found by what its entries say, and by nothing else. */

@@ -7,7 +7,9 @@ import type { Guard } from '../../commit.ts'
 import { differentLines, indexedBy, keyOf } from '../../records/changes.ts'
 import { rarestFirst } from '../../records/rarity.ts'
 import { Refusal } from '../../records/refusals.ts'
+import type { Value } from '../database.ts'
 import type { CommitState } from './commit-state.ts'
+import { ENTRIES_AT_ONCE } from './statements.ts'
 
 /** Puts the entries of a new version in place of those of the old one. @param packed undefined for none */
 export function exchangeEntries(
@@ -20,8 +22,14 @@ export function exchangeEntries(
   if (before === packed) return
   const [gone, come] = differentLines(before, packed)
   for (const line of gone) statements.removeEntry.run(id, (JSON.parse(line) as string[])[0] ?? '')
-  for (const { key, item } of come.flatMap(line => [...indexedBy(line)]))
-    statements.addEntry.run(site.id, key, id, item)
+  let rows: Value[] = [site.id, id]
+  for (const { key, item } of indexedBy(come)) {
+    rows.push(key, item)
+    if (rows.length < 2 + 2 * ENTRIES_AT_ONCE) continue
+    statements.addEntries.run(...rows)
+    rows = [site.id, id]
+  }
+  for (let i = 2; i < rows.length; i += 2) statements.addEntry.run(site.id, rows[i] ?? null, id, rows[i + 1] ?? null)
   if (packed === '') statements.removeEntryText.run(id)
   else statements.setEntryText.run(id, packed)
 }

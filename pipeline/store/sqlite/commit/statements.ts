@@ -27,6 +27,11 @@ export const TOGETHER = 4096
 
 const MOVING = COLUMNS.split(', ').map(name => MOVED[name] ?? name)
 
+/** Rows of the index that one statement adds: more make it longer without making a row cheaper. */
+export const ENTRIES_AT_ONCE = 16
+
+const ENTRIES = Array.from({ length: ENTRIES_AT_ONCE }, (_, i) => `(?1, ?${2 * i + 3}, ?2, ?${2 * i + 4})`)
+
 /** The compiled statements of a writing connection. */
 export type Statements = ReturnType<typeof prepareStatements>
 
@@ -127,6 +132,8 @@ export function prepareStatements(database: Database) {
     copyEntryText: run('INSERT INTO entry_text (id, lines) SELECT ?, lines FROM entry_text WHERE id = ?'),
     removeEntryTextsBelow: run(`DELETE FROM entry_text WHERE id IN (${IDS_BELOW})`),
     addEntry: run('INSERT OR IGNORE INTO entry (site, key, id, item) VALUES (?, ?, ?, ?)'),
+    /** Site and resource, then key and item of each. */
+    addEntries: run(`INSERT OR IGNORE INTO entry (site, key, id, item) VALUES ${ENTRIES.join(', ')}`),
     removeEntry: run('DELETE FROM entry WHERE id = ? AND item = ?'),
     removeEntries: run('DELETE FROM entry WHERE id = ?'),
     copyEntries: run('INSERT INTO entry (site, key, id, item) SELECT ?, key, ?, item FROM entry WHERE id = ?'),

@@ -45,6 +45,19 @@ export function describeEntries(open: Open): void {
       expect(await site.lookup(['all', 'each', 'none'])).to.deep.equal([])
     })
 
+    for (const many of [1, 7, 8, 9, 16, 17, 300])
+      it(`finds each of ${many} entries that one document has, and none that have gone`, async () => {
+        const entries = Array.from({ length: many }, (_, i) => entry(`${i}`, 'all', `own ${i}`))
+        await done(site, [put('/a.html', 'x', { entries })])
+        expect(await site.lookup(['all'])).to.have.length(many)
+        for (const i of entries.keys()) expect(await found(`own ${i}`)).to.deep.equal([`/a.html ${i}`])
+        await opened.intact()
+        await done(site, [put('/a.html', 'y', { entries: entries.slice(0, 1) })])
+        expect(await found('all')).to.deep.equal(['/a.html 0'])
+        for (const i of entries.keys()) expect(await found(`own ${i}`)).to.have.length(i === 0 ? 1 : 0)
+        await opened.intact()
+      })
+
     it('keeps sites apart', async () => {
       await done(site, [holding('/a.html', entry('1', 'x'))])
       expect(await opened.store.site('example.net').lookup(['x'])).to.deep.equal([])
