@@ -1,7 +1,7 @@
 /** The responses of the members of one leaf, put together from those that were written before, and new ones (DAV-37). */
 
 import type { Property } from '../../pipeline/store/resource.ts'
-import type { ShownLocks } from '../locks/locks-in-force.ts'
+import { type ShownLocks, takenOn } from '../locks/locks-in-force.ts'
 import type { Node } from '../places/place.ts'
 import { needsWindows } from '../properties/response.ts'
 import type { Leaf } from './listings.ts'
@@ -29,12 +29,12 @@ const NOBODY: ReadonlySet<Node> = new Set()
 
 /** Whether the responses of a leaf still say it all. */
 export function isSteady({ locked }: LeafResponses, leaf: Leaf, locks: ShownLocks): boolean {
-  return locked.size === 0 && !(locks.inside && leaf.some(node => showsLocks(node, locks)))
+  return locked.size === 0 && !(locks.taken.size > 0 && leaf.some(node => showsLocks(node, locks)))
 }
 
 /** @returns whether a member is under locks of its own */
-function showsLocks({ resource }: Node, { inside, of }: ShownLocks): boolean {
-  return inside && of(resource.path).length > 0
+function showsLocks({ resource }: Node, locks: ShownLocks): boolean {
+  return takenOn(locks, resource.path).length > 0
 }
 
 /**

@@ -7,7 +7,7 @@ import { encodePath } from '../../pipeline/http/path.ts'
 import type { Property } from '../../pipeline/store/resource.ts'
 import { memberTag } from '../conditions/answer-tags.ts'
 import type { Exchange } from '../exchange.ts'
-import { lockDiscoveryXml } from '../locks/lock-xml.ts'
+import { locksTold } from '../locks/lock-xml.ts'
 import type { ShownLocks } from '../locks/locks-in-force.ts'
 import { isCollection, type Node } from '../places/place.ts'
 import type { View } from '../places/view.ts'
@@ -68,7 +68,10 @@ export async function multistatusBody(
     view,
     leaves.map((leaf, i) => (ready[i] ? undefined : unwritten(leaf, before, locks))),
   )
-  const write = await responseWriter(telling)
+  const write = await responseWriter(
+    telling,
+    leaves.reduce((sum, leaf) => sum + leaf.length, 0),
+  )
   const writeMember = (node: Node, properties: readonly Property[]) =>
     write({ node, etag: memberTag(node.resource) }, false, properties)
   const all = new Map<Leaf, LeafResponses>()
@@ -87,8 +90,8 @@ export async function multistatusBody(
 
 /** What the responses of leaves depend on beside the leaves; undefined where that changes all the time. */
 function questionOf({ exchange, asked, locks }: Telling): string | undefined {
-  const inherited = locks.own.some(({ depth }) => depth === 'infinity')
-  if (exchange.method !== 'PROPFIND' || !locks.known || inherited || tellsRoom(exchange, asked)) return undefined
+  const inherits = locks.inherited.length > 0
+  if (exchange.method !== 'PROPFIND' || !locks.known || inherits || tellsRoom(exchange, asked)) return undefined
   return `${exchange.mount.site.store.name}\n${exchange.path}\n${exchange.author.view}\n${wantsMinimal(exchange)}\n${asked.key}`
 }
 
@@ -128,15 +131,16 @@ function joined(pages: readonly Page[], end: string): PiecesBody {
   return { pieces: size > SMALL ? pieces : [Buffer.concat(pieces, size)], size }
 }
 
-/** Writes the responses of one answer. */
-async function responseWriter({ exchange, asked, locks }: Telling): Promise<WriteResponse> {
+/** Writes the responses of one answer. @param members how many there are in it */
+async function responseWriter({ exchange, asked, locks }: Telling, members: number): Promise<WriteResponse> {
   const { mount, author } = exchange
   const { prefix, settings } = mount
   const minimal = wantsMinimal(exchange)
   const title = settings.title ?? settings.host
   const room = tellsRoom(exchange, asked) ? await roomOn(exchange) : undefined
   const wantsChecksums = namesIn(asked).some(name => keyOf(name) === CHECKSUMS_KEY)
-  const hrefs = (path: string) => prefix + encodePath(path)
+  const hrefOfLock = (path: string) => prefix + encodePath(path)
+  const told = locks.known ? locksTold(locks, { members, user: author.user, hrefOf: hrefOfLock }) : undefined
 
   function respond(
     { node: { resource }, etag }: Target,
@@ -150,7 +154,7 @@ async function responseWriter({ exchange, asked, locks }: Telling): Promise<Writ
       resource,
       etag,
       displayName: displayName(resource.path, title),
-      lockDiscovery: locks.known ? lockDiscoveryXml(isTarget ? locks.own : locks.of(resource.path), hrefs) : undefined,
+      lockDiscovery: isTarget ? told?.ofTarget : told?.ofMember(resource.path),
       writable: author.scope.write && isOpen,
       short: needsWindows(dead),
       ...(checksums && { checksums }),

@@ -2,6 +2,7 @@
 
 import type { Lock } from '../../pipeline/coordination/locks.ts'
 import { escapeMarkup } from '../../pipeline/http/markup.ts'
+import { type ShownLocks, takenOn } from './locks-in-force.ts'
 
 const WRITE = '<D:locktype><D:write/></D:locktype>'
 
@@ -17,15 +18,76 @@ export const shortSupportedLockXml = supportedLockXml
   .replaceAll('D:', '')
   .replace('<supportedlock>', '<supportedlock xmlns="DAV:">')
 
+/** Writes a decoded path as a path-absolute reference, with the prefix of the mount. */
+type HrefOf = (path: string) => string
+
+/**
+ * Bytes that the locks which members inherit may take in one listing, and as many those taken on members themselves. Each of
+ * 64 shared locks with its owner at each member would make gigabytes.
+ */
+const MOST_BYTES = 4 * 1024 * 1024
+/** Bytes of an `activelock` beside its owner and the locked URL, which is no longer than that of the member. */
+const FRAME = 320
+
 /**
  * @param locks in effect on one resource, inherited ones included
- * @param hrefOf writes a decoded path as a path-absolute reference, with the prefix of the mount
  * @param now unix milliseconds
  * @returns the `lockdiscovery` element; the prefix `D` means `DAV:`
  */
-export function lockDiscoveryXml(locks: readonly Lock[], hrefOf: (path: string) => string, now = Date.now()): string {
-  if (locks.length === 0) return '<D:lockdiscovery/>'
-  return `<D:lockdiscovery>${locks.map(lock => activeLock(lock, hrefOf(lock.path), now)).join('')}</D:lockdiscovery>`
+export function lockDiscoveryXml(locks: readonly Lock[], hrefOf: HrefOf, now = Date.now()): string {
+  return inDiscovery(activeLocks(locks, hrefOf, now))
+}
+
+/** The `lockdiscovery` elements of one listing. */
+export interface ToldLocks {
+  ofTarget: string
+  /** @param path of a direct member, decoded */
+  ofMember(path: string): string
+}
+
+/**
+ * Tells the locks of a listing: all of them at the target. Members tell theirs as well, unless that would make a listing too
+ * long: then each tells one, without its owner, so that clients see that it is locked, and find a token of their own again.
+ *
+ * @param members how many there are
+ * @param user whose locks come first where not all are told
+ * @param now unix milliseconds
+ */
+export function locksTold(
+  locks: ShownLocks,
+  { members, user, hrefOf, now = Date.now() }: { members: number; user: string; hrefOf: HrefOf; now?: number },
+): ToldLocks {
+  const { own, inherited, taken } = locks
+  const all = (some: readonly Lock[]) => activeLocks(some, hrefOf, now)
+  function one(some: readonly Lock[]): string {
+    const told = some.find(lock => lock.user === user) ?? some[0]
+    return told ? activeLock({ ...told, owner: '' }, hrefOf(told.path), now) : ''
+  }
+  const tellInherited = bytesOf(inherited) * members > MOST_BYTES ? one : all
+  let bytesTaken = 0
+  for (const onOne of taken.values()) bytesTaken += bytesOf(onOne)
+  const tellTaken = bytesTaken > MOST_BYTES ? one : all
+  const fromAbove = members === 0 ? '' : tellInherited(inherited)
+  const unlocked = inDiscovery(fromAbove)
+  return {
+    ofTarget: inDiscovery(all(own)),
+    ofMember(path) {
+      const itself = takenOn(locks, path)
+      return itself.length === 0 ? unlocked : inDiscovery(fromAbove + tellTaken(itself))
+    },
+  }
+}
+
+function bytesOf(locks: readonly Lock[]): number {
+  return locks.reduce((sum, { owner }) => sum + Buffer.byteLength(owner) + FRAME, 0)
+}
+
+function inDiscovery(activeLocks: string): string {
+  return activeLocks === '' ? '<D:lockdiscovery/>' : `<D:lockdiscovery>${activeLocks}</D:lockdiscovery>`
+}
+
+function activeLocks(locks: readonly Lock[], hrefOf: HrefOf, now: number): string {
+  return locks.map(lock => activeLock(lock, hrefOf(lock.path), now)).join('')
 }
 
 function activeLock({ scope, depth, owner, expires, token }: Lock, root: string, now: number): string {

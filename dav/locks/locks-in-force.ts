@@ -63,21 +63,22 @@ function lockedFault(path: string): Fault {
 export interface ShownLocks {
   /** In effect on the target. */
   own: readonly Lock[]
-  /** In effect on a direct member, by its decoded path with or without slash. */
-  of: (member: string) => readonly Lock[]
-  /** Whether any was taken on a member itself. */
-  inside: boolean
+  /** Those of them that are in effect on its members as well. */
+  inherited: readonly Lock[]
+  /** Taken on direct members themselves, by {@link lockKey}. */
+  taken: ReadonlyMap<string, readonly Lock[]>
   /** False while locks cannot be looked up: reads go on, and show none (EVT-81). */
   known: boolean
 }
 
-const UNKNOWN: ShownLocks = { own: [], of: () => [], inside: false, known: false }
+const NONE_TAKEN: ShownLocks['taken'] = new Map()
+const UNKNOWN: ShownLocks = { own: [], inherited: [], taken: NONE_TAKEN, known: false }
 
 /** Looks up the locks that an answer about a single resource shows. */
 export function locksOn(locks: Locks, site: string, path: string): Promise<ShownLocks> {
   return unlessAway(async () => {
     const own = await locks.on(site, path)
-    return { own, of: () => own, inside: false, known: true }
+    return { own, inherited: [], taken: NONE_TAKEN, known: true }
   })
 }
 
@@ -102,14 +103,11 @@ async function unlessAway(look: () => Promise<ShownLocks>): Promise<ShownLocks> 
 async function lookAround(locks: Locks, site: string, collection: string): Promise<ShownLocks> {
   const own = await locks.on(site, collection)
   const inherited = own.filter(lock => lock.depth === 'infinity')
-  const byMember = Map.groupBy(await locks.onMembers(site, collection), lock => lockKey(lock.path))
-  return {
-    own,
-    inside: byMember.size > 0,
-    known: true,
-    of: member => {
-      const taken = byMember.get(lockKey(member))
-      return taken ? [...inherited, ...taken] : inherited
-    },
-  }
+  const taken = Map.groupBy(await locks.onMembers(site, collection), lock => lockKey(lock.path))
+  return { own, inherited, taken, known: true }
+}
+
+/** @returns locks taken on a member itself, which its decoded path names with or without slash */
+export function takenOn({ taken }: ShownLocks, member: string): readonly Lock[] {
+  return (taken.size > 0 && taken.get(lockKey(member))) || []
 }

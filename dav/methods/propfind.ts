@@ -10,7 +10,7 @@ import { answerTag, memberTag } from '../conditions/answer-tags.ts'
 import { depthOf, type Exchange } from '../exchange.ts'
 import { multistatusBody, tellsRoom } from '../listings/multistatus.ts'
 import { syncToken } from '../listings/sync-states.ts'
-import { locksInListing, locksOn, type ShownLocks } from '../locks/locks-in-force.ts'
+import { locksInListing, locksOn, type ShownLocks, takenOn } from '../locks/locks-in-force.ts'
 import type { Mount } from '../mount.ts'
 import { isCollection, type Node } from '../places/place.ts'
 import { SYNC_TOKEN_KEY } from '../properties/live-properties.ts'
@@ -94,16 +94,14 @@ async function list(question: Question): Promise<Answer> {
   const looked = await lookFor(mount, () => locksInListing(mount.locks, mount.site.store.name, node.resource.path))
   const { locks } = looked
   // Without locks on members the state of the collection says it all.
-  const evident = locks.known && !locks.inside
+  const evident = locks.known && locks.taken.size === 0
   if (evident) {
     const tag = answerTag(node.resource, '1', locks.own)
     if (isCurrent(exchange, tag)) return repeatable(question, looked, unchanged(question, tag))
   }
   const leaves = await visibleLeaves(exchange, node)
-  const shown = [
-    ...locks.own,
-    ...(locks.inside ? leaves.flat() : []).flatMap(({ resource }) => locks.of(resource.path)),
-  ]
+  const members = locks.taken.size === 0 ? [] : leaves.flat()
+  const shown = [...locks.own, ...members.flatMap(({ resource }) => takenOn(locks, resource.path))]
   const tag = answerTag(node.resource, '1', shown)
   if (!evident && locks.known && isCurrent(exchange, tag)) return unchanged(question, tag)
   checkCells(
@@ -150,8 +148,8 @@ function repeatable({ exchange, stored, isRepeatable }: Question, { locks, areNo
   return { ...answer, reuse }
 }
 
-function isFree({ known, own, inside }: ShownLocks): boolean {
-  return known && !inside && own.length === 0
+function isFree({ known, own, taken }: ShownLocks): boolean {
+  return known && taken.size === 0 && own.length === 0
 }
 
 function unchanged({ headers }: Question, tag: string): Answer {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type GuardedChange, guardLocks, locksInListing } from '../../../dav/locks/locks-in-force.ts'
+import { type GuardedChange, guardLocks, locksInListing, takenOn } from '../../../dav/locks/locks-in-force.ts'
 import { openLocalLocks } from '../../../pipeline/coordination/local/locks.ts'
 import type { Lock, LockRequest, Locks } from '../../../pipeline/coordination/locks.ts'
 import { Fault } from '../../../pipeline/fault.ts'
@@ -126,8 +126,9 @@ describe('locks in a listing', () => {
     await take(locks, '/a/d/g', shared)
     const listing = await locksInListing(locks, SITE, '/a/')
     expect(listing.own).to.deep.equal([root, flat])
-    expect(listing.of('/a/f')).to.deep.equal([root, file])
-    expect(listing.of('/a/d/')).to.deep.equal([root, folder])
-    expect(listing.of('/a/other')).to.deep.equal([root])
+    expect(listing.inherited).to.deep.equal([root])
+    expect(takenOn(listing, '/a/f')).to.deep.equal([file])
+    expect(takenOn(listing, '/a/d/')).to.deep.equal([folder])
+    expect(takenOn(listing, '/a/other')).to.deep.equal([])
   })
 })
