@@ -105,7 +105,7 @@ export function connections(
       }
       server.on('connection', collect(accepted))
       server.on('connection', (socket: Socket) => {
-        if (room.take(socket)) return
+        if (room.take(socket, secure)) return
         // What it may ask stays unread: on most systems the answer is read all the same.
         if (!secure) socket.end(lastAnswer(noRoom(), brokenDocument))
         setImmediate(() => socket.destroy())

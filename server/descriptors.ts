@@ -10,17 +10,28 @@ export interface ConnectionRoom {
   /**
    * Counts a connection until it is closed, and closes idle ones where there is no room.
    *
+   * @param secure it speaks TLS, and cannot be answered before both ends have agreed on keys
    * @returns false where nobody can wait for its first request
    */
-  take(socket: Socket): boolean
+  take(socket: Socket, secure: boolean): boolean
   /** Connections that found no room when they came, by name. */
   readonly waiting: { readonly size: number }
   /** Whether the next request of a connection is to be answered by what it asks for; always while nobody waits. */
   mayAsk(socket: Socket): boolean
   /** Whether there is room for one more. */
   hasRoom(): boolean
+  /** Connections that were turned away since the start. */
+  readonly refused: Readonly<Refused>
   /** Has a function called that closes idle connections. */
   onFull(closeIdle: () => void): void
+}
+
+/** Connections that found no room, by what their clients came to know. */
+export interface Refused {
+  /** Told so, by 503. */
+  answered: number
+  /** Closed without a word: over TLS where nobody can wait any more, or without a request in time. */
+  closed: number
 }
 
 export interface RoomOptions {
@@ -29,7 +40,7 @@ export interface RoomOptions {
   /** Connections beyond them that may wait for room, and are told if there is none. */
   spare: number
   /** Told now and then of connections that find no room. */
-  full: (connections: number) => void
+  full: (connections: number, refused: Readonly<Refused>) => void
   /** Milliseconds; the system's by default. */
   now?: () => number
 }
@@ -67,6 +78,7 @@ export function connectionRoom({ most, spare, full, now = () => performance.now(
   const sweeps: (() => void)[] = []
   /** Those that found no room when they came, with the end of their patience. */
   const waiting = new Map<string, NodeJS.Timeout>()
+  const refused: Refused = { answered: 0, closed: 0 }
   let count = 0
   let swept = Number.NEGATIVE_INFINITY
   let told = Number.NEGATIVE_INFINITY
@@ -77,27 +89,33 @@ export function connectionRoom({ most, spare, full, now = () => performance.now(
     for (const closeIdle of sweeps) closeIdle()
   }
 
-  function tell(): void {
+  function refuse(how: keyof Refused): void {
+    refused[how]++
     if (now() - told < WORD) return
     told = now()
-    full(count)
+    full(count, refused)
   }
 
   return {
     waiting,
+    refused,
     hasRoom: () => count < most,
     onFull: closeIdle => void sweeps.push(closeIdle),
-    take(socket) {
+    take(socket, secure) {
       count++
       socket.once('close', () => count--)
       if (count <= most) return true
       makeRoom()
       if (count > most + spare) {
-        tell()
+        refuse(secure ? 'closed' : 'answered')
         return false
       }
       const name = nameOf(socket)
-      const timer = setTimeout(() => socket.destroy(), PATIENCE).unref()
+      const giveUp = () => {
+        refuse('closed')
+        socket.destroy()
+      }
+      const timer = setTimeout(giveUp, PATIENCE).unref()
       waiting.set(name, timer)
       socket.once('close', () => {
         clearTimeout(timer)
@@ -110,7 +128,7 @@ export function connectionRoom({ most, spare, full, now = () => performance.now(
       const timer = waiting.get(name)
       if (timer === undefined) return true
       if (count > most) {
-        tell()
+        refuse('answered')
         return false
       }
       // Others have gone meanwhile.
@@ -124,6 +142,7 @@ export function connectionRoom({ most, spare, full, now = () => performance.now(
 /** Room without a bound, where the system tells of none. */
 export const ENDLESS: ConnectionRoom = {
   waiting: { size: 0 },
+  refused: { answered: 0, closed: 0 },
   take: () => true,
   mayAsk: () => true,
   hasRoom: () => true,

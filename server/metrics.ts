@@ -6,6 +6,7 @@ import type { Counters } from '../pipeline/language/javascript/interface.ts'
 import type { Memory } from '../pipeline/memory.ts'
 import type { OutboundFigures } from '../pipeline/react/outbound/queue.ts'
 import { askForMetrics, prometheus } from './cluster-metrics.ts'
+import type { Refused } from './descriptors.ts'
 import { Durations, FACES, type Face, RequestCounts } from './finished-requests.ts'
 import { reached, type Services } from './health.ts'
 
@@ -22,6 +23,7 @@ interface Figures {
   streams?: () => number
   outbound?: () => OutboundFigures
   scripts?: () => Counters
+  refused?: () => Readonly<Refused>
   memory?: Memory
 }
 
@@ -104,6 +106,21 @@ function registryOf(options: Figures, requests: RequestCounts, durations: Readon
         this.inc({ outcome: 'delivered' }, delivered)
         this.inc({ outcome: 'retried' }, retried)
         this.inc({ outcome: 'failed' }, failed)
+      },
+    })
+  }
+  if (options.refused) {
+    const { refused } = options
+    new Counter({
+      name: 'scriptorium_connections_refused_total',
+      help: 'Connections that found no descriptor, by whether they were told so',
+      labelNames: ['how'],
+      registers: [registry],
+      collect() {
+        const { answered, closed } = refused()
+        this.reset()
+        this.inc({ how: 'answered' }, answered)
+        this.inc({ how: 'closed' }, closed)
       },
     })
   }

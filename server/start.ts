@@ -82,9 +82,14 @@ function fallbackOf({ defaults }: Settings) {
 function roomOf(log: Log): ConnectionRoom {
   const found = descriptors()
   if (!found) return ENDLESS
-  const full = (connections: number) =>
-    log.warn({ connections, descriptors: found.limit }, 'too few descriptors for more connections: they are 503')
-  return connectionRoom({ ...sharedOut(found), full })
+  return connectionRoom({
+    ...sharedOut(found),
+    full: (connections, refused) =>
+      log.warn(
+        { connections, descriptors: found.limit, ...refused },
+        'too few descriptors for more connections: they are 503, or closed unanswered where nobody can wait for their keys',
+      ),
+  })
 }
 
 /** How the server listens, on whichever port. */
@@ -140,11 +145,13 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     grown: () => memory.makeRoom(),
   })
   const services = servicesOf(store, settings.redis === undefined ? undefined : coordination.isUp)
+  let room = ENDLESS
   const metrics = createMetrics({
     services,
     streams: () => streams.size,
     outbound: () => outbound.figures(),
     scripts: () => javascript.counters(),
+    refused: () => room.refused,
     memory,
   })
   watchOwnHeap(memory)
@@ -181,7 +188,6 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     idle: settings.limits.bodyIdle,
   }
   let ready = false
-  let room = ENDLESS
   const platform = platformRoutes({
     brands: new Set([settings.defaults.brand, ...settings.sites.map(site => site.brand)]),
     metrics,

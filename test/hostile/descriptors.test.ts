@@ -8,7 +8,7 @@ import { describe, it } from 'mocha'
 import { asFault } from '../../pipeline/failures.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { StoreError } from '../../pipeline/store/errors.ts'
-import { connectionRoom, descriptors, sharedOut } from '../../server/descriptors.ts'
+import { connectionRoom, descriptors, type Refused, sharedOut } from '../../server/descriptors.ts'
 import { eventually } from '../support/eventually.ts'
 import { client } from '../support/http.ts'
 import { startProcess } from '../support/process.ts'
@@ -53,12 +53,16 @@ describe('more connections than the system has descriptors for', () => {
     let idle: Socket | undefined
     room.onFull(() => idle?.destroy())
     const all = Array.from({ length: 5 }, counted)
-    expect(all.map(room.take), 'there is room to wait').to.deep.equal([true, true, true, true, false])
+    expect(
+      all.map(socket => room.take(socket, false)),
+      'there is room to wait',
+    ).to.deep.equal([true, true, true, true, false])
     const [first, second, third, fourth, fifth] = all
     if (!first || !second || !third || !fourth || !fifth) throw new Error('no connections')
     fifth.destroy()
     expect([first, second, third, fourth].map(room.mayAsk)).to.deep.equal([true, true, false, false])
     expect(words, 'one line for all').to.deep.equal([5])
+    expect(room.refused).to.deep.equal({ answered: 3, closed: 0 })
     expect(room.hasRoom()).to.equal(false)
     fourth.destroy()
     first.destroy()
@@ -68,13 +72,22 @@ describe('more connections than the system has descriptors for', () => {
     expect(room.hasRoom()).to.equal(true)
   })
 
+  it('SEC-12 who cannot be told, over TLS, is counted and logged as closed', () => {
+    const words: Refused[] = []
+    const room = connectionRoom({ most: 1, spare: 0, full: (_, refused) => words.push({ ...refused }), now: () => 0 })
+    const all = Array.from({ length: 3 }, counted)
+    expect(all.map(socket => room.take(socket, true))).to.deep.equal([true, false, false])
+    expect(words).to.deep.equal([{ answered: 0, closed: 1 }])
+    expect(room.refused).to.deep.equal({ answered: 0, closed: 2 })
+  })
+
   it('connections that nobody uses make room for others', () => {
     const room = connectionRoom({ most: 1, spare: 1, full: () => undefined })
     const idle = counted()
     room.onFull(() => idle.destroy())
-    room.take(idle)
+    room.take(idle, false)
     const next = counted()
-    room.take(next)
+    room.take(next, false)
     expect([idle.isClosed, room.mayAsk(next)]).to.deep.equal([true, true])
     next.destroy()
   })
@@ -90,7 +103,12 @@ describe('more connections than the system has descriptors for', () => {
 
   it('SEC-12 with 64 descriptors, of 80 connections none that sends a request stays unanswered, and health says why', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'scriptorium-descriptors-'))
-    const settings = { data: join(folder, 'data'), log: { level: 'warn', format: 'json' }, health: { public: true } }
+    const settings = {
+      data: join(folder, 'data'),
+      log: { level: 'warn', format: 'json' },
+      health: { public: true },
+      metrics: { public: true },
+    }
     const server = await startProcess(folder, { ...settings, sites: [{ host: 'localhost' }] }, {}, 64)
     const held: Socket[] = []
     try {
@@ -118,6 +136,8 @@ describe('more connections than the system has descriptors for', () => {
       await eventually(() => expect(server.everything()).to.include('too few descriptors for more connections'))
       for (const socket of held) socket.destroy()
       await eventually(async () => expect((await http('GET', '/-platform/health/ready')).status).to.equal(200))
+      const { text } = await http('GET', '/-platform/metrics')
+      expect(Number(/^scriptorium_connections_refused_total{how="answered"} (\d+)/m.exec(text)?.[1])).to.be.at.least(1)
       const answers = await Promise.all(Array.from({ length: 80 }, () => answerOn(server.port)))
       expect(answers.filter(answer => !/^HTTP\/1\.1 [2-5]\d\d /.test(answer))).to.deep.equal([])
     } finally {
