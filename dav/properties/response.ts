@@ -4,6 +4,7 @@ import { escapeMarkup } from '../../pipeline/http/markup.ts'
 import { encodePath } from '../../pipeline/http/path.ts'
 import type { Property } from '../../pipeline/store/resource.ts'
 import { DAV } from '../requests/xml.ts'
+import { holdsForeignName, isForeign } from '../requests/xml-names.ts'
 import { ALLPROP, type LiveProperty, LOCK_DISCOVERY_KEY, liveProperty, type Subject } from './live-properties.ts'
 import type { PropRequest } from './prop-request.ts'
 import { keyOf, type PropertyName } from './property-name.ts'
@@ -47,6 +48,14 @@ export function propertyElement({ namespace, name }: PropertyName, content = '')
   return content === '' ? `<${tag}${declaration}/>` : `<${tag}${declaration}>${content}</${tag}>`
 }
 
+/**
+ * Whether every client can read a dead property. What was stored when names of XML's fifth edition were taken would make many
+ * of them refuse the whole answer (DAV-35).
+ */
+function isReadable({ name, value }: Property): boolean {
+  return !isForeign(name) && !(value.startsWith('<') && holdsForeignName(value))
+}
+
 /** A dead property as it was set: plain text, or a whole element with attributes and structure. */
 function deadElement(property: Property): string {
   const { namespace, name, value } = property
@@ -61,16 +70,17 @@ export function propstat(elements: string, status: string, extra = ''): string {
 }
 
 /**
- * @param dead the resource's dead properties
+ * @param stored the resource's dead properties
  * @param minimal leaves out what was not found (DAV-37)
  */
 export function propertyResponse(
   href: string,
   subject: Subject,
-  dead: readonly Property[],
+  stored: readonly Property[],
   request: PropRequest,
   minimal: boolean,
 ): string {
+  const dead = stored.every(isReadable) ? stored : stored.filter(isReadable)
   const { found, missing } = request.form === 'prop' ? named(subject, dead, request.names) : all(subject, dead, request)
   const away = subject.lockDiscovery === undefined && asksForLocks(request) ? LOCKS_AWAY : ''
   // A response needs a propstat, so an empty one stands where nothing was asked for, or nothing is there to be told.

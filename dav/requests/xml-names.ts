@@ -62,9 +62,17 @@ const LETTER = `A-Za-z${BASE_CHAR}${IDEOGRAPHIC}`
 /** Productions 4 and 5. */
 const NAME = new RegExp(`^[${LETTER}_:][${LETTER}0-9${DIGIT}._:${COMBINING_CHAR}${EXTENDER}-]*$`, 'u')
 const ASCII = /^[\0-\x7f]*$/
+/** What is a letter may stand anywhere in a name. */
+const LETTERS = new RegExp(`^[\\0-\\x7f${LETTER}]*$`)
+/**
+ * Pieces of well-formed XML, one after the other: comments and CDATA, text behind markup, values of attributes, and names, which
+ * alone are captured. What an instruction says between its target and its end is passed over as well.
+ */
+const PIECES =
+  /<!--.*?-->[^<]*|<!\[CDATA\[.*?\]\]>[^<]*|<\?([^\s?]+).*?\?>[^<]*|"[^"]*"|'[^']*'|>[^<]*|([^\s<>/="']+)/gs
 
 /**
- * Looks for a name of an element or attribute that the fourth edition does not know, in steps.
+ * Looks for a name of an element, attribute or processing instruction that the fourth edition does not know, in steps.
  *
  * @param source text of the document: ASCII is the same in all editions
  * @returns the first; undefined where there is none
@@ -76,7 +84,10 @@ export function* findingForeignName(root: ParentNode, source: string): Steps<str
   for (let parent = open.pop(); parent; parent = open.pop()) {
     for (const node of parent.childNodes) {
       if (++seen % NODES_PER_STEP === 0) yield
-      if (!isElement(node)) continue
+      if (!isElement(node)) {
+        if (node.nodeName === '#instruction' && isForeign(node.target)) return node.target
+        continue
+      }
       if (isForeign(node.tagName)) return node.tagName
       for (const { name } of node.attrs) if (isForeign(name)) return name
       open.push(node)
@@ -85,6 +96,18 @@ export function* findingForeignName(root: ParentNode, source: string): Steps<str
   return undefined
 }
 
-function isForeign(name: string): boolean {
+/** Whether the fourth edition does not know a name. */
+export function isForeign(name: string): boolean {
   return !ASCII.test(name) && !NAME.test(name)
+}
+
+/**
+ * Whether the fourth edition does not know a name in an element. It costs a look at each character.
+ *
+ * @param xml a whole element, well formed by some edition, without a document type
+ */
+export function holdsForeignName(xml: string): boolean {
+  if (LETTERS.test(xml)) return false
+  for (const [, target, name = target] of xml.matchAll(PIECES)) if (name !== undefined && isForeign(name)) return true
+  return false
 }

@@ -3,6 +3,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { parseXmlBody } from '../../../dav/requests/xml.ts'
+import { holdsForeignName } from '../../../dav/requests/xml-names.ts'
 import { Fault } from '../../../pipeline/fault.ts'
 import { page, put } from '../../support/content.ts'
 import { type Client, client } from '../../support/http.ts'
@@ -37,6 +38,7 @@ describe('names in XML bodies', () => {
   const FORMS: [what: string, form: (name: string) => string][] = [
     ['an element', name => `<a><${name}/></a>`],
     ['an attribute', name => `<a><b ${name}=""/></a>`],
+    ['an instruction', name => `<a><?${name} b?></a>`],
     ['a prefix', name => `<a xmlns:${name}="urn:x"><${name}:b/></a>`],
   ]
   for (const [what, form] of FORMS) {
@@ -44,7 +46,25 @@ describe('names in XML bodies', () => {
       it(`DAV-32 ${name} is the name of ${what}`, () => expect(outcome(form(name))).to.equal('read'))
     for (const name of FOREIGN)
       it(`DAV-32 ${name} is no name of ${what}`, () => expect(outcome(form(name))).to.equal('400 MalformedXml'))
+    it(`DAV-35 names of ${what} are found in a stored value`, () => {
+      for (const name of KNOWN) expect(holdsForeignName(form(name)), name).to.equal(false)
+      for (const name of FOREIGN) expect(holdsForeignName(form(name)), name).to.equal(true)
+    })
   }
+
+  const FREE: ((text: string) => string)[] = [
+    text => `<a><!--${text}-->${text}</a>`,
+    text => `<a><![CDATA[${text}<${text}>]]>${text}</a>`,
+    text => `<a><?b ${text}<${text}?>${text}</a>`,
+    text => `<a b="${text}>${text}'" c = '${text}"${text}>'>${text}"${text}'=<b/>${text}</a>`,
+  ]
+  it('DAV-35 a stored value may hold anything where no name stands', () => {
+    for (const name of FOREIGN)
+      for (const form of FREE) expect(holdsForeignName(form(name)), form(name)).to.equal(false)
+    for (const name of FOREIGN)
+      for (const form of FREE)
+        expect(holdsForeignName(`<x>${form(name)}<b ${name}='' /></x>`), form(name)).to.equal(true)
+  })
 
   it('DAV-32 text, comments and values of attributes are free', () => {
     for (const name of FOREIGN)
@@ -71,4 +91,26 @@ describe('properties with names that older parsers do not know', () => {
       const { text } = await mount('PROPFIND', '/a.html', { Depth: '0' })
       expect(text).not.to.match(/urn:x|\u{10000}|\u16a0/u)
     })
+
+  it('DAV-35 those that were stored before are not told, and what stands beside them is', async () => {
+    const { site } = server
+    const set = [
+      { namespace: 'urn:x', name: '\u{10000}', value: 'v' },
+      { namespace: 'urn:x', name: 'p', value: '<p xmlns="urn:x"><\u16a0/></p>' },
+      { namespace: 'urn:x', name: 'q', value: '<q xmlns="urn:x"><b/>\u{10000}</q>' },
+      { namespace: 'urn:x', name: 'r', value: '\u{10000}' },
+    ]
+    await site.commit({ changes: [{ op: 'describe', path: '/a.html', set, remove: [] }] })
+    const prop = '<prop xmlns:u="urn:x"><u:p/><u:q/></prop>'
+    for (const asked of ['', '<propname/>', prop])
+      for (const [path, depth] of [
+        ['/a.html', '0'],
+        ['/', '1'],
+      ] as const) {
+        const body = asked && `<propfind xmlns="DAV:">${asked}</propfind>`
+        const { status, text } = await mount('PROPFIND', path, { Depth: depth }, body)
+        expect([status, /<[^>]*[\u{10000}\u16a0]/u.test(text)], asked).to.deep.equal([207, false])
+        expect(text, asked).to.match(/<(x:)?q xmlns/)
+      }
+  })
 })
