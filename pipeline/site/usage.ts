@@ -10,6 +10,7 @@ import type { Change } from '../store/commit.ts'
 import type { Property, Resource } from '../store/resource.ts'
 import type { SiteStore } from '../store/store.ts'
 import { ZERO } from '../store/tags.ts'
+import { TreeSums } from './tree-sums.ts'
 
 export interface Usage {
   /** Bytes that the files of the site may take together. */
@@ -39,19 +40,15 @@ const IN_A_TURN = 100
 /** @param quota bytes */
 export function createUsage(store: Pick<SiteStore, 'find' | 'walk' | 'properties'>, quota: number): Usage {
   /** Bytes of files with those of their properties. */
-  const sizes = new Map<string, number>()
+  const sizes = new TreeSums()
   /** Bytes of properties alone, which stay when a file gets another content. */
   const described = new Map<string, number>()
-  let total = 0
   let reserved = 0
   const changed = new Set(['/'])
   let reading: Promise<unknown> = Promise.resolve()
 
   function set(path: string, content: number, properties: number): void {
-    const size = content + properties
-    total += size - (sizes.get(path) ?? 0)
-    if (size > 0) sizes.set(path, size)
-    else sizes.delete(path)
+    sizes.set(path, content + properties)
     if (properties > 0) described.set(path, properties)
     else described.delete(path)
   }
@@ -63,10 +60,6 @@ export function createUsage(store: Pick<SiteStore, 'find' | 'walk' | 'properties
     return isDescribed
   }
 
-  function below(collection: string): string[] {
-    return [...sizes.keys()].filter(path => path.startsWith(collection))
-  }
-
   /** Reads what has changed; only afterwards is it known again. */
   async function read(): Promise<void> {
     const paths = [...changed]
@@ -74,7 +67,7 @@ export function createUsage(store: Pick<SiteStore, 'find' | 'walk' | 'properties
     try {
       for (const path of paths) {
         if (path.endsWith('/')) {
-          for (const known of below(path)) set(known, 0, 0)
+          for (const known of sizes.within(path)) set(known, 0, 0)
           const own = await store.find(path)
           if (own) await take(own)
           let read = 0
@@ -101,20 +94,18 @@ export function createUsage(store: Pick<SiteStore, 'find' | 'walk' | 'properties
     await reading
   }
 
-  const alone = (path: string): number => sizes.get(path) ?? 0
-
-  const at = (path: string): number =>
-    path.endsWith('/') ? below(path).reduce((sum, each) => sum + alone(each), 0) : alone(path)
+  const total = (): number => sizes.sum('/')
 
   function check(gain: number): void {
-    if (gain > 0 && total + reserved + gain > quota) throw exceeded()
+    if (gain > 0 && total() + reserved + gain > quota) throw exceeded()
   }
 
   function gainOf(change: Change): number {
-    if (change.op === 'put') return sizeOf(change.content) + (described.get(change.path) ?? 0) - at(change.path)
-    if (change.op === 'delete') return -at(change.path)
-    if (change.op === 'move') return -at(change.to)
-    if (change.op === 'copy') return (change.deep ? at(change.from) : alone(change.from)) - at(change.to)
+    if (change.op === 'put') return sizeOf(change.content) + (described.get(change.path) ?? 0) - sizes.sum(change.path)
+    if (change.op === 'delete') return -sizes.sum(change.path)
+    if (change.op === 'move') return -sizes.sum(change.to)
+    if (change.op === 'copy')
+      return (change.deep ? sizes.sum(change.from) : sizes.own(change.from)) - sizes.sum(change.to)
     return 0
   }
 
@@ -129,7 +120,7 @@ export function createUsage(store: Pick<SiteStore, 'find' | 'walk' | 'properties
     quota,
     async used() {
       await upToDate()
-      return total
+      return total()
     },
     async require(bytes) {
       await upToDate()

@@ -1,0 +1,68 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { describe, it } from 'mocha'
+import { TreeSums } from '../../../pipeline/site/tree-sums.ts'
+import { createUsage } from '../../../pipeline/site/usage.ts'
+import { ZERO } from '../../../pipeline/store/tags.ts'
+import { takesLess } from '../../support/cost.ts'
+
+const segment = fc.constantFrom('a', 'b', 'ab')
+const paths = fc
+  .tuple(fc.array(segment, { maxLength: 3 }), fc.boolean())
+  .map(([segments, isFile]) => (segments.length === 0 ? '/' : `/${segments.join('/')}${isFile ? '' : '/'}`))
+
+describe('sums of a tree', () => {
+  it('are those of a list that is searched from end to end', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(paths, fc.nat(3)), { maxLength: 40 }), settings => {
+        const [sums, plain] = [new TreeSums(), new Map<string, number>()]
+        for (const [path, size] of settings) {
+          sums.set(path, size)
+          plain.set(path, size)
+          for (const [asked] of settings) {
+            const within = [...plain].filter(([each, n]) => n > 0 && each.startsWith(asked))
+            expect(sums.own(asked)).to.equal(plain.get(asked) ?? 0)
+            if (!asked.endsWith('/')) expect(sums.sum(asked)).to.equal(plain.get(asked) ?? 0)
+            else {
+              expect(sums.sum(asked)).to.equal(within.reduce((sum, [, n]) => sum + n, 0))
+              expect(sums.within(asked).sort()).to.deep.equal(within.map(([each]) => each).sort())
+            }
+          }
+        }
+      }),
+      { seed: 20311105 },
+    )
+  })
+
+  it('DAV-33 room for changes to a collection is found without a look at all other files', async () => {
+    const times = { created: 0, modified: 0, shown: 0 }
+    const file = (i: number) =>
+      ({
+        path: `/${i % 1000}/${i}`,
+        kind: 'blob',
+        version: 1,
+        digest: '',
+        size: 1,
+        type: '',
+        ...times,
+        properties: ZERO,
+      }) as const
+    const store = {
+      find: async () => undefined,
+      async *walk(below: string) {
+        if (below === '/') for (let i = 0; i < 100_000; i++) yield file(i)
+      },
+      properties: async () => [],
+    }
+    const usage = createUsage(store as unknown as Parameters<typeof createUsage>[0], 1_000_000)
+    expect(await usage.used()).to.equal(100_000)
+    await takesLess(20, async () => {
+      for (let i = 0; i < 50; i++) {
+        ;(await usage.reserve([{ op: 'copy', from: `/${i}/`, to: '/x/', deep: true }]))()
+        ;(await usage.reserve([{ op: 'delete', path: '/none/' }]))()
+        usage.changed(['/none/'])
+      }
+      expect(await usage.used()).to.equal(100_000)
+    })
+  })
+})
