@@ -6,6 +6,7 @@ import type { AskedCommit } from '../declarations/site-declarations.ts'
 import { Fault } from '../fault.ts'
 import type { CommitResult } from '../store/commit.ts'
 import { StoreError } from '../store/errors.ts'
+import { ROOM } from './room-turn.ts'
 import type { WrittenDocument } from './site.ts'
 import { siteOfUnpublished } from './unpublished-name.ts'
 import type { Usage } from './usage.ts'
@@ -52,8 +53,9 @@ export function confirming(leases: Leases, name: string, commit: AskedCommit): (
   }
   // Drafts and helper files stand in a part of the store of their own: those who write them hold leases of the site's paths.
   const site = siteOfUnpublished(name) ?? name
+  const held = [...namedBy(commit), ROOM]
   return () => {
-    const isHeld = leases.confirm(site, namedBy(commit))
+    const isHeld = leases.confirm(site, held)
     if (isHeld === true) return undefined
     return Promise.resolve(isHeld).then(is => (is ? undefined : refuse()))
   }

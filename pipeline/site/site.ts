@@ -26,6 +26,7 @@ import { CommitsUnderWay, type Committed, type Foreign, type Handed } from './co
 import { DocumentIndex } from './document-index.ts'
 import { readNotice } from './followed-edits.ts'
 import { Resources, type Version } from './resources.ts'
+import { RoomTurns } from './room-turn.ts'
 import type { Audience, PipelineSettings, SiteParts } from './site-parts.ts'
 import type { StoredFile } from './stored-file.ts'
 import { createUsage, type Usage } from './usage.ts'
@@ -72,7 +73,8 @@ export class Site {
     this.#tagKey = createSecretKey(parts.tagKey ?? randomBytes(32))
     this.#resources = new Resources(parts.store, parts.cache, parts.settings, parts.report)
     this.#declared = parts.declared
-    this.usage = parts.quota === undefined ? undefined : createUsage(parts.store, parts.quota)
+    const turns = parts.coherence && new RoomTurns(parts.leases, parts.store.name)
+    this.usage = parts.quota === undefined ? undefined : createUsage(parts.store, parts.quota, turns)
     this.#underWay = new CommitsUnderWay({
       ...parts,
       take: (handed, result) => this.#take(handed, result),

@@ -10,6 +10,7 @@ import type { Change } from '../store/commit.ts'
 import type { Property, Resource } from '../store/resource.ts'
 import type { SiteStore } from '../store/store.ts'
 import { ZERO } from '../store/tags.ts'
+import type { RoomTurns } from './room-turn.ts'
 import { TreeSums } from './tree-sums.ts'
 
 export interface Usage {
@@ -37,8 +38,15 @@ export interface Usage {
 /** Files whose properties are read in one turn of the event loop. */
 const IN_A_TURN = 100
 
-/** @param quota bytes */
-export function createUsage(store: Pick<SiteStore, 'find' | 'walk' | 'properties'>, quota: number): Usage {
+/**
+ * @param quota bytes
+ * @param turns where other processes write to the site as well
+ */
+export function createUsage(
+  store: Pick<SiteStore, 'find' | 'walk' | 'properties'>,
+  quota: number,
+  turns?: RoomTurns,
+): Usage {
   /** Bytes of files with those of their properties. */
   const sizes = new TreeSums()
   /** Bytes of properties alone, which stay when a file gets another content. */
@@ -127,15 +135,25 @@ export function createUsage(store: Pick<SiteStore, 'find' | 'walk' | 'properties
       check(bytes)
     },
     async reserve(changes) {
-      let ofProperties = 0
-      for (const change of changes) if (change.op === 'describe') ofProperties += await gainOfProperties(change)
-      await upToDate()
-      const gain = changes.reduce((sum, change) => sum + gainOf(change), ofProperties)
-      check(gain)
-      if (gain <= 0) return () => {}
+      const leave = await turns?.take()
+      let gain = 0
+      try {
+        for (const change of changes) if (change.op === 'describe') gain += await gainOfProperties(change)
+        await upToDate()
+        for (const change of changes) gain += gainOf(change)
+        check(gain)
+      } catch (error) {
+        leave?.()
+        throw error
+      }
+      if (gain <= 0) {
+        leave?.()
+        return () => {}
+      }
       reserved += gain
       return () => {
         reserved -= gain
+        leave?.()
       }
     },
     changed(paths) {
