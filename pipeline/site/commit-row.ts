@@ -45,15 +45,22 @@ function mayBeStored(failure: unknown): boolean {
  * What the store asks when the turn of a commit has come: a process that stood still may have lost its leases, and somebody
  * else may have locked what it writes to.
  *
+ * @param takesRoom the site has a quota, which its processes take in turns
  * @returns throws Fault 409 where a lease is lost (DAV-8)
  */
-export function confirming(leases: Leases, name: string, commit: AskedCommit): () => undefined | Promise<void> {
+export function confirming(
+  leases: Leases,
+  name: string,
+  commit: AskedCommit,
+  takesRoom: boolean,
+): () => undefined | Promise<void> {
   const refuse = () => {
     throw new Fault(409, 'Conflict', 'The server lost its turn before the change was stored. Nothing has changed.')
   }
   // Drafts and helper files stand in a part of the store of their own: those who write them hold leases of the site's paths.
   const site = siteOfUnpublished(name) ?? name
-  const held = [...namedBy(commit), ROOM]
+  const held = namedBy(commit)
+  if (takesRoom) held.push(ROOM)
   return () => {
     const isHeld = leases.confirm(site, held)
     if (isHeld === true) return undefined

@@ -31,6 +31,8 @@ interface Committing {
   store: Pick<SiteStore, 'name' | 'commit'>
   leases: Leases
   declared: Pick<SiteDeclarations, 'isOvertaken'>
+  /** Bytes that its files may take together. */
+  quota?: number | undefined
   /** Where others share its documents. */
   coherence?: Pick<Coherence, 'inStep'> | undefined
   /** Brings memory in step with a commit of this process. */
@@ -62,10 +64,11 @@ export class CommitsUnderWay {
    * @returns what became of each
    */
   async carryOut(row: readonly Handed[], before?: Promise<void>): Promise<Settled[]> {
-    const { store, leases, coherence } = this.#site
+    const { store, leases, coherence, quota } = this.#site
     const commits = row.map(({ redeclared }) => redeclared.commit)
     // A lone process has nobody to lose its turn to.
-    if (coherence) for (const commit of commits) commit.confirm = confirming(leases, store.name, commit)
+    if (coherence)
+      for (const commit of commits) commit.confirm = confirming(leases, store.name, commit, quota !== undefined)
     const followed: Foreign[] = []
     this.#followed.add(followed)
     let results: Settled[]

@@ -73,8 +73,7 @@ export class Site {
     this.#tagKey = createSecretKey(parts.tagKey ?? randomBytes(32))
     this.#resources = new Resources(parts.store, parts.cache, parts.settings, parts.report)
     this.#declared = parts.declared
-    const turns = parts.coherence && new RoomTurns(parts.leases, parts.store.name)
-    this.usage = parts.quota === undefined ? undefined : createUsage(parts.store, parts.quota, turns)
+    this.usage = usageOf(parts)
     this.#underWay = new CommitsUnderWay({
       ...parts,
       take: (handed, result) => this.#take(handed, result),
@@ -356,6 +355,11 @@ export class Site {
   watchForeign(watcher: (paths: Iterable<string>) => Promise<void>): void {
     this.#foreignWatchers.add(watcher)
   }
+}
+
+function usageOf({ quota, store, leases, coherence }: Omit<SiteParts, 'basis'>): Usage | undefined {
+  if (quota === undefined) return undefined
+  return createUsage(store, quota, coherence && new RoomTurns(leases, store.name))
 }
 
 /** Collections about whose files the store makes events by itself. */
