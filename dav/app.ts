@@ -5,6 +5,7 @@ import Koa from 'koa'
 import type { SiteSettings } from '../config/sites.ts'
 import { unlessBrokenOff } from '../edge/broken-off.ts'
 import { faultFor, tellFindings } from '../edge/conclusion.ts'
+import { answersAgain, noteRequest, type RequestLine } from '../edge/known-requests.ts'
 import { authoritiesOf, type Client, type KnowClient } from '../edge/request.ts'
 import { type BodyReading, checkDeclaredLength, piecesOf, requestBody } from '../edge/request-body.ts'
 import { siteSecurityHeaders } from '../edge/security-headers.ts'
@@ -46,7 +47,7 @@ import { createResponseCache, type MountsByHost, type ResponseCache } from './re
 
 /** One finished request, for log and metrics. */
 export interface Finished {
-  request: IncomingMessage
+  request: RequestLine
   status: number
   milliseconds: number
   /** Whose credential it brought, and from where it came; absent for repeated reads. */
@@ -158,13 +159,20 @@ export function mountApp(parts: MountParts): (request: IncomingMessage, response
   for (const step of steps) app.use(step)
   app.on('error', unlessBrokenOff({ error: ({ err }, message) => parts.failed(err, message) }))
   const application = app.callback()
+  const finished = (request: RequestLine, status: number, started: number) =>
+    parts.finished({ request, status, milliseconds: performance.now() - started })
   return (request, response) => {
     const started = performance.now()
+    const client = parts.knowClient(request)
     const done = (status: number | undefined) => {
-      if (status === undefined) void application(request, response)
-      else parts.finished({ request, status, milliseconds: performance.now() - started })
+      if (status === undefined) {
+        void application(request, response)
+        return
+      }
+      finished(request, status, started)
+      noteRequest(request, () => answersAgain(request, cache.again(request, client), finished))
     }
-    const repeated = cache.repeat(request, response, parts.knowClient(request))
+    const repeated = cache.repeat(request, response, client)
     if (repeated instanceof Promise) repeated.then(done, () => done(undefined))
     else done(repeated)
   }

@@ -4,10 +4,11 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { type CachedAnswer, createAnswerCache } from '../edge/answer-cache.ts'
 import type { Client } from '../edge/request.ts'
 import { arrivedBody } from '../edge/request-body.ts'
-import { bodySize, sendKept } from '../edge/send.ts'
+import { bodySize, sendKept, sendKnown } from '../edge/send.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import type { BodySource } from '../pipeline/body.ts'
 import type { KeptMemory } from '../pipeline/memory.ts'
@@ -28,6 +29,15 @@ type Repeated = number | undefined
 export interface ResponseCache {
   /** Answers a request if a kept answer fits. Rejects where the body of the request cannot be read. */
   repeat(request: IncomingMessage, response: ServerResponse, client: Client): Repeated | Promise<Repeated>
+  /**
+   * How the same request, which was answered by `repeat`, is answered when it comes again without being parsed.
+   *
+   * @returns undefined where it has to be parsed each time
+   */
+  again(
+    request: IncomingMessage,
+    client: Client,
+  ): ((socket: Socket, authorization: string | undefined) => number | undefined) | undefined
   /** The body of a request, as far as it was read already and beyond. */
   bodyOf(request: IncomingMessage, response: ServerResponse): BodySource
   /** Keeps an answer, with all its fields, if it may be given again. */
@@ -110,6 +120,26 @@ export function createResponseCache({ mounts, bodyOf, most = MOST_BYTES }: Respo
       const kept = find(head, mount)
       return kept && sendKept(request, response, kept)
     },
+    again(request: Asked, client) {
+      const { method, headers } = request
+      const opened = () => mounts.opened(client.authority ?? '')
+      const view = opened()?.gatekeeper.remembered(headers.authorization, request.socket)?.view
+      const read = method === 'PROPFIND' && Number(headers['content-length'] ?? 0) > 0 ? request[BODY]?.read : EMPTY
+      if (view === undefined || !read) return undefined
+      const head = headOf(request, client, { view })
+      const question = method === 'PROPFIND' ? withBody(head, read) : head
+      const condition = headers['if-none-match']
+      // Where locks are those of several processes, somebody has to be asked each time.
+      let mustWait = false
+      return (socket, authorization) => {
+        const mount = opened()
+        if (!mount || mount.gatekeeper.remembered(authorization, socket)?.view !== view) return undefined
+        const kept = find(question, mount)
+        if (!kept || mustWait) return undefined
+        mustWait = (kept.reuse.confirm?.() ?? true) !== true
+        return mustWait ? undefined : sendKnown(socket, kept, condition)
+      }
+    },
     bodyOf: body,
     memory: answers.memory,
     keep(request: Asked, client, mount, author, answer) {
@@ -153,7 +183,7 @@ function isRepeatable({ method, headers: h }: IncomingMessage): boolean {
 }
 
 /** Everything of a request that its answer depends on, but for the body. No field holds a line end. */
-function headOf(request: IncomingMessage, { authority, secure }: Client, { view }: Author): string {
+function headOf(request: IncomingMessage, { authority, secure }: Client, { view }: Pick<Author, 'view'>): string {
   const { method, url, headers } = request
   const place = `${secure ? 's' : ''}\n${authority}\n${url}\n${view}`
   if (method === 'GET') return place

@@ -88,7 +88,24 @@ export function sendInOnePiece(
   const { socket } = response
   if (!works || !response.shouldKeepAlive || request.httpVersionMinor !== 1 || request.httpVersionMajor !== 1)
     return false
-  if (head.length + size > MOST - MOST_ANEW) return false
+  return !!socket && writePiece(socket, head, body, size, cookie, bytes => handOver(response, socket, bytes))
+}
+
+/**
+ * Writes an answer in one piece to a connection that goes on behind it, if the system is likely to take it at once.
+ *
+ * @param write hands the bytes to the socket
+ * @returns whether it was written; arguments are those of `sendInOnePiece`
+ */
+export function writePiece(
+  socket: Duplex,
+  head: string,
+  body: readonly Uint8Array[],
+  size: number,
+  cookie: string | undefined,
+  write: (bytes: Uint8Array) => void,
+): boolean {
+  if (!works || head.length + size > MOST - MOST_ANEW) return false
   // What waits to be written stands before it, and some of the desk may be among it.
   if (!(socket instanceof Socket) || socket.writableLength > 0 || !socket.writable) return false
   if (cookie !== undefined && (cookie.length > MOST_ANEW / 2 || !isFieldValue(cookie))) return false
@@ -101,7 +118,7 @@ export function sendInOnePiece(
     place.set(piece, length)
     length += piece.length
   }
-  handOver(response, socket, place.subarray(0, length))
+  write(place.subarray(0, length))
   // Of what the system has not taken yet, nothing may change.
   if (place === desk && socket.writableLength > 0) desk = Buffer.allocUnsafeSlow(MOST)
   return true

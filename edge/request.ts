@@ -23,7 +23,7 @@ export interface Client {
 export type KnowClient = (request: IncomingMessage) => Client
 
 /** Whether what comes from an address, `behind` that many believed proxies, comes from another one of them. */
-type TrustsProxy = (address: string, behind: number) => boolean
+export type TrustsProxy = (address: string, behind: number) => boolean
 
 /** @param trust the setting `trustProxy` */
 export function proxyTrust(trust: TrustProxy): TrustsProxy {

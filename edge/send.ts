@@ -1,9 +1,10 @@
 /** Writes answers to sockets: memory, stored blobs, and sequences of both, with constant memory. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Answer, AnswerBody, BlobBody, PiecesBody } from '../pipeline/answer.ts'
 import type { CachedAnswer } from './answer-cache.ts'
-import { headText, mayBeOnePiece, sendInOnePiece } from './one-piece.ts'
+import { headText, mayBeOnePiece, sendInOnePiece, writePiece } from './one-piece.ts'
 import { endUnread, leavesBody, leavesLargeBody } from './request-body.ts'
 import { sendStream } from './send-stream.ts'
 
@@ -125,6 +126,29 @@ export function sendKept(
   response.writeHead(304, withCookie(unchanged, cookie))
   response.end()
   return 304
+}
+
+/**
+ * Sends a kept answer again to a request that was not parsed.
+ *
+ * @param condition `If-None-Match` of the request
+ * @param cookie `Set-Cookie` of this answer alone
+ * @returns the status sent; undefined when the request has to be read
+ */
+export function sendKnown(
+  socket: Socket,
+  { status, tag, head, unchanged, body, size, texts }: CachedAnswer<unknown>,
+  condition: string | undefined,
+  cookie?: string,
+): number | undefined {
+  const write = (bytes: Uint8Array) => socket.write(bytes)
+  if (condition === undefined) {
+    if (head && !('head' in texts)) texts.head = headText(status, head)
+    return texts.head !== undefined && writePiece(socket, texts.head, body, size, cookie, write) ? status : undefined
+  }
+  if (condition !== tag) return undefined
+  if (!('unchanged' in texts)) texts.unchanged = headText(304, unchanged)
+  return texts.unchanged !== undefined && writePiece(socket, texts.unchanged, [], 0, cookie, write) ? 304 : undefined
 }
 
 function withCookie(head: string[], cookie: string | undefined): string[] {

@@ -23,8 +23,10 @@ const LEAST = 16 * MIB
 const SHARES = {
   documents: 4,
   trees: 10,
-  answers: 4,
-  'mount-answers': 4,
+  answers: 3,
+  'mount-answers': 3,
+  requests: 1,
+  'mount-requests': 1,
   listings: 2,
   members: 2,
   states: 1,

@@ -8,6 +8,7 @@ import type { Settings } from '../config/schema.ts'
 import type { SiteSettings } from '../config/sites.ts'
 import { unlessBrokenOff } from '../edge/broken-off.ts'
 import { faultFor, tellFindings, varyByOrigin } from '../edge/conclusion.ts'
+import { answersAgain, noteRequest, type RequestLine } from '../edge/known-requests.ts'
 import { authoritiesOf, type Client, header, type KnowClient } from '../edge/request.ts'
 import { type BodyReading, checkDeclaredLength, requestBody } from '../edge/request-body.ts'
 import { surfaceHeaders } from '../edge/security-headers.ts'
@@ -28,7 +29,7 @@ import { oneAllowance } from '../pipeline/write/commit.ts'
 import type { Fired } from '../pipeline/write/transitions.ts'
 import type { Audit } from './audit.ts'
 import { errorAnswer } from './documents/error.ts'
-import { reportRequest, selectorIn, toldAddress } from './finished-requests.ts'
+import { reportRequest, type Sender, selectorIn, toldAddress } from './finished-requests.ts'
 import type { HostedSite, Hosting } from './hosting.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -113,6 +114,7 @@ export function publicApp(parts: AppParts): (request: IncomingMessage, response:
   for (const step of steps) app.use(step)
   app.on('error', unlessBrokenOff(parts.log))
   const application = app.callback()
+  const reportAgain = (request: RequestLine, status: number, started: number) => report(parts, request, status, started)
   return (request, response) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       void application(request, response)
@@ -120,11 +122,13 @@ export function publicApp(parts: AppParts): (request: IncomingMessage, response:
     }
     const started = performance.now()
     const client = parts.knowClient(request)
-    const status = parts.kept.repeat(request, response, client, site =>
-      anonymousVisitor(parts.hosting, client, site, request),
-    )
+    const visitor = anonymousVisitor(parts.hosting, client, request.headers.cookie)
+    const status = parts.kept.repeat(request, response, client, visitor)
     if (status === undefined) void application(request, response)
-    else report(parts, request, status, started)
+    else {
+      report(parts, request, status, started)
+      noteRequest(request, () => answersAgain(request, parts.kept.again(request, client, visitor), reportAgain))
+    }
   }
 }
 
@@ -137,8 +141,7 @@ function askPlatform({ platform }: AppParts): Step {
   }
 }
 
-function report(parts: AppParts, request: IncomingMessage, status: number, started: number, state?: State): void {
-  const who = state && { user: userOf(state), address: state.client.address, range: request.headers.range }
+function report(parts: AppParts, request: RequestLine, status: number, started: number, who?: Sender): void {
   reportRequest(parts, { face: 'public', request, status, milliseconds: performance.now() - started, who })
 }
 
@@ -223,20 +226,21 @@ function conclude(parts: AppParts): Step {
     } catch (error) {
       answer = failure(parts, context, error)
     }
-    const { hosted } = state
+    const { hosted, client } = state
     const failed = answer.serverPage === true
-    const always = (hosted?.headers ?? BEFORE_A_SITE)[state.client.secure ? 'secure' : 'plain']
+    const always = (hosted?.headers ?? BEFORE_A_SITE)[client.secure ? 'secure' : 'plain']
     addMissing(answer, failed ? always.serverPages : always.answers)
     if (hosted) addCors(hosted, request, answer)
     addCookie(state, answer)
     if (!failed && hosted && (request.method === 'GET' || request.method === 'HEAD'))
-      parts.kept.keep(request, state.client, hosted.site, answer, audienceOf(state, answer))
+      parts.kept.keep(request, client, hosted.site, answer, audienceOf(state, answer))
     if (!response.destroyed)
       await sendOr(request, response, answer, error => {
         answer = failure(parts, context, error)
         return answer
       })
-    report(parts, request, answer.status, state.started, state)
+    const who = { user: userOf(state), address: client.address, range: request.headers.range }
+    report(parts, request, answer.status, state.started, who)
     for (const work of state.afterwards) work()
   }
 }

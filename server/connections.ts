@@ -3,10 +3,13 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { KnownRequests } from '../edge/known-requests.ts'
 import { isOver } from '../edge/one-piece.ts'
+import type { TrustsProxy } from '../edge/request.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { STATUS_CODES } from '../pipeline/http/node-http.ts'
 import type { ConnectionRoom } from './descriptors.ts'
+import { Wire } from './wire.ts'
 
 export interface Connections {
   /** The handler, called for the requests of one connection one after another. */
@@ -34,25 +37,60 @@ export interface Connections {
 /** The document for a request that no application can take; its status is on the fault. */
 export type BrokenDocument = (fault: Fault) => { headers: Record<string, string>; body: string }
 
+/** A connection as Node looks at it: what it is sending. */
+type Answering = Duplex & { _httpMessage?: { finished: boolean } | null }
+const SENDING = { finished: false }
+
 /** Milliseconds between two looks for connections that have become idle. */
 const SWEEP = 100
 
-/**
- * @param handler answers every request that is usable
- * @param room for connections of all listeners together
- */
+/** What lets requests be answered by their bytes alone. */
+export interface AnswersByBytes {
+  known: KnownRequests
+  /** Whether nothing has to be waited for before a request is answered. */
+  isInStep: () => boolean
+  /** Proxies, whose requests are parsed: what they say of their clients is another thing for each. */
+  trusts: TrustsProxy
+}
+
+export interface ConnectionsParts {
+  /** Answers every request that is usable. */
+  handler: RequestListener
+  brokenDocument: BrokenDocument
+  /** For connections of all listeners together. */
+  room: ConnectionRoom
+}
+
+/** @param byBytes undefined has all requests parsed */
 export function connections(
-  handler: RequestListener,
-  brokenDocument: BrokenDocument,
-  room: ConnectionRoom,
+  { handler, brokenDocument, room }: ConnectionsParts,
+  byBytes: AnswersByBytes | undefined,
 ): Connections {
-  /** The newest answer on each open connection. */
-  const newest = new Map<Duplex, ServerResponse>()
+  const wires = new Map<Duplex, Wire>()
   /** Connections as the system knows them; some may still be about their keys. */
   const accepted = new Set<Socket>()
   /** Connections on which requests can come. */
   const open = new Set<Socket>()
   let closing = false
+  const mayAnswer = () => !closing && room.waiting.size === 0 && byBytes?.isInStep() === true
+
+  function wireOf(socket: Duplex): Wire {
+    let wire = wires.get(socket)
+    if (!wire) {
+      wires.set(socket, (wire = new Wire(socket, byBytes?.known, mayAnswer)))
+      socket.once('close', () => wires.delete(socket))
+    }
+    return wire
+  }
+
+  /** @param close ends connections that Node takes for idle: one is not that sends an answer which the parser knows nothing of */
+  function closeIdle(close: () => void): void {
+    const sending = [...wires].flatMap(([socket, { isSending }]) => (isSending ? (socket as Answering) : []))
+    const idle = sending.filter(({ _httpMessage: message }) => !message)
+    for (const socket of idle) socket._httpMessage = SENDING
+    close()
+    for (const socket of idle) socket._httpMessage = null
+  }
 
   function begin(request: IncomingMessage, response: ServerResponse): void {
     // Behind a request that offers another protocol the parser reads no further one: the client has to come again.
@@ -77,9 +115,9 @@ export function connections(
     // Node hands pipelined requests over together, but an unsafe one may change what the next sees (RFC 9112 §9.3.2).
     handle(request, response) {
       const { socket } = request
-      const before = newest.get(socket)
-      if (!before) socket.once('close', () => newest.delete(socket))
-      newest.set(socket, response)
+      const wire = wireOf(socket)
+      const before = wire.answer
+      wire.begin(request, response)
       if (!before || isOver(before)) {
         begin(request, response)
         return
@@ -94,7 +132,7 @@ export function connections(
     },
 
     pending(socket) {
-      const response = newest.get(socket)
+      const response = wires.get(socket)?.answer
       return response && !isOver(response) && response.req.complete ? response : undefined
     },
 
@@ -110,18 +148,21 @@ export function connections(
         if (!secure) socket.end(lastAnswer(noRoom(), brokenDocument))
         setImmediate(() => socket.destroy())
       })
-      room.onFull(() => server.closeIdleConnections())
-      server.on(secure ? 'secureConnection' : 'connection', collect(open))
+      room.onFull(() => closeIdle(() => server.closeIdleConnections()))
+      const ready = secure ? 'secureConnection' : 'connection'
+      server.on(ready, collect(open))
+      server.on(ready, (socket: Socket) => {
+        if (!socket.destroyed && byBytes?.trusts(socket.remoteAddress ?? '', 0) === false) wireOf(socket).follow()
+      })
     },
 
     async close(server, grace) {
       closing = true
-      for (const response of newest.values()) response.shouldKeepAlive = false
+      for (const { answer } of wires.values()) if (answer) answer.shouldKeepAlive = false
       // Browsers open connections before they need them; Node counts these as busy.
-      for (const socket of open) if (!newest.has(socket)) socket.destroy()
-      const closed = new Promise<void>(resolve => server.close(() => resolve()))
-      server.closeIdleConnections()
-      const sweep = setInterval(() => server.closeIdleConnections(), SWEEP)
+      for (const socket of open) if (!wires.get(socket)?.answer) socket.destroy()
+      const closed = new Promise<void>(resolve => closeIdle(() => server.close(() => resolve())))
+      const sweep = setInterval(() => closeIdle(() => server.closeIdleConnections()), SWEEP)
       const timer = setTimeout(() => {
         for (const socket of accepted) socket.destroy()
       }, grace)

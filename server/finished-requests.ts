@@ -1,8 +1,8 @@
 /** Finished requests, and who writes, as the log, the metrics and the record of changes tell it. */
 
-import type { IncomingMessage } from 'node:http'
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Settings } from '../config/schema.ts'
+import type { RequestLine } from '../edge/known-requests.ts'
 import type { Log } from './log.ts'
 
 export const FACES = ['public', 'mount'] as const
@@ -112,7 +112,7 @@ function network(address: string): string | undefined {
 }
 
 /** Whoever has sent a request, as far as it is known. */
-interface Sender {
+export interface Sender {
   user: string | undefined
   /** Of the client. */
   address: string
@@ -129,7 +129,7 @@ export function reportRequest(
   { metrics, log, logged }: { metrics: { requests: RequestCounts }; log: Log; logged: Settings['log'] },
   finished: {
     face: Face
-    request: IncomingMessage
+    request: RequestLine
     status: number
     milliseconds: number
     who: Sender | undefined

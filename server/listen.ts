@@ -11,7 +11,7 @@ import { expectContinue } from '../edge/request-body.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { createServer } from '../pipeline/http/node-http.ts'
 import { Unusable } from '../pipeline/store/errors.ts'
-import { type BrokenDocument, connections, lastAnswer } from './connections.ts'
+import { type AnswersByBytes, type BrokenDocument, connections, lastAnswer } from './connections.ts'
 import { type ConnectionRoom, ENDLESS } from './descriptors.ts'
 
 export interface ListenOptions {
@@ -29,6 +29,8 @@ export interface ListenOptions {
   notOffered(method: string): Fault
   /** For connections of all listeners together. */
   room?: ConnectionRoom
+  /** Absent, all requests are parsed. */
+  byBytes?: AnswersByBytes
 }
 
 export interface Listener {
@@ -65,7 +67,8 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     // Most requests have no body: what Node does to read its end takes a tenth of a repeated answer.
     optimizeEmptyRequests: true,
   }
-  const { handle, pending, watch, close } = connections(handler, options.brokenDocument, options.room ?? ENDLESS)
+  const { brokenDocument, room = ENDLESS, byBytes } = options
+  const { handle, pending, watch, close } = connections({ handler, brokenDocument, room }, byBytes)
   const server: Server = options.tls
     ? createTlsServer({ ...settings, ...certified(options.tls) }, handle)
     : createServer(settings, handle)
@@ -77,7 +80,7 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     server.emit('request', request, response)
   })
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const { headers, body } = options.brokenDocument(new Fault(417, 'BadRequest', 'The expectation cannot be met.'))
+    const { headers, body } = brokenDocument(new Fault(417, 'BadRequest', 'The expectation cannot be met.'))
     response.writeHead(417, headers).end(body)
   })
   server.on('clientError', (error: BrokenRequest, socket) => {

@@ -4,9 +4,10 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createAnswerCache } from '../edge/answer-cache.ts'
+import type { Socket } from 'node:net'
+import { type CachedAnswer, createAnswerCache } from '../edge/answer-cache.ts'
 import type { Client } from '../edge/request.ts'
-import { bodySize, sendKept } from '../edge/send.ts'
+import { bodySize, sendKept, sendKnown } from '../edge/send.ts'
 import type { Answer } from '../pipeline/answer.ts'
 import type { KeptMemory } from '../pipeline/memory.ts'
 import type { Site } from '../pipeline/site/site.ts'
@@ -23,6 +24,15 @@ export interface AnonymousVisitor {
   cookie: string | undefined
 }
 
+/** @returns undefined where the visitor may be somebody in particular */
+export type VisitorOf = (site: Site) => AnonymousVisitor | undefined
+
+/** What fits a question and its visitor. */
+interface Fitting {
+  answer: CachedAnswer<Facts>
+  cookie: string | undefined
+}
+
 interface Facts {
   site: Site
   audience: Audience
@@ -33,15 +43,25 @@ export interface ResponseCache {
    * Answers the request if a kept answer fits.
    *
    * @param client what is known of its sender; of the forwarding headers only those count that were believed
-   * @param visitorOf the visitor of a site; undefined where it may be somebody in particular
+   * @param anonymousVisitor the visitor of a site; undefined where it may be somebody in particular
    * @returns the status sent, or undefined when the application has to answer
    */
   repeat(
     request: IncomingMessage,
     response: ServerResponse,
     client: Client,
-    anonymousVisitor: (site: Site) => AnonymousVisitor | undefined,
+    anonymousVisitor: VisitorOf,
   ): number | undefined
+  /**
+   * How the same request, which was answered by `repeat`, is answered when it comes again without being parsed.
+   *
+   * @returns undefined where it has to be parsed each time; what it returns sends and returns the status like `repeat`
+   */
+  again(
+    request: IncomingMessage,
+    client: Client,
+    anonymousVisitor: VisitorOf,
+  ): ((socket: Socket) => number | undefined) | undefined
   keep(request: IncomingMessage, client: Client, site: Site, answer: Answer, audience: Audience): void
   readonly size: number
   readonly memory: KeptMemory
@@ -76,18 +96,33 @@ export function createResponseCache(isOpen: (site: Site) => boolean, most = MOST
     stands: ({ site }) => isOpen(site),
   })
 
+  function fitting(question: string, anonymousVisitor: VisitorOf): Fitting | undefined {
+    const plain = answers.find(question)
+    if (plain?.facts.audience === 'everybody') return { answer: plain, cookie: undefined }
+    const known = plain ?? answers.find(question + FOR_NEW)
+    const visitor = known && anonymousVisitor(known.facts.site)
+    if (!visitor) return undefined
+    const { cookie } = visitor
+    const isNew = cookie !== undefined
+    const answer = isNew && known === plain ? answers.find(question + FOR_NEW) : isNew ? known : plain
+    return answer && { answer, cookie }
+  }
+
   return {
     repeat(request, response, client, anonymousVisitor) {
       const question = questionOf(request, client)
-      if (question === undefined) return undefined
-      const plain = answers.find(question)
-      if (plain?.facts.audience === 'everybody') return sendKept(request, response, plain)
-      const known = plain ?? answers.find(question + FOR_NEW)
-      const visitor = known && anonymousVisitor(known.facts.site)
-      if (!visitor) return undefined
-      const isNew = visitor.cookie !== undefined
-      const fitting = isNew && known === plain ? answers.find(question + FOR_NEW) : isNew ? known : plain
-      return fitting && sendKept(request, response, fitting, visitor.cookie)
+      const found = question === undefined ? undefined : fitting(question, anonymousVisitor)
+      return found && sendKept(request, response, found.answer, found.cookie)
+    },
+    again(request, client, anonymousVisitor) {
+      const question = questionOf(request, client)
+      // What is sent in this field was not looked at here.
+      if (question === undefined || request.headers.authorization !== undefined) return undefined
+      const condition = request.headers['if-none-match']
+      return socket => {
+        const found = fitting(question, anonymousVisitor)
+        return found && sendKnown(socket, found.answer, condition, found.cookie)
+      }
     },
     keep(request, client, site, answer, audience) {
       const question = questionOf(request, client)

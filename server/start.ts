@@ -7,6 +7,7 @@ import type { Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
 import { notOffered as mountNotOffered } from '../dav/app.ts'
 import { DAV_HEADERS } from '../dav/methods/options.ts'
+import { KnownRequests } from '../edge/known-requests.ts'
 import { clientReader, proxyTrust } from '../edge/request.ts'
 import { type BodyReading, bytesOfBodies, limitBodies } from '../edge/request-body.ts'
 import { securityHeaders } from '../edge/security-headers.ts'
@@ -23,6 +24,7 @@ import { type Imported, importFolder } from '../pipeline/write/import.ts'
 import { mountAddress } from './addresses.ts'
 import { notOffered, publicApp } from './app.ts'
 import { openAudit } from './audit.ts'
+import type { AnswersByBytes } from './connections.ts'
 import { openCoordination } from './coordination.ts'
 import { type ConnectionRoom, connectionRoom, descriptors, ENDLESS, sharedOut } from './descriptors.ts'
 import { errorDocument, errorHeaders } from './documents/error.ts'
@@ -178,7 +180,8 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     rateLimits,
     coherence,
   })
-  const knowClient = clientReader(proxyTrust(settings.trustProxy))
+  const trusts = proxyTrust(settings.trustProxy)
+  const knowClient = clientReader(trusts)
   // What bodies hold is there beside the caches, which give way to it.
   limitBodies(Math.min(settings.limits.bodies, memory.limit), () => memory.makeRoom())
   memory.need('bodies', bytesOfBodies)
@@ -251,6 +254,11 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     ? (request, response) => (isForMount(request) ? mounts.handler : handler)(request, response)
     : handler
   room = roomOf(log)
+  const byBytes = (holder: 'requests' | 'mount-requests'): AnswersByBytes => {
+    const known = new KnownRequests(memory.share(holder))
+    memory.hold(holder, known)
+    return { known, isInStep: () => coherence?.inStep() === undefined, trusts }
+  }
   const listening = { ...listenOptions(settings), room }
   const rest = watchRest(
     () => metrics.requests.total,
@@ -274,11 +282,19 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     publicPort: () => publicPort,
     log,
   })
-  const listener = await listen(facing(shared), { ...listening, port: settings.listen.port })
+  const listener = await listen(facing(shared), {
+    ...listening,
+    byBytes: byBytes('requests'),
+    port: settings.listen.port,
+  })
   publicPort = portOf(listener)
   const mountListener =
     'port' in settings.mount
-      ? await listen(facing(mounts.handler), { ...ofMount(listening), port: settings.mount.port })
+      ? await listen(facing(mounts.handler), {
+          ...ofMount(listening),
+          byBytes: byBytes('mount-requests'),
+          port: settings.mount.port,
+        })
       : undefined
   mountPort = mountListener && new URL(mountListener.origin).port
   mounts.resume()

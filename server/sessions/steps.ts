@@ -9,10 +9,9 @@ import { Fault } from '../../pipeline/fault.ts'
 import { isForeignWrite, ownOrigin, WRITES } from '../../pipeline/http/origin.ts'
 import type { Target } from '../../pipeline/http/path.ts'
 import { rulesAuthority } from '../../pipeline/site/rules-authority.ts'
-import type { Site } from '../../pipeline/site/site.ts'
 import type { HostedSite, Hosting } from '../hosting.ts'
 import type { State, Step } from '../request-state.ts'
-import type { AnonymousVisitor } from '../response-cache.ts'
+import type { VisitorOf } from '../response-cache.ts'
 import type { BroughtCookies, Session, SiteSessions } from './site-sessions.ts'
 
 /** What all addresses of signing in and out begin with. */
@@ -25,22 +24,19 @@ const MOST_BROUGHT = 32
 const LARGEST_FORM = 16 * 1024
 
 /** What can be told of a visitor without asking where sessions are kept. */
-export function anonymousVisitor(
-  hosting: Hosting,
-  client: Client,
-  site: Site,
-  request: IncomingMessage,
-): AnonymousVisitor | undefined {
+export function anonymousVisitor(hosting: Hosting, client: Client, cookie: string | undefined): VisitorOf {
   // Whose site a host's is does not change, so the name of the host need not be read again.
-  const hosted = hosting.partsOf(site)
-  if (!hosted) return undefined
-  const session = hosted.siteSessions.glance(sessionCookies(hosted.settings, request))
-  return session && { cookie: session.issue && cookieOf(hosted.settings, client, session) }
+  return site => {
+    const hosted = hosting.partsOf(site)
+    if (!hosted) return undefined
+    const session = hosted.siteSessions.glance(sessionCookies(hosted.settings, cookie))
+    return session && { cookie: session.issue && cookieOf(hosted.settings, client, session) }
+  }
 }
 
-/** Values of the session's cookie that a request brings. */
-export function sessionCookies({ brand }: Pick<SiteSettings, 'brand'>, request: IncomingMessage): BroughtCookies {
-  return cookieValues(request.headers.cookie, `${brand}_session`)
+/** Values of the session's cookie in a `Cookie` field. */
+export function sessionCookies({ brand }: Pick<SiteSettings, 'brand'>, cookie: string | undefined): BroughtCookies {
+  return cookieValues(cookie, `${brand}_session`)
 }
 
 /**
@@ -163,7 +159,7 @@ async function sessionOf(
   method: string,
 ): Promise<Session> {
   const { settings, siteSessions } = hosted
-  const own = await siteSessions.open(sessionCookies(settings, request))
+  const own = await siteSessions.open(sessionCookies(settings, request.headers.cookie))
   if (own.issue !== undefined) return own
   const foreign = isForeignWrite({
     method,

@@ -49,7 +49,7 @@ async function subscribe(exchange: Exchange): Promise<Answer> {
     authority: exchange.authority,
     lastEventId: lastEventId === '' ? undefined : lastEventId,
   })
-  const cookie = session.issue ?? sessionCookies(hosted.settings, exchange.request)
+  const cookie = session.issue ?? sessionCookies(hosted.settings, exchange.request.headers.cookie)
   const forget = hosted.siteSessions.watch(session, cookie, why => stream.endSession(`session-${why}`))
   const release = () => {
     forget()

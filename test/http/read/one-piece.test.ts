@@ -1,6 +1,6 @@
 /** Answers that leave in one piece: the same bytes as the usual way, and only where that can be. */
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
@@ -41,10 +41,10 @@ describe('answers in one piece', () => {
 
   before(async () => {
     expect(await tryOnePiece(), 'with this version of Node').to.equal(true)
+    const handler: RequestListener = (request, response) => answer(request, response)
     const { handle } = connections(
-      (request, response) => answer(request, response),
-      () => ({ headers: {}, body: '' }),
-      ENDLESS,
+      { handler, brokenDocument: () => ({ headers: {}, body: '' }), room: ENDLESS },
+      undefined,
     )
     server = createServer({ keepAliveTimeout: KEEP_ALIVE }, handle)
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
