@@ -46,7 +46,7 @@ function mayBeStored(failure: unknown): boolean {
  * else may have locked what it writes to.
  *
  * @param takesRoom the site has a quota, which its processes take in turns
- * @returns throws Fault 409 where a lease is lost (DAV-8)
+ * @returns throws Fault 503 where a lease is lost (DAV-8): the conflict is the server's own, and clients try again
  */
 export function confirming(
   leases: Leases,
@@ -55,7 +55,9 @@ export function confirming(
   takesRoom: boolean,
 ): () => undefined | Promise<void> {
   const refuse = () => {
-    throw new Fault(409, 'Conflict', 'The server lost its turn before the change was stored. Nothing has changed.')
+    throw new Fault(503, 'Unavailable', 'The server lost its turn before the change was stored. Nothing has changed.', {
+      headers: { 'Retry-After': '1' },
+    })
   }
   // Drafts and helper files stand in a part of the store of their own: those who write them hold leases of the site's paths.
   const site = siteOfUnpublished(name) ?? name
