@@ -15,11 +15,11 @@ export interface Connections {
   /** The handler, called for the requests of one connection one after another. */
   handle: RequestListener
   /**
-   * The request that a connection is still busy with: it has come as a whole, and its answer has not left yet.
+   * Told of a connection on which the parser has refused a request: no other one is answered on it.
    *
-   * @returns its answer
+   * @returns the answer of the request that it is still busy with: that has come as a whole, and its answer has not left yet
    */
-  pending(socket: Duplex): ServerResponse | undefined
+  refused(socket: Duplex): ServerResponse | undefined
   /**
    * Takes over a server whose requests `handle` gets.
    *
@@ -131,8 +131,10 @@ export function connections(
       })
     },
 
-    pending(socket) {
-      const response = wires.get(socket)?.answer
+    refused(socket) {
+      const wire = wires.get(socket)
+      wire?.stop()
+      const response = wire?.answer
       return response && !isOver(response) && response.req.complete ? response : undefined
     },
 

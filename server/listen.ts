@@ -68,7 +68,7 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     optimizeEmptyRequests: true,
   }
   const { brokenDocument, room = ENDLESS, byBytes } = options
-  const { handle, pending, watch, close } = connections({ handler, brokenDocument, room }, byBytes)
+  const { handle, refused, watch, close } = connections({ handler, brokenDocument, room }, byBytes)
   const server: Server = options.tls
     ? createTlsServer({ ...settings, ...certified(options.tls) }, handle)
     : createServer(settings, handle)
@@ -84,7 +84,7 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     response.writeHead(417, headers).end(body)
   })
   server.on('clientError', (error: BrokenRequest, socket) => {
-    const before = pending(socket)
+    const before = refused(socket)
     if (before) before.once('close', () => answerBroken(error, socket, options))
     else answerBroken(error, socket, options)
   })

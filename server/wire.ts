@@ -70,6 +70,7 @@ export class Wire {
   #newest: IncomingMessage | undefined
   #candidate: Candidate | undefined
   #hasAnswered = false
+  #isStopped = false
   /** To the newest request that was parsed. */
   answer: ServerResponse | undefined
 
@@ -115,10 +116,14 @@ export class Wire {
     if (authorization !== candidate.authorization || cookie !== undefined) return
     if (request.headers['proxy-authorization'] !== undefined) return
     mayBeNoted(request, again => {
-      candidate.again = again
-      if (!response.shouldKeepAlive) candidate.again = undefined
+      candidate.again = response.shouldKeepAlive ? again : undefined
       this.#note(candidate)
     })
+  }
+
+  /** Answers nothing any more. */
+  stop(): void {
+    this.#isStopped = true
   }
 
   /** Some of an answer that was given from here has not left yet; the parser knows nothing of it. */
@@ -129,7 +134,7 @@ export class Wire {
   #isAnswered(bytes: Buffer): boolean {
     this.#begun = 0
     this.#candidate = undefined
-    if (!this.#isBetween || bytes.length > LONGEST_KNOWN || !isRead(bytes)) return false
+    if (!this.#isBetween || this.#isStopped || bytes.length > LONGEST_KNOWN || !isRead(bytes)) return false
     const asked = withoutSecret(bytes.toString('latin1'))
     const again = this.#known?.find(asked.text)
     if (again && this.answer && isOver(this.answer) && this.#mayAnswer() && again(this.#socket, asked.authorization)) {

@@ -26,12 +26,13 @@ class Echo {
   repeated = 0
 
   constructor(isDirect = true) {
-    const { handle, watch, close } = connections(
+    const { handle, refused, watch, close } = connections(
       { handler: this.#answer, brokenDocument: () => ({ headers: {}, body: '' }), room: ENDLESS },
       { known: this.known, isInStep: () => this.isInStep, trusts: () => !isDirect },
     )
     this.server = createServer(handle)
     watch(this.server, false)
+    this.server.on('clientError', (_error, socket) => void refused(socket))
     this.close = () => close(this.server, 150_000)
   }
 
@@ -226,12 +227,22 @@ describe('requests that come again in the same bytes', () => {
     const BROKEN = ['A: b\nC: d\r\n\r\n', 'A: b\n\n', 'A: b\n\r\n', 'A: b\rC: d\r\n\r\n', 'A: b\r\n\n\r\n']
     for (const rest of BROKEN) {
       const echo = await new Echo().listen()
-      echo.server.on('clientError', (_error, socket) => socket.destroy())
       const { send } = await echo.connect()
       await send(`GET / HTTP/1.1\r\nHost: a\r\n${rest}`)
       await turns()
       expect(echo.parsed, JSON.stringify(rest)).to.equal(0)
     }
+  })
+
+  it('are not answered behind one that the parser has refused', async () => {
+    const echo = await new Echo().listen()
+    const { send } = await echo.connect()
+    await send(PLAIN)
+    await turns()
+    await send('NO REQUEST\r\n\r\n')
+    await send(PLAIN)
+    await turns()
+    expect([echo.parsed, echo.repeated]).to.deep.equal([1, 0])
   })
 
   it('have their answers sent to the end when the server ends', async () => {
