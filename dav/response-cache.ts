@@ -131,10 +131,11 @@ export function createResponseCache({ mounts, bodyOf, most = MOST_BYTES }: Respo
       const condition = headers['if-none-match']
       // Where locks are those of several processes, somebody has to be asked each time.
       let mustWait = false
+      let kept: CachedAnswer<Mount> | undefined
       return (socket, authorization) => {
         const mount = opened()
         if (!mount || mount.gatekeeper.remembered(authorization, socket)?.view !== view) return undefined
-        const kept = find(question, mount)
+        if (kept?.facts !== mount || !answers.stillFits(kept)) kept = find(question, mount)
         if (!kept || mustWait) return undefined
         mustWait = (kept.reuse.confirm?.() ?? true) !== true
         return mustWait ? undefined : sendKnown(socket, kept, condition)

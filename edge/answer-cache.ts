@@ -24,6 +24,8 @@ export interface CachedAnswer<Facts> {
   texts: HeadTexts
   reuse: Reuse
   facts: Facts
+  /** Whether the cache has it still; of one that it gave up only this is left. */
+  isKept: boolean
 }
 
 /** Absent before anybody needs it; undefined for a head that only Node itself can send. */
@@ -36,6 +38,8 @@ export interface HeadTexts {
 export interface AnswerCache<Facts> {
   /** The answer to a question, unless something has changed. */
   find(question: string): CachedAnswer<Facts> | undefined
+  /** Whether an answer that was found once would be found again: who has it at hand need not look for it. */
+  stillFits(answer: CachedAnswer<Facts>): boolean
   /**
    * Keeps an answer that may be reused and is held in memory; any other one is ignored.
    *
@@ -69,7 +73,9 @@ export function createAnswerCache<Facts>(options: {
 
   function drop(question: string): void {
     const answer = kept.delete(question)
-    if (answer) bytes -= ENTRY + answer.size
+    if (!answer) return
+    bytes -= ENTRY + answer.size
+    Object.assign(answer, { isKept: false, head: undefined, unchanged: [], body: [], texts: {} })
   }
 
   function shrink(most: number): void {
@@ -79,10 +85,12 @@ export function createAnswerCache<Facts>(options: {
     }
   }
 
+  const stillFits = ({ isKept, facts, reuse }: CachedAnswer<Facts>) => isKept && stands(facts) && reuse.holds()
+
   function find(question: string): CachedAnswer<Facts> | undefined {
     const answer = kept.get(question)
     if (!answer) return undefined
-    if (stands(answer.facts) && answer.reuse.holds()) return answer
+    if (stillFits(answer)) return answer
     drop(question)
     return undefined
   }
@@ -96,14 +104,15 @@ export function createAnswerCache<Facts>(options: {
 
   return {
     find,
+    stillFits,
     keep(question, { status, headers, body, reuse }, facts, condition, announced) {
       if (!reuse || question.length > LONGEST_QUESTION) return
-      const tag = headers.ETag
+      const [tag, isKept] = [headers.ETag, true]
       const unchanged = fieldsOf(headers, name => status === 304 || repeats(name.toLowerCase()))
       if (status === 304) {
         // A tag among several, or in another spelling, is not the one that clients go on asking with.
         if (condition === tag && !find(question))
-          add(question, { status, tag, head: undefined, unchanged, body: [], size: 0, texts: {}, reuse, facts })
+          add(question, { status, tag, head: undefined, unchanged, body: [], size: 0, texts: {}, reuse, facts, isKept })
         return
       }
       const pieces = announced === undefined ? inMemory(body) : []
@@ -112,7 +121,7 @@ export function createAnswerCache<Facts>(options: {
       if (size > LARGEST_BODY) return
       // A head written before its content is known to Node would announce chunks.
       const head = [...fieldsOf(headers, () => true), 'Content-Length', String(announced ?? size)]
-      add(question, { status, tag, head, unchanged, body: pieces, size, texts: {}, reuse, facts })
+      add(question, { status, tag, head, unchanged, body: pieces, size, texts: {}, reuse, facts, isKept })
     },
     get size() {
       return kept.size

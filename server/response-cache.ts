@@ -119,8 +119,11 @@ export function createResponseCache(isOpen: (site: Site) => boolean, most = MOST
       // What is sent in this field was not looked at here.
       if (question === undefined || request.headers.authorization !== undefined) return undefined
       const condition = request.headers['if-none-match']
+      let forEverybody: CachedAnswer<Facts> | undefined
       return socket => {
+        if (forEverybody && answers.stillFits(forEverybody)) return sendKnown(socket, forEverybody, condition)
         const found = fitting(question, anonymousVisitor)
+        forEverybody = found?.answer.facts.audience === 'everybody' ? found.answer : undefined
         return found && sendKnown(socket, found.answer, condition, found.cookie)
       }
     },
