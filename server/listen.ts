@@ -85,8 +85,10 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
   })
   server.on('clientError', (error: BrokenRequest, socket) => {
     const before = refused(socket)
-    if (before) before.once('close', () => answerBroken(error, socket, options))
-    else answerBroken(error, socket, options)
+    // Where it lies, what comes next will lie: of what was refused all is read now.
+    const end = endOfBroken(error, socket, options)
+    if (before) before.once('close', end)
+    else end()
   })
   server.on('connect', (_request, socket: Duplex) => endWith(options.notOffered('CONNECT'), socket, options))
   await new Promise<void>((resolve, reject) => {
@@ -158,9 +160,11 @@ function brokenFault(error: BrokenRequest, { notOffered }: ListenOptions): Fault
   return new Fault(400, 'BadRequest', 'The request is not valid HTTP.')
 }
 
-function answerBroken(error: BrokenRequest, socket: Duplex, options: ListenOptions): void {
-  if (error.code === 'ECONNRESET') socket.destroy()
-  else endWith(brokenFault(error, options), socket, options, isHead(error))
+/** @returns what ends a connection whose request was refused */
+function endOfBroken(error: BrokenRequest, socket: Duplex, options: ListenOptions): () => void {
+  if (error.code === 'ECONNRESET') return () => socket.destroy()
+  const [fault, isBare] = [brokenFault(error, options), isHead(error)]
+  return () => endWith(fault, socket, options, isBare)
 }
 
 /**

@@ -1,15 +1,17 @@
 /** Requests that come again in the same bytes: what the parser would see, and nothing else, is answered before it. */
 
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { after, describe, it } from 'mocha'
 import { KnownRequests, noteRequest } from '../../edge/known-requests.ts'
+import { Fault } from '../../pipeline/fault.ts'
 import { connections } from '../../server/connections.ts'
 import { ENDLESS } from '../../server/descriptors.ts'
+import { listen } from '../../server/listen.ts'
 
 const MANY = 1 << 20
 
@@ -107,6 +109,20 @@ const sockets: Duplex[] = []
 /** What was written has been read, and answered, after so many turns. */
 async function turns(): Promise<void> {
   for (let i = 0; i < 4; i++) await new Promise(resolve => setImmediate(resolve))
+}
+
+async function openAt(port: number): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true }).setEncoding('latin1')
+  sockets.push(socket)
+  await once(socket, 'connect')
+  return socket
+}
+
+/** All that comes until the end. */
+async function gathered(socket: Socket): Promise<string> {
+  let text = ''
+  for await (const more of socket) text += more
+  return text
 }
 
 /** Content is told so that no answer looks like two. */
@@ -243,6 +259,31 @@ describe('requests that come again in the same bytes', () => {
     await send(PLAIN)
     await turns()
     expect([echo.parsed, echo.repeated]).to.deep.equal([1, 0])
+  })
+
+  it('that are refused are judged by their own bytes, whatever comes on other connections meanwhile', async () => {
+    const waiting: ServerResponse[] = []
+    const listener = await listen((_request, response) => waiting.push(response), {
+      host: '127.0.0.1',
+      port: 0,
+      headers: 32_768,
+      headerWait: 60_000,
+      brokenDocument: ({ message }) => ({ headers: {}, body: message }),
+      notOffered: method => new Fault(501, 'NotImplemented', method),
+      byBytes: { known: new KnownRequests(MANY), isInStep: () => true, trusts: () => false },
+    })
+    const port = Number(new URL(listener.origin).port)
+    const [own, other] = [await openAt(port), await openAt(port)]
+    const texts = [gathered(own), gathered(other)]
+    own.write(PLAIN)
+    while (waiting.length === 0) await turns()
+    own.write('OWNWORD /mine HTTP/1.1\r\nHost: a\r\n\r\n')
+    await turns()
+    other.write('HEADXYZ /other HTTP/1.1\r\nHost: a\r\n\r\n')
+    expect(await texts[1]).to.match(/^HTTP\/1\.1 501 .*HEADXYZ$/s)
+    waiting[0]?.end('first')
+    expect(await texts[0]).to.match(/first.*HTTP\/1\.1 501 .*OWNWORD$/s)
+    await listener.close(0)
   })
 
   it('have their answers sent to the end when the server ends', async () => {
