@@ -284,7 +284,7 @@ describe('writers of one document', () => {
       held = asked + 3
       const outcomes = await Promise.all(list.map((work, n) => run(site, work, begun + n)))
       const answered = outcomes.flatMap((outcome, n) => (outcome instanceof Error ? [] : [begun + n]))
-      for (const outcome of outcomes) if (outcome instanceof Error) expect((outcome as Fault).status).to.equal(409)
+      for (const outcome of outcomes) if (outcome instanceof Error) expect((outcome as Fault).status).to.equal(503)
       expect(answered).to.have.length(3)
       expect((await sessionsOf(store)).slice(-3)).to.have.members(answered)
       expect((await site.find(PATH))?.resource).to.deep.equal(await store.find(PATH))
