@@ -123,22 +123,21 @@ export function createResponseCache({ mounts, bodyOf, most = MOST_BYTES }: Respo
     again(request: Asked, client) {
       const { method, headers } = request
       const opened = () => mounts.opened(client.authority ?? '')
-      const view = opened()?.gatekeeper.remembered(headers.authorization, request.socket)?.view
+      const now = opened()
+      const view = now?.gatekeeper.remembered(headers.authorization, request.socket)?.view
       const read = method === 'PROPFIND' && Number(headers['content-length'] ?? 0) > 0 ? request[BODY]?.read : EMPTY
-      if (view === undefined || !read) return undefined
+      if (!now || view === undefined || !read) return undefined
       const head = headOf(request, client, { view })
       const question = method === 'PROPFIND' ? withBody(head, read) : head
       const condition = headers['if-none-match']
+      let kept = find(question, now)
       // Where locks are those of several processes, somebody has to be asked each time.
-      let mustWait = false
-      let kept: CachedAnswer<Mount> | undefined
+      if (!kept || !isCertain(kept)) return undefined
       return (socket, authorization) => {
         const mount = opened()
         if (!mount || mount.gatekeeper.remembered(authorization, socket)?.view !== view) return undefined
         if (kept?.facts !== mount || !answers.stillFits(kept)) kept = find(question, mount)
-        if (!kept || mustWait) return undefined
-        mustWait = (kept.reuse.confirm?.() ?? true) !== true
-        return mustWait ? undefined : sendKnown(socket, kept, condition)
+        return kept && isCertain(kept) ? sendKnown(socket, kept, condition) : undefined
       }
     },
     bodyOf: body,
@@ -158,6 +157,11 @@ export function createResponseCache({ mounts, bodyOf, most = MOST_BYTES }: Respo
       answers.keep(withBody(head, read), answer, mount, condition)
     },
   }
+}
+
+/** Whether nobody has to be asked before the answer is given again. */
+function isCertain({ reuse }: CachedAnswer<Mount>): boolean {
+  return reuse.confirm === undefined || reuse.isConfirmed?.() === true
 }
 
 /** Everything but what describes the content that a 304 does not have. */

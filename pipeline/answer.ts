@@ -58,4 +58,6 @@ export interface Reuse {
   holds(): boolean
   /** What this process may have to ask others, asked each time; absent where there is nothing of that kind. */
   confirm?(): boolean | Promise<boolean>
+  /** Whether that would be true without a question to anybody; absent where nobody can tell. */
+  isConfirmed?(): boolean
 }

@@ -30,7 +30,7 @@ export interface ListenOptions {
   /** For connections of all listeners together. */
   room?: ConnectionRoom
   /** Absent, all requests are parsed. */
-  byBytes?: AnswersByBytes
+  byBytes?: AnswersByBytes | undefined
 }
 
 export interface Listener {

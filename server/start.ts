@@ -254,7 +254,9 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     ? (request, response) => (isForMount(request) ? mounts.handler : handler)(request, response)
     : handler
   room = roomOf(log)
-  const byBytes = (holder: 'requests' | 'mount-requests'): AnswersByBytes => {
+  const byBytes = (holder: 'requests' | 'mount-requests'): AnswersByBytes | undefined => {
+    // Whoever has to be asked before each request would be asked twice.
+    if (coherence?.asks) return undefined
     const known = new KnownRequests(memory.share(holder))
     memory.hold(holder, known)
     return { known, isInStep: () => coherence?.inStep() === undefined, trusts }

@@ -117,17 +117,21 @@ async function list(question: Question): Promise<Answer> {
 interface Looked {
   locks: ShownLocks
   areNone: () => boolean | Promise<boolean>
+  /** Whether there are none, if that can be told at once. */
+  areSurelyNone: () => boolean
 }
 
 /** @param look finds the locks as they are then */
 async function lookFor({ locks, site }: Mount, look: () => Promise<ShownLocks>): Promise<Looked> {
   const { name } = site.store
   let taken = locks.taken?.(name)
+  const areSurelyNone = () => taken !== undefined && locks.taken?.(name) === taken
   return {
     locks: await look(),
+    areSurelyNone,
     areNone() {
+      if (areSurelyNone()) return true
       const now = locks.taken?.(name)
-      if (now !== undefined && now === taken) return true
       return look().then(shown => {
         const free = isFree(shown)
         if (free) taken = now
@@ -141,10 +145,14 @@ async function lookFor({ locks, site }: Mount, look: () => Promise<ShownLocks>):
  * An answer that may be given again until the target changes, which includes its members: it shows no locks, since those
  * count their seconds.
  */
-function repeatable({ exchange, stored, isRepeatable }: Question, { locks, areNone }: Looked, answer: Answer): Answer {
+function repeatable(
+  { exchange, stored, isRepeatable }: Question,
+  { locks, areNone, areSurelyNone }: Looked,
+  answer: Answer,
+): Answer {
   const { view } = exchange.mount
   if (!isRepeatable || !isFree(locks) || !view.isCurrent(stored)) return answer
-  const reuse: Reuse = { holds: () => view.isCurrent(stored), confirm: areNone }
+  const reuse: Reuse = { holds: () => view.isCurrent(stored), confirm: areNone, isConfirmed: areSurelyNone }
   return { ...answer, reuse }
 }
 

@@ -48,6 +48,11 @@ export class Coherence {
     this.#timer = setInterval(() => void this.inStep(), every).unref()
   }
 
+  /** Whether others have to be asked before memory is known to be in step. */
+  get asks(): boolean {
+    return this.#foreign.asks === true
+  }
+
   /**
    * Brings memory in step with everything that was acknowledged before the call.
    *

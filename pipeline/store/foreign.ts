@@ -33,6 +33,8 @@ export interface ForeignCommits {
    * asking others answers at once, within a microsecond or two; one that has to ask may answer several calls together.
    */
   waiting(): boolean | Promise<boolean>
+  /** It has to ask, mostly. */
+  readonly asks?: boolean
   /**
    * Commits of others since the last call, in their order; undefined when they can no longer be told one by one:
    * anything may have changed. `version` is the newest that this covers: all that was acknowledged before `waiting` was

@@ -65,6 +65,7 @@ export function readForeign(
   }
 
   return {
+    asks: true,
     version: () => seen,
     newest: () => Math.max(seen, own),
     committed(after, to) {
