@@ -75,7 +75,11 @@ export function createAnswerCache<Facts>(options: {
     const answer = kept.delete(question)
     if (!answer) return
     bytes -= ENTRY + answer.size
-    Object.assign(answer, { isKept: false, head: undefined, unchanged: [], body: [], texts: {} })
+    answer.isKept = false
+    answer.head = undefined
+    answer.unchanged = []
+    answer.body = []
+    answer.texts = {}
   }
 
   function shrink(most: number): void {
@@ -107,12 +111,23 @@ export function createAnswerCache<Facts>(options: {
     stillFits,
     keep(question, { status, headers, body, reuse }, facts, condition, announced) {
       if (!reuse || question.length > LONGEST_QUESTION) return
-      const [tag, isKept] = [headers.ETag, true]
+      const tag = headers.ETag
       const unchanged = fieldsOf(headers, name => status === 304 || repeats(name.toLowerCase()))
       if (status === 304) {
         // A tag among several, or in another spelling, is not the one that clients go on asking with.
         if (condition === tag && !find(question))
-          add(question, { status, tag, head: undefined, unchanged, body: [], size: 0, texts: {}, reuse, facts, isKept })
+          add(question, {
+            status,
+            tag,
+            head: undefined,
+            unchanged,
+            body: [],
+            size: 0,
+            texts: {},
+            reuse,
+            facts,
+            isKept: true,
+          })
         return
       }
       const pieces = announced === undefined ? inMemory(body) : []
@@ -121,7 +136,7 @@ export function createAnswerCache<Facts>(options: {
       if (size > LARGEST_BODY) return
       // A head written before its content is known to Node would announce chunks.
       const head = [...fieldsOf(headers, () => true), 'Content-Length', String(announced ?? size)]
-      add(question, { status, tag, head, unchanged, body: pieces, size, texts: {}, reuse, facts, isKept })
+      add(question, { status, tag, head, unchanged, body: pieces, size, texts: {}, reuse, facts, isKept: true })
     },
     get size() {
       return kept.size

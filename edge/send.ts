@@ -96,6 +96,38 @@ export async function sendOr(
   }
 }
 
+/** What of a kept answer a request gets. */
+interface Part {
+  status: number
+  /** Names and values in turn. */
+  fields: string[]
+  /** The same as text; undefined for a head that only Node itself can send. */
+  head: string | undefined
+  body: readonly Uint8Array[]
+  size: number
+}
+
+/**
+ * @param condition `If-None-Match` of the request
+ * @returns the whole, or the 304 to a request that names its tag and no other; undefined when the condition has to be judged,
+ *   or the whole is not known
+ */
+function partOf(
+  { status, tag, head, unchanged, body, size, texts }: CachedAnswer<unknown>,
+  condition: string | undefined,
+): Part | undefined {
+  if (condition === undefined) {
+    if (!head) return undefined
+    if (!('head' in texts)) texts.head = headText(status, head)
+    return { status, fields: head, head: texts.head, body, size }
+  }
+  if (condition !== tag) return undefined
+  if (!('unchanged' in texts)) texts.unchanged = headText(304, unchanged)
+  return { status: 304, fields: unchanged, head: texts.unchanged, body: NOTHING, size: 0 }
+}
+
+const NOTHING: readonly Uint8Array[] = []
+
 /**
  * Sends a kept answer, or 304 to a request that names its tag and no other.
  *
@@ -105,27 +137,19 @@ export async function sendOr(
 export function sendKept(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, tag, head, unchanged, body, size, texts }: CachedAnswer<unknown>,
+  kept: CachedAnswer<unknown>,
   cookie?: string,
 ): number | undefined {
-  const condition = request.headers['if-none-match']
-  if (condition === undefined) {
-    if (!head) return undefined
-    if (!('head' in texts)) texts.head = headText(status, head)
-    if (texts.head !== undefined && sendInOnePiece(request, response, texts.head, body, size, cookie)) return status
-    response.writeHead(status, withCookie(head, cookie))
-    const last = body.length - 1
-    for (let i = 0; i < last; i++) response.write(body[i])
-    if (last < 0) response.end()
-    else response.end(body[last])
-    return status
-  }
-  if (condition !== tag) return undefined
-  if (!('unchanged' in texts)) texts.unchanged = headText(304, unchanged)
-  if (texts.unchanged !== undefined && sendInOnePiece(request, response, texts.unchanged, [], 0, cookie)) return 304
-  response.writeHead(304, withCookie(unchanged, cookie))
-  response.end()
-  return 304
+  const part = partOf(kept, request.headers['if-none-match'])
+  if (!part) return undefined
+  const { status, fields, head, body, size } = part
+  if (head !== undefined && sendInOnePiece(request, response, head, body, size, cookie)) return status
+  response.writeHead(status, withCookie(fields, cookie))
+  const last = body.length - 1
+  for (let i = 0; i < last; i++) response.write(body[i])
+  if (last < 0) response.end()
+  else response.end(body[last])
+  return status
 }
 
 /**
@@ -137,18 +161,14 @@ export function sendKept(
  */
 export function sendKnown(
   socket: Socket,
-  { status, tag, head, unchanged, body, size, texts }: CachedAnswer<unknown>,
+  kept: CachedAnswer<unknown>,
   condition: string | undefined,
   cookie?: string,
 ): number | undefined {
-  const write = (bytes: Uint8Array) => socket.write(bytes)
-  if (condition === undefined) {
-    if (head && !('head' in texts)) texts.head = headText(status, head)
-    return texts.head !== undefined && writePiece(socket, texts.head, body, size, cookie, write) ? status : undefined
-  }
-  if (condition !== tag) return undefined
-  if (!('unchanged' in texts)) texts.unchanged = headText(304, unchanged)
-  return texts.unchanged !== undefined && writePiece(socket, texts.unchanged, [], 0, cookie, write) ? 304 : undefined
+  const part = partOf(kept, condition)
+  if (part?.head === undefined) return undefined
+  const { status, head, body, size } = part
+  return writePiece(socket, head, body, size, cookie, bytes => socket.write(bytes)) ? status : undefined
 }
 
 function withCookie(head: string[], cookie: string | undefined): string[] {

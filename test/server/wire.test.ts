@@ -12,6 +12,7 @@ import { Fault } from '../../pipeline/fault.ts'
 import { connections } from '../../server/connections.ts'
 import { ENDLESS } from '../../server/descriptors.ts'
 import { listen } from '../../server/listen.ts'
+import { connect as open } from '../support/http.ts'
 
 const MANY = 1 << 20
 
@@ -109,20 +110,6 @@ const sockets: Duplex[] = []
 /** What was written has been read, and answered, after so many turns. */
 async function turns(): Promise<void> {
   for (let i = 0; i < 4; i++) await new Promise(resolve => setImmediate(resolve))
-}
-
-async function openAt(port: number): Promise<Socket> {
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true }).setEncoding('latin1')
-  sockets.push(socket)
-  await once(socket, 'connect')
-  return socket
-}
-
-/** All that comes until the end. */
-async function gathered(socket: Socket): Promise<string> {
-  let text = ''
-  for await (const more of socket) text += more
-  return text
 }
 
 /** Content is told so that no answer looks like two. */
@@ -273,16 +260,17 @@ describe('requests that come again in the same bytes', () => {
       byBytes: { known: new KnownRequests(MANY), isInStep: () => true, trusts: () => false },
     })
     const port = Number(new URL(listener.origin).port)
-    const [own, other] = [await openAt(port), await openAt(port)]
-    const texts = [gathered(own), gathered(other)]
-    own.write(PLAIN)
+    const [own, other] = [await open(port), await open(port)]
+    own.send(PLAIN)
     while (waiting.length === 0) await turns()
-    own.write('OWNWORD /mine HTTP/1.1\r\nHost: a\r\n\r\n')
+    own.send('OWNWORD /mine HTTP/1.1\r\nHost: a\r\n\r\n')
     await turns()
-    other.write('HEADXYZ /other HTTP/1.1\r\nHost: a\r\n\r\n')
-    expect(await texts[1]).to.match(/^HTTP\/1\.1 501 .*HEADXYZ$/s)
+    other.send('HEADXYZ /other HTTP/1.1\r\nHost: a\r\n\r\n')
+    expect(await other.receive()).to.deep.include({ status: 501, text: 'HEADXYZ' })
     waiting[0]?.end('first')
-    expect(await texts[0]).to.match(/first.*HTTP\/1\.1 501 .*OWNWORD$/s)
+    expect((await own.receive()).text).to.equal('first')
+    expect(await own.receive()).to.deep.include({ status: 501, text: 'OWNWORD' })
+    for (const each of [own, other]) each.close()
     await listener.close(0)
   })
 

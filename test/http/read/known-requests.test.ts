@@ -3,6 +3,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { basic, propfindBody } from '../../dav/wire.ts'
 import { page, rulesPage } from '../../support/content.ts'
 import {
   type Client,
@@ -19,8 +20,8 @@ const CREDENTIALS = [
   { user: 'ann', password: 'a', scope: ['/*'], write: true },
   { user: 'dora', password: 'd', scope: ['/docs/*'], write: true },
 ]
-const basic = (user: string) => `Basic ${Buffer.from(`${user}:${user[0]}`).toString('base64')}`
-const FACTS = '<propfind xmlns="DAV:"><prop><getetag/><getcontentlength/></prop></propfind>'
+const ANN = basic('ann', 'a')
+const FACTS = propfindBody('getetag', 'getcontentlength')
 const PARSED = 'http.server.request.start'
 
 /** Without what differs from answer to answer. */
@@ -37,9 +38,13 @@ describe('reads that come again in the same bytes', () => {
   const count = () => void parsed++
 
   before(async () => {
-    server = await startServer({ site: { credentials: CREDENTIALS, defaultGet: 'allow' } })
+    // One process with the embedded store, whatever the tests around it use.
+    server = await startServer({
+      site: { credentials: CREDENTIALS, defaultGet: 'allow' },
+      settings: { redis: undefined, postgres: undefined },
+    })
     ports = { public: server.port, mount: Number(new URL(server.mountUrl).port) }
-    author = client(ports.mount, { Authorization: basic('ann') })
+    author = client(ports.mount, { Authorization: ANN })
     subscribe(PARSED, count)
   })
   after(async () => {
@@ -74,7 +79,7 @@ describe('reads that come again in the same bytes', () => {
   }
 
   type Asking = [name: string, ...Parameters<typeof asker>]
-  const own = { Authorization: basic('ann') }
+  const own = { Authorization: ANN }
   const ASKING: Asking[] = [
     ['a file', 'public', 'GET', '/docs/a.txt'],
     ['the head of a file', 'public', 'HEAD', '/docs/a.txt'],
@@ -148,7 +153,7 @@ describe('reads that come again in the same bytes', () => {
     await author('PUT', '/a.txt', {}, 'a text')
     const { connection, known, ask } = await asker('mount', 'GET', '/a.txt', own)
     expect((await known()).status).to.equal(200)
-    for (const field of [basic('dora'), 'Basic YW5uOmI=', '', `${basic('ann')}x`, 'Bearer b']) {
+    for (const field of [basic('dora', 'd'), 'Basic YW5uOmI=', '', `${ANN}x`, 'Bearer b']) {
       connection.send(requestBytes('GET', '/a.txt', { Authorization: field }))
       expect((await connection.receive()).status, field).to.be.oneOf([401, 403, 404])
     }
