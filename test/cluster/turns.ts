@@ -50,8 +50,8 @@ export function watchTurns(nodes: readonly Node[]): Turns {
     requireSoon(since, what) {
       const now = performance.now()
       const took = Math.round(now - since)
-      // One that came before the failure may have waited for the disk first, and a database for its turn as long as a server.
-      const most = 2 * REFUSED_IN + TURNS * longest(turns, since) + longest(writes, since - REFUSED_IN)
+      // One that came before the failure may have waited for the disk first.
+      const most = REFUSED_IN + TURNS * longest(turns, since) + longest(writes, since - REFUSED_IN)
       expect(took, `milliseconds: ${what}`).to.be.below(most)
     },
     async end() {
