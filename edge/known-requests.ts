@@ -21,9 +21,6 @@ export const LONGEST_KNOWN = 4096
 /** What a request takes beside its bytes. Measured. */
 const ENTRY = 1100
 
-/** Requests that are added before it is looked at whether any comes again, and one of how many others. */
-const [CREDIT, ONE_OF] = [2048, 64]
-
 /** A request as it came, without the secret in it. */
 export interface Asked {
   /** All bytes but the value of `Authorization`. */
@@ -55,9 +52,6 @@ export class KnownRequests implements KeptMemory {
   readonly #answers = new OrderedMap<string, AnswerAgain>()
   readonly #most: number
   #bytes = 0
-  /** Requests that may be added without one's coming again. */
-  #credit = CREDIT
-  #refused = 0
 
   /** @param most bytes of all requests */
   constructor(most: number) {
@@ -69,18 +63,10 @@ export class KnownRequests implements KeptMemory {
   }
 
   find(text: string): AnswerAgain | undefined {
-    const again = this.#answers.use(text)
-    if (again && this.#credit < CREDIT) this.#credit++
-    return again
-  }
-
-  /** Whether it is worth the while to add another one: clients that number their requests never send the same again. */
-  mayAdd(): boolean {
-    return this.#credit > 0 || ++this.#refused % ONE_OF === 0
+    return this.#answers.use(text)
   }
 
   add(text: string, again: AnswerAgain): void {
-    if (this.#credit > 0) this.#credit--
     if (!this.#answers.has(text)) this.#bytes += ENTRY + text.length
     this.#answers.set(text, again)
     this.shrink(this.#most)

@@ -20,6 +20,12 @@ import { isOver } from '../edge/one-piece.ts'
 const HEAD_END = '\r\n\r\n'
 const [CR, LF] = [13, 10]
 
+/**
+ * After how many reads of a connection that are not known only one of so many others is looked at, until it is known: many
+ * clients never send the same again, since they number their requests.
+ */
+const [PATIENCE, ONE_OF] = [64, 64]
+
 /** What of a connection's state the parser of Node shows. */
 type Parsed = Socket & { parser?: { incoming?: IncomingMessage | null } | null }
 
@@ -69,6 +75,8 @@ export class Wire {
   #begun = 0
   #newest: IncomingMessage | undefined
   #candidate: Candidate | undefined
+  /** Reads since the last one that was known. */
+  #unknown = 0
   #hasAnswered = false
   #isStopped = false
   /** To the newest request that was parsed. */
@@ -135,13 +143,15 @@ export class Wire {
     this.#begun = 0
     this.#candidate = undefined
     if (!this.#isBetween || this.#isStopped || bytes.length > LONGEST_KNOWN || !isRead(bytes)) return false
+    if (++this.#unknown > PATIENCE && this.#unknown % ONE_OF !== 0) return false
     const asked = withoutSecret(bytes.toString('latin1'))
     const again = this.#known?.find(asked.text)
+    if (again) this.#unknown = 0
     if (again && this.answer && isOver(this.answer) && this.#mayAnswer() && again(this.#socket, asked.authorization)) {
       this.#hasAnswered = true
       return true
     }
-    if (this.#known?.mayAdd()) this.#candidate = { ...asked, again: undefined, isWhole: false }
+    this.#candidate = { ...asked, again: undefined, isWhole: false }
     return false
   }
 
