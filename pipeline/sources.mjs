@@ -1,7 +1,7 @@
 // Gives Node the TypeScript of this project without its types. Node could do that by itself, but at a price: its stripper
 // stays in memory (30 MB), and so does everything that it keeps of earlier starts (10 MB). Here each file is stripped once,
-// by a process of its own, and kept beside the packages under the hash of its text. Where that cannot be (nothing may be
-// written there, or the file is not one of these), Node does it. To be imported once in every thread.
+// by a process of its own, of its comments too, and kept beside the packages under the hash of its text. Where that cannot be
+// (nothing may be written there, or the file is not one of these), Node does it. To be imported once in every thread.
 import { spawnSync } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { isMainThread } from 'node:worker_threads'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const SOURCES = ['config', 'dav', 'edge', 'pipeline', 'server']
 const ADDRESSES = SOURCES.map(folder => pathToFileURL(join(ROOT, folder, '/')).href)
-const KEPT = join(ROOT, 'node_modules', '.cache', 'scriptorium', `stripped-${process.version}`)
+const KEPT = join(ROOT, 'node_modules', '.cache', 'scriptorium', `plain-${process.version}`)
 
 /** Milliseconds after which what no source has any more goes: other checkouts may share the folder. */
 const STALE = 30 * 24 * 60 * 60 * 1000
@@ -28,6 +28,18 @@ function read(file) {
   }
 }
 
+/** A comment of lines of its own, or blanks at the end of a line. */
+const IDLE_TEXT = /^[ \t]*\/\*\*[\s\S]*?\*\/|^[ \t]*\/\/.*$|[ \t]+$/gm
+
+/** Node keeps the whole text of a module: without comments it is a third less. Every line stays where it is. */
+function withoutComments(text) {
+  const less = text.replace(IDLE_TEXT, idle => idle.replaceAll(/[^\n]/g, ''))
+  return meaning(less) === meaning(text) ? less : text
+}
+
+/** A program as its tree says it, by which text within quotes counts and a comment does not. */
+const meaning = text => stripTypeScriptTypes(text, { mode: 'transform' })
+
 /** Strips every source that was not stripped before. @throws the system's error where nothing may be written */
 export function stripAll() {
   mkdirSync(KEPT, { recursive: true })
@@ -41,7 +53,7 @@ export function stripAll() {
       if (read(file) !== undefined) continue
       // Several processes may be at it: each file appears whole.
       const begun = `${file}.${process.pid}`
-      writeFileSync(begun, stripTypeScriptTypes(text))
+      writeFileSync(begun, withoutComments(stripTypeScriptTypes(text)))
       renameSync(begun, file)
     }
   for (const name of readdirSync(KEPT)) {

@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -79,7 +79,8 @@ describe('Sources that are stripped once', () => {
       `await import('./pipeline/sources.mjs')
       console.log((await import('./pipeline/said.ts')).said, process.moduleLoadList.some(name => name.includes('amaro')))`,
     )
-  const kept = () => readdir(join(folder, 'node_modules/.cache/scriptorium', `stripped-${process.version}`))
+  const keptAt = () => join(folder, 'node_modules/.cache/scriptorium', `plain-${process.version}`)
+  const kept = () => readdir(keptAt())
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'scriptorium-sources-'))
@@ -99,6 +100,31 @@ describe('Sources that are stripped once', () => {
     expect(await kept()).to.have.length(2)
     await say('one')
     expect(await said()).to.equal('one false')
+  })
+
+  it('are kept without comments, on the same lines, but for what only looks like one', async () => {
+    const lines = [
+      '/** Says',
+      ' * it. */',
+      'export const said: string =',
+      '  // twice',
+      '  // over',
+      "  'one' // or two",
+    ]
+    await writeFile(join(folder, 'pipeline/said.ts'), `${lines.join('\n')}\n`)
+    expect(await said()).to.equal('one false')
+    const [name = ''] = await kept()
+    expect((await readFile(join(keptAt(), name), 'utf8')).split('\n')).to.deep.equal([
+      '',
+      '',
+      'export const said         =',
+      '',
+      '',
+      "  'one' // or two",
+      '',
+    ])
+    await writeFile(join(folder, 'pipeline/said.ts'), 'export const said = `\n// no comment\n`.trim()\n')
+    expect(await said()).to.equal('// no comment false')
   })
 
   it('are stripped by Node where nothing may be written', async () => {
