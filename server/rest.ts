@@ -1,8 +1,9 @@
-/** What the server gives back when nobody asks for anything, and where its heap is full. */
+/** What the server gives back when nobody asks for anything, and where its heap or that of the C library is full. */
 
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { heapAsked, type Memory, nodeOptions } from '../pipeline/memory.ts'
 import { dropGarbage, shrinkHeap } from '../pipeline/store/garbage-collection.ts'
+import { trimHeap } from '../pipeline/store/sqlite/c-heap.ts'
 import { watchHeap } from '../pipeline/tree/heap.ts'
 
 /** Milliseconds without a request after which the server rests. */
@@ -14,35 +15,62 @@ const LOOKS = 5
 /** Requests after which the heap has grown by more than what its collection takes is worth. */
 const MUCH = 1000
 
+/** Bytes that have to come together outside the heap of JavaScript before those of them that are free are looked for. */
+const MUCH_OUTSIDE = 32 * 1024 * 1024
+
 export interface Rest {
-  /** Looks whether requests came since the last look; runs by itself. */
+  /** Looks whether requests came since the last look, and how much memory the process has; runs by itself. */
   look(): void
   close(): void
 }
 
+/** What a process can give back beside its caches. */
+export interface Garbage {
+  briefly(): void
+  /** After many requests, in place of the other. */
+  thoroughly(): void
+  /** Bytes of the process outside the heap of JavaScript. */
+  outside(): number
+  /** Gives back what is free there. */
+  trim(): void
+}
+
+const OWN: Garbage = {
+  briefly: dropGarbage,
+  thoroughly: shrinkHeap,
+  outside: () => process.memoryUsage.rss() - getHeapStatistics().total_physical_size,
+  trim: trimHeap,
+}
+
 /**
- * Has memory given back after a while without requests, once: then the collector runs, which nobody waits for.
+ * Has memory given back after a while without requests, once: then the collector runs, which nobody waits for. What is free
+ * outside the heap of JavaScript is given back between requests, too, where much has come together since the last time.
  *
  * @param answered tells how many requests were answered so far
  * @param release lets go of what is not needed before the next request
- * @param collect.thoroughly after many requests, in place of the other
  */
-export function watchRest(
-  answered: () => number,
-  release: () => void,
-  collect: { briefly(): void; thoroughly(): void } = { briefly: dropGarbage, thoroughly: shrinkHeap },
-): Rest {
+export function watchRest(answered: () => number, release: () => void, garbage = OWN): Rest {
   let before = Number.NaN
   let rested = 0
   let quiet = 0
+  let outside = garbage.outside()
+  let untrimmed = 0
+  const trim = () => {
+    garbage.trim()
+    outside = garbage.outside()
+    untrimmed = 0
+  }
   const look = () => {
     const now = answered()
     quiet = now === before ? quiet + 1 : 0
     before = now
+    // Collected buffers are freed by another thread, some time after they were collected.
+    if (quiet === LOOKS + 1) trim()
+    else if (++untrimmed > LOOKS && garbage.outside() - outside > MUCH_OUTSIDE) trim()
     if (quiet !== LOOKS) return
     release()
-    if (now - rested < MUCH) collect.briefly()
-    else collect.thoroughly()
+    if (now - rested < MUCH) garbage.briefly()
+    else garbage.thoroughly()
     rested = now
   }
   const timer = setInterval(look, PATIENCE / LOOKS).unref()

@@ -342,31 +342,43 @@ describe('Memory of caches', () => {
   it('is given back once after some time without requests', () => {
     const done: string[] = []
     let answered = 0
+    let outside = 100 * MIB
     const rest = watchRest(
       () => answered,
       () => done.push('released'),
-      { briefly: () => done.push('collected'), thoroughly: () => done.push('shrunk') },
+      {
+        briefly: () => done.push('collected'),
+        thoroughly: () => done.push('shrunk'),
+        outside: () => outside,
+        trim: () => done.push('trimmed'),
+      },
     )
     const look = (times: number) => {
       for (let i = 0; i < times; i++) rest.look()
+      return done.splice(0)
     }
-    look(5)
-    expect(done, 'after the start').to.deep.equal([])
-    look(10)
-    expect(done, 'once').to.deep.equal(['released', 'collected'])
+    expect(look(5), 'after the start').to.deep.equal([])
+    expect(look(10), 'once').to.deep.equal(['released', 'collected', 'trimmed'])
     answered++
-    look(5)
+    expect(look(5)).to.deep.equal([])
     answered++
-    look(5)
-    expect(done, 'with requests').to.have.length(2)
-    look(1)
-    expect(done, 'without').to.have.length(4)
+    expect(look(5), 'with requests').to.deep.equal([])
+    expect(look(1), 'without').to.deep.equal(['released', 'collected'])
     answered += 1000
-    look(6)
-    expect(done.slice(4), 'after many').to.deep.equal(['released', 'shrunk'])
+    expect(look(7), 'after many').to.deep.equal(['released', 'shrunk', 'trimmed'])
     answered += 999
-    look(6)
-    expect(done.slice(6), 'after some more').to.deep.equal(['released', 'collected'])
+    expect(look(7), 'after some more').to.deep.equal(['released', 'collected', 'trimmed'])
+    const work = (looks: number) => {
+      for (let i = 0; i < looks; i++, answered++) rest.look()
+      return done.splice(0)
+    }
+    outside += 32 * MIB
+    expect(work(10), 'with little to give back').to.deep.equal([])
+    outside++
+    expect(work(1), 'with much').to.deep.equal(['trimmed'])
+    outside += 33 * MIB
+    expect(work(5), 'soon again').to.deep.equal([])
+    expect(work(10), 'after a while').to.deep.equal(['trimmed'])
     rest.close()
   })
 
