@@ -5,7 +5,7 @@ import { Fault } from '../../pipeline/fault.ts'
 import { kindOf, storedType } from '../../pipeline/http/media.ts'
 import { perform } from '../../pipeline/operation.ts'
 import type { Change } from '../../pipeline/store/commit.ts'
-import type { Resource } from '../../pipeline/store/resource.ts'
+import type { Property, Resource } from '../../pipeline/store/resource.ts'
 import { putDocument } from '../../pipeline/write/document.ts'
 import { ensureParents, parentMissing } from '../../pipeline/write/places.ts'
 import { type UnpublishedFile, unpublishedPut } from '../../pipeline/write/unpublished.ts'
@@ -24,6 +24,8 @@ export interface DraftFacts {
   language?: string | undefined
   /** Unix seconds. */
   shown?: number | undefined
+  /** Dead properties that come along. */
+  properties?: readonly Property[]
 }
 
 /**
@@ -39,11 +41,12 @@ export async function storeDraft(
   facts: DraftFacts,
   needsParent: boolean,
 ): Promise<Resource | undefined> {
-  const { type, language, shown } = facts
+  const { type, language, shown, properties = [] } = facts
   const changes = unpublishedPut({
     path,
     content: NOTHING,
     type,
+    properties,
     ...(language !== undefined && { language }),
     ...(shown !== undefined && { shown }),
   })

@@ -5,6 +5,8 @@ import { Fault } from '../../pipeline/fault.ts'
 import { kindOf, storedType } from '../../pipeline/http/media.ts'
 import { perform } from '../../pipeline/operation.ts'
 import { absent } from '../../pipeline/refusals.ts'
+import type { Expectation } from '../../pipeline/store/commit.ts'
+import { ZERO } from '../../pipeline/store/tags.ts'
 import { makeCollection, removeTree } from '../../pipeline/write/collection.ts'
 import { putDocument } from '../../pipeline/write/document.ts'
 import { bytesOf } from '../../pipeline/write/new-version.ts'
@@ -14,7 +16,7 @@ import type { Exchange } from '../exchange.ts'
 import { afterCommit } from '../locks/after-commit.ts'
 import { storeDraft } from './drafts.ts'
 import { isCollection, type Node, type Place, type Relocation } from './place.ts'
-import { unlessRefused } from './removals.ts'
+import { finishRemoval, unlessRefused } from './removals.ts'
 import { occupied, removing, transferring } from './unpublished-changes.ts'
 
 export const helperPlace: Place = {
@@ -41,40 +43,46 @@ async function betweenHelpers(exchange: Exchange, relocation: Relocation): Promi
 }
 
 /** The end of a save: the content is written at the destination like any other (DAV-72). */
-async function fromHelper(exchange: Exchange, { op, source, to, replaced, check }: Relocation): Promise<void> {
+async function fromHelper(exchange: Exchange, relocation: Relocation): Promise<void> {
+  const { op, source, to, replaced, check } = relocation
   if (replaced && (isCollection(replaced) || isCollection(source))) throw occupied()
-  if (isCollection(source)) await publishTree(exchange, source, to, check)
-  else await publish(exchange, source, to, replaced, check)
-  if (op === 'move') await afterCommit(exchange.mount, () => helperPlace.remove(exchange, source))
+  const expect = isCollection(source)
+    ? await publishTree(exchange, relocation)
+    : await publish(exchange, source, to, replaced, check)
+  const { mount } = exchange
+  const { path } = source.resource
+  // Whatever was written there meanwhile has not been published, and stays.
+  if (op === 'move') await afterCommit(mount, () => mount.unpublished.commit([{ op: 'delete', path, expect }]))
 }
 
-/** Writes a helper's bytes at an ordinary path. */
+/** Writes a helper's bytes at an ordinary path. @returns their version */
 async function publish(
   exchange: Exchange,
   source: Node,
   to: string,
   replaced: Node | undefined,
   check: Relocation['check'],
-): Promise<void> {
+): Promise<Expectation> {
   const { mount, author } = exchange
   const type = storedType(to, typeFor(source, to, replaced))
   const { language } = source.resource
   const file = await mount.unpublished.site.find(source.resource.path)
   if (!file) throw absent()
+  const { version } = file.resource
   const facts = { type, ...(language !== undefined && { language }) }
   const authority = scopeAuthority(author.scope)
+  const properties = await mount.view.properties(source)
   if (kindOf(type) !== 'blob' && file.resource.size === 0) {
     await mount.site.leases.hold(mount.site.store.name, [to], async () => {
       await check()
-      await storeDraft(mount, to, facts, true)
+      await storeDraft(mount, to, { ...facts, properties }, true)
     })
-    return
+    return version
   }
   const body: BodySource = {
     bytes: async cap => withinCap(await bytesOf(file.body), cap),
     stage: cap => ('bytes' in file.body ? memoryBody(file.body.bytes) : mount.blobSource(file.body.blob)).stage(cap),
   }
-  const properties = await mount.view.properties(source)
   const { raw, configure, allowance, alongside } = exchange
   const write = {
     path: to,
@@ -94,6 +102,7 @@ async function publish(
     body,
   )
   await afterCommit(mount, () => mount.unpublished.remove(to))
+  return version
 }
 
 /** What is known of the type: names of work files tell nothing, so that the name of the destination counts. */
@@ -110,20 +119,38 @@ function withinCap(bytes: Uint8Array, cap: number): Uint8Array {
   throw new Fault(413, 'PayloadTooLarge', `The file is larger than the ${cap} bytes allowed here.`)
 }
 
-/** Writes everything in a helper collection below an ordinary path, where nothing stands yet; nothing stays if it fails. */
-async function publishTree(exchange: Exchange, source: Node, to: string, check: Relocation['check']): Promise<void> {
+/**
+ * Writes everything in a helper collection below an ordinary path, where nothing stands yet; nothing stays if it fails. What
+ * has a helper name there as well stays unpublished.
+ *
+ * @returns its state before
+ */
+async function publishTree(exchange: Exchange, { source, to, deep, check }: Relocation): Promise<Expectation> {
   const { mount } = exchange
+  const { unpublished, site, view } = mount
+  const { store } = unpublished.site
   const from = source.resource.path
-  await makeCollection(mount.site, to, [], check)
+  const members = (await store.find(from))?.members ?? ZERO
+  const mark = unpublished.coverAt(to.slice(0, -1))
+  if (mark) await finishRemoval(mount, mark)
+  await makeCollection(site, to, await view.properties(source), check)
   try {
-    for await (const resource of mount.unpublished.site.store.walk(from, { collections: true })) {
-      const path = to + resource.path.slice(from.length)
-      if (resource.kind === 'collection') await makeCollection(mount.site, path)
-      else await publish(exchange, { resource, place: helperPlace }, path, undefined, async () => undefined)
-    }
+    if (deep)
+      for await (const resource of store.walk(from, { collections: true })) {
+        const node = { resource, place: helperPlace }
+        const path = to + resource.path.slice(from.length)
+        const isHelper = await view.isHelper(path)
+        if (!isCollection(node)) {
+          if (!isHelper) await publish(exchange, node, path, undefined, async () => undefined)
+          else if (!(await unpublished.transfer('copy', resource.path, path, false))) throw absent()
+        } else if (isHelper) await unpublished.makeCollection(path, await view.properties(node))
+        else await makeCollection(site, path, await view.properties(node))
+      }
   } catch (error) {
     // It may be gone already, which is why the rest could not follow.
-    await unlessRefused(removeTree(mount.site, { path: to, cause: {} }))
+    await unlessRefused(removeTree(site, { path: to, cause: {} }))
+    await unpublished.remove(to)
     throw error
   }
+  return { members }
 }

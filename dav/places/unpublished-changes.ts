@@ -5,6 +5,7 @@ import { absent } from '../../pipeline/refusals.ts'
 import { memoryBlob } from '../../pipeline/store/blobs.ts'
 import { unpublishedPut } from '../../pipeline/write/unpublished.ts'
 import type { Exchange } from '../exchange.ts'
+import type { Mount } from '../mount.ts'
 import { parentOf } from './overlay.ts'
 import type { Node, Relocation } from './place.ts'
 import { putOffRemoval } from './removals.ts'
@@ -55,6 +56,10 @@ export function transferring(exchange: Exchange, relocation: Relocation): Promis
   })
 }
 
+function changedMeanwhile(): Fault {
+  return new Fault(409, 'Conflict', 'Something in the collection was changed meanwhile. Nothing was moved.')
+}
+
 export function occupied(): Fault {
   return new Fault(409, 'Conflict', 'Work files cannot take the place of a collection. Delete it first.')
 }
@@ -77,25 +82,52 @@ export async function toHelperName(exchange: Exchange, relocation: Relocation): 
   })
 }
 
-/** The same for a collection; nothing stays under the helper name if the original cannot go. */
+/**
+ * The same for a collection, with everything that the mount shows in it (DAV-73); nothing stays under the helper name if the
+ * original cannot go, or is not what was kept any more.
+ */
 async function treeToHelperName(exchange: Exchange, relocation: Relocation): Promise<void> {
   const { op, source, to, deep, replaced, check } = relocation
-  const { unpublished, site, view } = exchange.mount
-  const { place, resource } = source
+  const { mount } = exchange
+  const { unpublished, view } = mount
+  const { path: from } = source.resource
   await check()
   if (replaced) await replaced.place.remove(exchange, replaced)
   try {
+    const kept = await sumsOf(mount, from)
     await unpublished.makeCollection(to, await view.properties(source))
     if (deep)
-      for await (const member of site.store.walk(resource.path, { collections: true })) {
-        const path = to + member.path.slice(resource.path.length)
-        if (member.kind === 'collection') await unpublished.makeCollection(path, [])
-        else await keepAside(exchange, { resource: member, place }, path)
+      for await (const node of shownBelow(mount, from)) {
+        const path = to + node.resource.path.slice(from.length)
+        if (node.resource.kind === 'collection') await unpublished.makeCollection(path, await view.properties(node))
+        else await keepAside(exchange, node, path)
       }
-    if (op === 'move') await place.remove(exchange, source, check)
+    if (op === 'copy') return
+    await source.place.remove(exchange, source, async () => {
+      await check()
+      if ((await sumsOf(mount, from)) !== kept) throw changedMeanwhile()
+    })
   } catch (error) {
     await unpublished.remove(to)
     throw error
+  }
+}
+
+/** What tells whether anything below a collection of the site, or kept unpublished there, has changed. */
+async function sumsOf({ site, unpublished }: Mount, collection: string): Promise<string> {
+  const found = await Promise.all([site, unpublished.site].map(({ store }) => store.find(collection)))
+  return found.map(resource => resource?.members).join()
+}
+
+/** What the mount shows below a collection of the site, with what is not listed; collections before what is in them. */
+async function* shownBelow({ site, unpublished, view }: Mount, collection: string): AsyncGenerator<Node> {
+  for await (const { path } of site.store.walk(collection, { collections: true })) {
+    const node = await view.find(path)
+    if (node && !node.place.isHelper) yield node
+  }
+  for await (const { path } of unpublished.site.store.walk(collection, { collections: true })) {
+    const node = await view.find(path)
+    if (node && (node.place.isHelper || node.place.isNew)) yield node
   }
 }
 
