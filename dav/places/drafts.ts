@@ -101,6 +101,18 @@ export async function endCover(mount: Mount, { path, version }: Resource): Promi
 }
 
 /**
+ * Ends what lies over a file, or over files of a collection, and is older than they are: under other names it would be newer.
+ *
+ * @param path of what is about to be moved or copied on the site
+ */
+export async function endOutdated({ site, unpublished }: Mount, path: string): Promise<void> {
+  for (const { path: at, version } of unpublished.coversOf(path)) {
+    const file = await site.store.find(at)
+    if (file && file.version > version) await unpublished.commit([{ op: 'delete', path: at, expect: version }])
+  }
+}
+
+/**
  * Makes the empty resource that LOCK on an unmapped path promises (DAV-81): a draft, a helper file, or an empty blob.
  *
  * @throws Fault 412 when something was made there in the meantime, or what scope and pipeline refuse it with

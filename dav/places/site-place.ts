@@ -9,6 +9,7 @@ import { writeProperties } from '../../pipeline/write/properties.ts'
 import { scopeAuthority } from '../access/scope-authority.ts'
 import type { Exchange } from '../exchange.ts'
 import { afterCommit } from '../locks/after-commit.ts'
+import { endOutdated } from './drafts.ts'
 import { isCollection, type Place, type Relocation } from './place.ts'
 import { toHelperName } from './unpublished-changes.ts'
 
@@ -23,8 +24,9 @@ export const sitePlace: Place = {
   async remove(exchange, node, check) {
     const { mount, raw, configure, allowance, alongside } = exchange
     const { path } = node.resource
-    if (!isCollection(node)) return removeFile(exchange, path, check)
-    await removeTree(mount.site, { path, cause: {}, raw, configure, allowance, alongside, ...(check && { check }) })
+    if (isCollection(node))
+      await removeTree(mount.site, { path, cause: {}, raw, configure, allowance, alongside, ...(check && { check }) })
+    else await removeFile(exchange, path, check)
     await afterCommit(mount, () => mount.unpublished.remove(path))
   },
   async relocate(exchange, relocation) {
@@ -58,13 +60,16 @@ export async function removeFile(exchange: Exchange, path: string, check?: Reloc
 }
 
 /** From the site to the site. */
-export async function relocateOnSite(
-  { mount, raw, configure, allowance, alongside }: Exchange,
-  relocation: Relocation,
-): Promise<void> {
+export async function relocateOnSite(exchange: Exchange, relocation: Relocation): Promise<void> {
+  const { mount, raw, configure, allowance, alongside } = exchange
   const { op, source, to, deep, overwrite, check } = relocation
   const { path: from } = source.resource
   const { site, unpublished } = mount
-  await transferTree(site, { op, from, to, deep, overwrite, check, cause: {}, raw, configure, allowance, alongside })
+  const checkAll = async () => {
+    await check()
+    await endOutdated(mount, from)
+  }
+  const how = { op, from, to, deep, overwrite, check: checkAll, cause: {}, raw, configure, allowance, alongside }
+  await transferTree(site, how)
   await afterCommit(mount, () => unpublished.takeAlong(op, from, to, deep))
 }

@@ -75,6 +75,13 @@ export class Unpublished {
     return [...this.overlay.entries()].filter(({ path }) => !this.#names.of(path))
   }
 
+  /** What lies over a file, or over files at any depth in a collection. */
+  coversOf(path: string): Resource[] {
+    if (path.endsWith('/')) return this.overlay.touches(path) ? this.covers().filter(c => c.path.startsWith(path)) : []
+    const cover = this.coverAt(path)
+    return cover ? [cover] : []
+  }
+
   /** Unix milliseconds at which a helper file was last asked for in this process; 0 if it was not. */
   lastUse(path: string): number {
     return this.#used.get(path) ?? 0
@@ -117,7 +124,15 @@ export class Unpublished {
 
   /** Drops drafts and helper files at and below a path of the site that is gone. */
   async remove(path: string): Promise<void> {
-    if (await this.site.store.find(path)) await this.commit([{ op: 'delete', path }])
+    const changes: Change[] = this.#hidden(path)
+    if (await this.site.store.find(path)) changes.push({ op: 'delete', path })
+    if (changes.length > 0) await this.commit(changes)
+  }
+
+  /** A draft whose name a collection of the site has taken: it goes with that. */
+  #hidden(path: string): Change[] {
+    const cover = path.endsWith('/') ? this.coverAt(path.slice(0, -1)) : undefined
+    return cover ? [{ op: 'delete', path: cover.path }] : []
   }
 
   /**
@@ -135,6 +150,7 @@ export class Unpublished {
     if (taken)
       changes.push(...(await this.#missingParents(to)), op === 'move' ? { op, from, to } : { op, from, to, deep })
     else if (op === 'move' && (await store.find(from))) changes.push({ op: 'delete', path: from })
+    if (op === 'move') changes.push(...this.#hidden(from))
     if (changes.length > 0) await this.commit(changes)
   }
 

@@ -84,13 +84,8 @@ export class View {
       if (resource) return { resource, place: helperPlace }
     }
     const standing = this.#states.get(path) ?? (await this.#state(path))
-    if (!path.endsWith('/')) {
-      const file = fileOf(standing)
-      const entry = this.#unpublished.coverAt(path)
-      const node = entry ? this.#overlaid(entry, file) : file && siteNode(file)
-      if (node || file) return node
-    }
-    return standing && siteNode(standing)
+    const entry = this.#unpublished.coverAt(path)
+    return entry ? this.#overlaid(entry, standing) : standing && siteNode(standing)
   }
 
   /** Whether a node is still what is found at its path; false may also mean that nobody has looked for a while. */
@@ -128,8 +123,11 @@ export class View {
       const node = memberAt(stored, member)
       if (node) changes.set(member, siteNode(await this.#effective(node.resource)))
     }
-    for (const entry of overlay.membersOf(path))
-      changes.set(entry.path, this.#overlaid(entry, memberAt(stored, entry.path)?.resource))
+    for (const entry of overlay.membersOf(path)) {
+      const standing = memberAt(stored, entry.path) ?? memberAt(stored, `${entry.path}/`)
+      const node = this.#overlaid(entry, standing?.resource)
+      if (node?.resource !== standing?.resource) changes.set(entry.path, node)
+    }
     return exchanged(stored, changes)
   }
 
@@ -185,12 +183,17 @@ export class View {
     return place.describe(this.#stored, resource.path, patch)
   }
 
-  /** What an entry makes of its path; undefined for nothing. */
-  #overlaid(entry: Resource, published: Resource | undefined): Node | undefined {
+  /**
+   * What an entry makes of its path.
+   *
+   * @param standing what the site has there: a file, or a collection of the same name, in whose place no file can be
+   * @returns undefined for nothing
+   */
+  #overlaid(entry: Resource, standing: Resource | undefined): Node | undefined {
     if (this.#names.of(entry.path)) return { resource: entry, place: helperPlace }
     // What is newer than its cover was written by somebody who did not know of it.
-    if (published && published.version > entry.version) return siteNode(published)
-    return isRemoval(entry) ? undefined : draftNode(entry, published)
+    if (standing && (standing.kind === 'collection' || standing.version > entry.version)) return siteNode(standing)
+    return isRemoval(entry) ? undefined : draftNode(entry, standing)
   }
 
   async #siteFile(path: string): Promise<Resource | undefined> {
@@ -233,8 +236,10 @@ export class View {
     if (resource.kind !== 'collection' || !this.#unpublished.overlay.touches(path)) return resource
     let gain = 0n
     for (const entry of this.#unpublished.overlay.membersOf(path)) {
-      const published = await this.#siteFile(entry.path)
-      const node = this.#overlaid(entry, published)
+      const standing = await this.#state(entry.path)
+      const node = this.#overlaid(entry, standing)
+      if (node?.resource === standing) continue
+      const published = fileOf(standing)
       gain += (node ? weight(node.resource) : 0n) - (published ? weight(published) : 0n)
     }
     for (const member of this.#unpublished.overlay.touchedMembers(path)) {

@@ -1,0 +1,78 @@
+/** Drafts and marks of removals that visitors have overtaken: what they wrote is what stands, wherever it goes (DAV-60, DAV-62, DAV-72). */
+
+import { expect } from 'chai'
+import { after, before, beforeEach, describe, it } from 'mocha'
+import { rulesPage } from '../../support/content.ts'
+import type { Client } from '../../support/http.ts'
+import { list, shown, startWire, to, type Wire } from '../wire.ts'
+
+const DAY = 86_400_000
+
+describe('covers that visitors have overtaken', () => {
+  let wire: Wire
+  let dav: Client
+  let visitor: Client
+  let at = ''
+  let count = 0
+  before(async () => {
+    wire = await startWire()
+    ;({ dav, visitor } = wire)
+    await dav('PUT', '/rules.html', {}, rulesPage(['*', '*', 'Allow', '/*']))
+  })
+  after(() => wire.server.close())
+  beforeEach(async () => {
+    at = `/o${++count}/`
+    await dav('MKCOL', at)
+    await dav('MKCOL', `${at}c/`)
+  })
+
+  const names = async (folder = at) =>
+    [...(await list(dav, folder)).keys()].slice(1).map(path => path.slice(folder.length))
+  /** Everything that is put off is done. */
+  const later = () => wire.server.running.mounts.tend(Date.now() + DAY)
+
+  const COVERS: [what: string, cover: () => Promise<unknown>][] = [
+    ['a draft', () => dav('PUT', `${at}c/x.html`, {}, '')],
+    [
+      'a removal that is put off',
+      async () => {
+        await dav('PUT', `${at}c/x.html`, {}, '<p>old')
+        await dav('MOVE', `${at}c/x.html`, to(`${at}x.html~`))
+      },
+    ],
+  ]
+  for (const [what, cover] of COVERS)
+    for (const method of ['MOVE', 'COPY'])
+      for (const [from, target, path] of [
+        ['c/', 'd/', 'd/x.html'],
+        ['c/x.html', 'y.html', 'y.html'],
+      ] as const)
+        it(`${method} of ${from} does not bring back ${what}`, async () => {
+          await cover()
+          expect((await visitor('PUT', `${at}c/x.html`, {}, '<p>new')).status).to.be.lessThan(300)
+          expect((await dav(method, at + from, to(at + target))).status).to.equal(201)
+          expect((await dav('GET', at + path)).text).to.equal('<p>new')
+          await later()
+          expect(await shown(visitor, at + path)).to.equal('<p>new')
+        })
+
+  it('a collection takes the place of a draft of its name, and the draft does not come back behind it', async () => {
+    await dav('PUT', `${at}x.html`, {}, '')
+    expect((await visitor('PUT', `${at}x.html/y.txt`, {}, 'y')).status).to.equal(201)
+    const tag = (await dav('PROPFIND', at, { Depth: '1' })).headers.etag
+    expect(await names()).to.deep.equal(['c/', 'x.html/'])
+    expect((await dav('PUT', `${at}x.html`, {}, '<p>x')).status).to.equal(405)
+    expect((await dav('PUT', `${at}x.html/z.txt`, {}, 'z')).status).to.equal(201)
+    expect((await dav('DELETE', `${at}x.html/z.txt`)).status).to.equal(204)
+    expect((await dav('PROPFIND', at, { Depth: '1' })).headers.etag).to.equal(tag)
+    expect((await dav('MOVE', `${at}x.html/`, to(`${at}d/`))).status).to.equal(201)
+    expect(await names()).to.deep.equal(['c/', 'd/'])
+  })
+
+  it('nor when the collection is deleted', async () => {
+    await dav('PUT', `${at}x.html`, {}, '')
+    await visitor('PUT', `${at}x.html/y.txt`, {}, 'y')
+    expect((await dav('DELETE', `${at}x.html`)).status).to.equal(204)
+    expect(await names()).to.deep.equal(['c/'])
+  })
+})
