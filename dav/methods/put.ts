@@ -56,7 +56,7 @@ export async function put(
   if (needsParent && !node) await requireParent(exchange, path)
   const upload = readUpload(exchange, needsParent)
   if (!node) await clearWay(mount, path)
-  if (node?.place.isHelper || (!node && (await mount.view.isHelper(path)))) return putHelper(exchange, upload, node)
+  if (node?.place.isHelper || (!node && (await mount.view.isHelper(path)))) return putHelper(exchange, upload)
   return putOrdinary(exchange, upload, node)
 }
 
@@ -95,7 +95,7 @@ function readUpload(exchange: Exchange, needsParent: boolean): Upload {
   }
 }
 
-async function putHelper(exchange: Exchange, upload: Upload, node: Node | undefined): Promise<Answer> {
+async function putHelper(exchange: Exchange, upload: Upload): Promise<Answer> {
   const { mount } = exchange
   const { leases, store } = mount.site
   const { path, type, language, shown, needsParent } = upload
@@ -109,11 +109,10 @@ async function putHelper(exchange: Exchange, upload: Upload, node: Node | undefi
       ...(language !== undefined && { language }),
       ...(shown !== undefined && { shown }),
     }
-    const resource = await leases.hold(store.name, [path], async () => {
-      await checkAgain(exchange)
-      return storeHelper(mount, file, needsParent)
+    return await leases.hold(store.name, [path], async () => {
+      const replaced = await checkAgain(exchange)
+      return answer(upload, await storeHelper(mount, file, needsParent), replaced !== undefined)
     })
-    return answer(upload, resource, node !== undefined)
   } finally {
     await staged.discard()
   }
@@ -130,9 +129,9 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
     if (bytes.length === 0) {
       const { leases, store } = mount.site
       return leases.hold(store.name, [path], async () => {
-        await checkAgain(exchange)
+        const replaced = await checkAgain(exchange)
         const draft = await storeDraft(mount, path, { type, language, shown }, needsParent)
-        return answer(upload, draft, node !== undefined)
+        return answer(upload, draft, replaced !== undefined)
       })
     }
     body = memoryBody(bytes)

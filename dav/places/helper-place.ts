@@ -30,7 +30,9 @@ export const helperPlace: Place = {
     await unpublished.commit([describeChange(path, patch)])
   },
   remove: (exchange, { resource: { path } }, check) =>
-    removing(exchange, path, check, () => exchange.mount.unpublished.commit([{ op: 'delete', path }])),
+    removing(exchange, path, check, async () => {
+      if (!(await exchange.mount.unpublished.commit([{ op: 'delete', path, expect: 'present' }]))) throw absent()
+    }),
   relocate(exchange, relocation) {
     return relocation.toHelper ? betweenHelpers(exchange, relocation) : fromHelper(exchange, relocation)
   },

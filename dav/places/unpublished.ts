@@ -147,18 +147,18 @@ export class Unpublished {
     const changes: Change[] = []
     const standing = await store.findNamed(to)
     if (standing) changes.push({ op: 'delete', path: standing.path })
-    if (taken)
-      changes.push(...(await this.#missingParents(to)), op === 'move' ? { op, from, to } : { op, from, to, deep })
+    if (taken) changes.push(op === 'move' ? { op, from, to } : { op, from, to, deep })
     else if (op === 'move' && (await store.find(from))) changes.push({ op: 'delete', path: from })
     if (op === 'move') changes.push(...this.#hidden(from))
-    if (changes.length > 0) await this.commit(changes)
+    if (taken) await this.#commitAt(to, changes)
+    else if (changes.length > 0) await this.commit(changes)
   }
 
   /** Makes a collection among the helpers. @returns false when there is one already */
   async makeCollection(path: string, properties: readonly Property[]): Promise<boolean> {
-    const changes: Change[] = [...(await this.#missingParents(path)), { op: 'collection', path }]
+    const changes: Change[] = [{ op: 'collection', path }]
     if (properties.length > 0) changes.push(describeChange(path, { set: properties, remove: [] }))
-    return (await this.commit(changes)) !== undefined
+    return this.#commitAt(path, changes)
   }
 
   /**
@@ -168,14 +168,28 @@ export class Unpublished {
    * @throws Fault 414 where the path of something in a collection of helpers would become too long
    */
   async transfer(op: 'move' | 'copy', from: string, to: string, deep: boolean): Promise<boolean> {
-    const changes: Change[] = await this.#missingParents(to)
+    const changes: Change[] = []
     const standing = await this.site.store.findNamed(to)
     if (standing) changes.push({ op: 'delete', path: standing.path })
     const source = op === 'copy' && (await this.site.store.find(from))
     if (source) await proveReadable(this.site, source, deep)
     const common = { from, to, longest: LONGEST_PATH }
     changes.push(op === 'move' ? { op, ...common } : { op, deep, ...common })
-    return (await this.commit(changes)) !== undefined
+    return this.#commitAt(to, changes)
+  }
+
+  /**
+   * Commits changes with the unpublished collections that a path needs; others may make some of these at the same time.
+   *
+   * @returns false when something else was not as the changes need it
+   */
+  async #commitAt(path: string, changes: Change[]): Promise<boolean> {
+    for (let before: Change[] | undefined; ; ) {
+      const missing = await this.#missingParents(path)
+      if (missing.length === before?.length) return false
+      if (await this.commit([...missing, ...changes])) return true
+      before = missing
+    }
   }
 
   /** Unpublished collections that a path needs, the outermost first. */
