@@ -198,7 +198,8 @@ export const settingsSchema = z
         .strictObject({
           memory: setting(size().optional(), {
             doc: 'Memory for everything that is kept to answer faster, of all processes together: documents, trees, answers, listings, pages of the database.',
-            fallback: '256 MiB, or a quarter of what the container may take, or half of `--max-old-space-size`',
+            fallback:
+              '256 MiB, or a quarter of what the container may take, or half of `--max-old-space-size`, of less than 160 MB what the program leaves',
           }),
           headers: setting(size(1024).default(32 * 1024), 'Largest head of a request; a greater one is answered 431.'),
           headerWait: setting(wait().default(60 * SECOND), 'Longest wait for the head of a request.'),

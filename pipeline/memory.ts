@@ -2,7 +2,6 @@
  * The memory of a process that it can do without, or that requests need for a while: one limit for all of it, a share for each
  * cache, and what each really takes.
  */
-
 /** What a cache takes and gives back. */
 export interface KeptMemory {
   /** Bytes, with those of the objects that hold the contents. */
@@ -18,6 +17,10 @@ export const USUAL_MEMORY = 256 * MIB
 
 /** Less would not hold what one large document needs. */
 const LEAST = 16 * MIB
+
+/** The part of a heap from which on it has no room for work, and bytes of it that the program takes (HTTP-183). */
+const FULL = 0.75
+const PROGRAM = 40 * MIB
 
 /** Parts of the whole. */
 const SHARES = {
@@ -47,14 +50,15 @@ const AT_REST = 1 / 16
  * @param asked bytes by the settings; undefined lets the machine decide
  * @param contained bytes that the container of the process may take; nothing, or more than there is, where there is no limit
  * @param heap bytes that the heap of JavaScript may take; infinite where Node decides
- * @returns bytes for all caches: a quarter of a container's or half the heap, where that is less than usual
+ * @returns bytes for all caches: a quarter of a container's, or half the heap as far as the program leaves it, where that is
+ *   less than usual
  */
 export function memoryLimit(
   asked: number | undefined,
   contained = process.constrainedMemory(),
   heap = heapAsked(nodeOptions()),
 ): number {
-  const usual = Math.min(USUAL_MEMORY, contained > 0 ? contained / 4 : USUAL_MEMORY, heap / 2)
+  const usual = Math.min(USUAL_MEMORY, contained > 0 ? contained / 4 : USUAL_MEMORY, heap / 2, heap * FULL - PROGRAM)
   return Math.max(LEAST, Math.floor(asked ?? usual))
 }
 

@@ -10,15 +10,37 @@ const NEEDED = [24, 15]
 const here = dirname(fileURLToPath(import.meta.url))
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 
+/** Megabytes of a half of the young generation where nobody has said. */
+const YOUNG = 16
+/** The least part of the heap that is so much. */
+const PART = 1 / 16
+
 /**
- * Has the C library keep one heap for all threads, unless the environment says how many: of several, much that is free stays
- * with the process. It reads that when a program starts, so this one starts again in its place, with its process id.
+ * V8 marks the whole heap again and again, without an end, where what is left of it is not more than half of the young
+ * generation, which it does not make smaller for a heap whose size was asked for.
+ *
+ * @returns options that make it smaller
  */
-function takeOneHeap() {
+function youngOfSmallHeap() {
+  const options = `${process.env.NODE_OPTIONS} ${process.execArgv.join(' ')}`
+  const [, heap] = Array.from(options.matchAll(/--max[-_]old[-_]space[-_]size[= ](\d+)/g)).at(-1) ?? []
+  const young = Math.max(1, Math.floor(Number(heap) * PART))
+  return young < YOUNG && !/--max[-_]semi[-_]space[-_]size/.test(options) ? [`--max-semi-space-size=${young}`] : []
+}
+
+/**
+ * What the C library and V8 read when a program starts: this one starts again in its place, with its process id.
+ *
+ * A server has the C library keep one heap for all threads, unless the environment says how many: of several, much that is
+ * free stays with the process.
+ */
+function startFrugally() {
   const { env, execPath, execArgv, argv } = process
+  const heaps = argv[2] === 'serve' && env.MALLOC_ARENA_MAX === undefined ? { MALLOC_ARENA_MAX: '1' } : undefined
+  const young = youngOfSmallHeap()
   const canStartAgain = process.platform === 'linux' && process.execve && !process.connected
-  if (!canStartAgain || env.MALLOC_ARENA_MAX !== undefined) return
-  process.execve(execPath, [execPath, ...execArgv, ...argv.slice(1)], { ...env, MALLOC_ARENA_MAX: '1' })
+  if (!canStartAgain || (heaps === undefined && young.length === 0)) return
+  process.execve(execPath, [execPath, ...execArgv, ...young, ...argv.slice(1)], { ...env, ...heaps })
 }
 
 if (process.env.npm_lifecycle_event === 'start') {
@@ -33,7 +55,7 @@ if (process.env.npm_lifecycle_event === 'start') {
 }
 
 if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
-  if (process.argv[2] === 'serve') takeOneHeap()
+  startFrugally()
   let entry = join(here, 'main.ts')
   if (process.argv[2] === '--run' && process.argv[3] !== undefined) {
     entry = resolve(process.argv[3])

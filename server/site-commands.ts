@@ -14,7 +14,7 @@ import { Allowance } from '../pipeline/language/allowance.ts'
 import { createJavaScript } from '../pipeline/language/javascript/javascript.ts'
 import { explainReactions } from '../pipeline/react/explain.ts'
 import { entryOf, FAILED_PREFIX, hostOf, sendAgain, WAITING_PREFIX } from '../pipeline/react/outbound/entry.ts'
-import { documentCache } from '../pipeline/site/cache.ts'
+import { documentCacheIn } from '../pipeline/site/cache.ts'
 import { Site } from '../pipeline/site/site.ts'
 import { databaseAddress } from '../pipeline/store/postgres/address.ts'
 import { checkDatabase } from '../pipeline/store/postgres/check.ts'
@@ -22,11 +22,13 @@ import type { Use } from '../pipeline/store/postgres/claim.ts'
 import { checkFolder } from '../pipeline/store/sqlite/check/check.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { exportSite } from '../pipeline/store/transfer.ts'
+import { watchHeap } from '../pipeline/tree/heap.ts'
 import { importFolder } from '../pipeline/write/import.ts'
 import type { Commands } from './cli/commands.ts'
 import { basisOf, pipelineSettings } from './hosting.ts'
 import { createLog } from './log.ts'
-import { objectsOf, openStore, requireWhole, useOf } from './open-store.ts'
+import { memoryOf, objectsOf, openStore, requireWhole, useOf } from './open-store.ts'
+import { watchOwnHeap } from './rest.ts'
 import { DEMO } from './start.ts'
 
 import { half, lockStore, requireStore, stored } from './store-commands.ts'
@@ -40,6 +42,8 @@ async function withSite<T>(
 ): Promise<T> {
   const log = createLog(settings.log, 2)
   const store = await openStore(settings, log, { use })
+  const memory = memoryOf(settings)
+  watchOwnHeap(memory)
   // No thread is begun before a script runs.
   const javascript = createJavaScript({ workers: 1 })
   try {
@@ -50,12 +54,13 @@ async function withSite<T>(
       settings: pipelineSettings(found),
       store: store.site(found.host),
       leases: localLeases(),
-      cache: documentCache(),
+      cache: documentCacheIn(memory),
       basis: basisOf(store, found.host),
       report: () => undefined,
     })
     return await work(site, store)
   } finally {
+    watchHeap(undefined)
     await javascript.close()
     await store.close()
   }

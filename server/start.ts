@@ -17,7 +17,7 @@ import { Streams } from '../pipeline/events/streams.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { createJavaScript } from '../pipeline/language/javascript/javascript.ts'
 import type { Outbound } from '../pipeline/react/outbound/queue.ts'
-import { documentCache } from '../pipeline/site/cache.ts'
+import { documentCacheIn } from '../pipeline/site/cache.ts'
 import type { Coherence } from '../pipeline/site/coherence.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { type Imported, importFolder } from '../pipeline/write/import.ts'
@@ -158,9 +158,7 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
   })
   watchOwnHeap(memory)
   const table = siteTable(settings)
-  const cache = documentCache({ budget: memory.share('documents'), treeBudget: memory.share('trees') })
-  memory.hold('documents', cache.documents)
-  memory.hold('trees', cache.trees)
+  const cache = documentCacheIn(memory)
   const kept = createResponseCache(site => hosting.partsOf(site) !== undefined, memory.share('answers'))
   memory.hold('answers', kept.memory)
   compiled.limit(memory.share('programs'))

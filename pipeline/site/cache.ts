@@ -4,7 +4,7 @@
  * twenty times as many; the oldest go.
  */
 
-import { type KeptMemory, USUAL_MEMORY } from '../memory.ts'
+import { type KeptMemory, type Memory, USUAL_MEMORY } from '../memory.ts'
 import { OrderedMap } from '../ordered-map.ts'
 import type { StoredFile } from './stored-file.ts'
 
@@ -207,4 +207,12 @@ export function documentCache(
     },
     trees,
   }
+}
+
+/** One that takes its share of the memory of the process. */
+export function documentCacheIn(memory: Memory): DocumentCache {
+  const cache = documentCache({ budget: memory.share('documents'), treeBudget: memory.share('trees') })
+  memory.hold('documents', cache.documents)
+  memory.hold('trees', cache.trees)
+  return cache
 }

@@ -11,7 +11,7 @@ import { KeptTogether } from '../../pipeline/kept-together.ts'
 import { compileTemplate } from '../../pipeline/language/liquid/liquid.ts'
 import { compile } from '../../pipeline/language/sessel/sessel.ts'
 import { heapAsked, type KeptMemory, Memory, memoryLimit, USUAL_MEMORY } from '../../pipeline/memory.ts'
-import { type DocumentCache, documentCache } from '../../pipeline/site/cache.ts'
+import { type DocumentCache, documentCache, documentCacheIn } from '../../pipeline/site/cache.ts'
 import { StoredFile } from '../../pipeline/site/stored-file.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { watchRest } from '../../server/rest.ts'
@@ -46,6 +46,8 @@ describe('Memory of caches', () => {
   describe('is limited as a whole', () => {
     const cases: [what: string, asked: number | undefined, contained: number, limit: number, heap?: number][] = [
       ['with a small heap', undefined, 4096 * MIB, 100 * MIB, 200 * MIB],
+      ['with a heap of which the program takes most', undefined, 4096 * MIB, 32 * MIB, 96 * MIB],
+      ['with a heap that the program nearly fills', undefined, 4096 * MIB, 16 * MIB, 64 * MIB],
       ['by the settings, with a small heap', 150 * MIB, 0, 150 * MIB, 200 * MIB],
       ['without a container', undefined, 0, USUAL_MEMORY],
       ['in a large container', undefined, 4096 * MIB, USUAL_MEMORY],
@@ -115,6 +117,13 @@ describe('Memory of caches', () => {
       expect(paths.filter(path => cache.get('s', path))).to.deep.equal(['/5', '/6'])
       cache.clear('s')
       expect(cache.documents.bytes).to.equal(0)
+    })
+
+    it('take their share of the memory of their process, commands included', () => {
+      const memory = new Memory(17 * MIB)
+      const cache = documentCacheIn(memory)
+      for (let i = 0; i < 200; i++) cache.set('s', held(`/${i}`))
+      expect(memory.taken().get('documents')).to.be.within(memory.share('documents') * 0.9, memory.share('documents'))
     })
 
     it('go by when they were used last, which costs a read the same however many there are', () => {
