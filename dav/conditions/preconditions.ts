@@ -1,22 +1,29 @@
 /** Preconditions of requests on the mount: they compare with what the mount shows (DAV-41, DAV-42). */
 
 import { type Conditions, evaluateWrite, preconditionFailed, readConditions } from '../../pipeline/http/conditions.ts'
-import { contentTag, shownSeconds } from '../../pipeline/store/tags.ts'
+import { shownSeconds } from '../../pipeline/store/tags.ts'
+import { asSeen } from '../access/visibility.ts'
 import type { Exchange } from '../exchange.ts'
-import { isCollection, type Node } from '../places/place.ts'
+import type { Node } from '../places/place.ts'
+import { memberTag } from './answer-tags.ts'
+
+type Conditional = Pick<Exchange, 'request' | 'submitted' | 'author' | 'mount'>
 
 /**
- * @throws Fault 412, with the content tag as it is now
+ * Files go by their content tag and collections by their stat tag, as in listings and in `If` (DAV-89).
+ *
+ * @throws Fault 412, with that tag as it is now
  */
-export function checkConditions(exchange: Pick<Exchange, 'request' | 'submitted'>, node: Node | undefined): void {
+export async function checkConditions(exchange: Conditional, node: Node | undefined): Promise<void> {
   const conditions = readConditions(exchange.request.headers)
   if (!conditions) return
   const relaxed = node?.place.isNew && exchange.submitted.size > 0 ? withoutAbsence(conditions) : conditions
-  const tag = node && !isCollection(node) ? contentTag(node.resource.digest) : undefined
+  const resource = node && (await asSeen(exchange, node)).resource
+  const tag = resource && memberTag(resource)
   const verdict = evaluateWrite(relaxed, {
     exists: node !== undefined,
     tags: tag === undefined ? [] : [tag],
-    ...(node && { lastModified: shownSeconds(node.resource) * 1000, sameSecond: node.resource.sameSecond }),
+    ...(resource && { lastModified: shownSeconds(resource) * 1000, sameSecond: resource.sameSecond }),
   })
   if (verdict !== 'proceed') throw preconditionFailed(tag)
 }

@@ -41,7 +41,7 @@ async function relocate(exchange: Exchange, op: 'copy' | 'move'): Promise<Answer
   const from = source.resource.path
   const to = toForm(destination, source)
   checkPlaces(from, to, op)
-  checkConditions(exchange, source)
+  await checkConditions(exchange, source)
   const replaced = await standing(exchange, to)
   const overwrite = mayOverwrite(exchange)
   if (replaced && !overwrite) throw mayNotReplace()
@@ -59,7 +59,7 @@ async function relocate(exchange: Exchange, op: 'copy' | 'move'): Promise<Answer
     await lookAgain?.()
     // A collection that is replaced goes first, by this request's own hand.
     if (replaced && isCollection(replaced)) lookAgain = undefined
-    checkConditions(exchange, await mount.view.find(from))
+    await checkConditions(exchange, await mount.view.find(from))
     await checkAll(await standing(exchange, to))
   }
   const toHelper = await mount.view.isHelper(to)

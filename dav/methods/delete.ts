@@ -19,7 +19,7 @@ export async function remove(exchange: Exchange): Promise<Answer> {
   if (header(exchange, 'range') !== undefined) return writeElements(exchange, 'delete')
   const node = await mount.view.find(path)
   if (!node) throw absent()
-  checkConditions(exchange, node)
+  await checkConditions(exchange, node)
   if (isCollection(node)) {
     if (node.resource.path === '/') throw rootRefused()
     depthOf(exchange, ['infinity'], 'infinity')
@@ -29,7 +29,7 @@ export async function remove(exchange: Exchange): Promise<Answer> {
   let gone = await checkLocks(exchange, node.resource.path, 'subtree')
   await node.place.remove(exchange, node, async () => {
     await exchange.lookAgain()
-    checkConditions(exchange, await mount.view.find(path))
+    await checkConditions(exchange, await mount.view.find(path))
     await checkMembers(exchange, node)
     gone = await checkLocks(exchange, node.resource.path, 'subtree')
   })

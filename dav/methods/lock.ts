@@ -37,7 +37,7 @@ async function take(exchange: Exchange, body: Uint8Array): Promise<Answer> {
   const { scope, owner } = readLockInfo(body)
   const seconds = grantedSeconds(header(exchange, 'timeout'))
   const found = await mount.view.find(exchange.path)
-  checkConditions(exchange, found)
+  await checkConditions(exchange, found)
   if (!found) await checkPlace(exchange)
   if (found && depth === 'infinity') await checkMembers(exchange, found)
   const path = found?.resource.path ?? exchange.path
@@ -69,7 +69,7 @@ async function findLocked(exchange: Exchange, lock: Lock): Promise<boolean> {
     await site.leases.outlast(site.store.name, lock.path)
     await exchange.lookAgain()
     const found = await view.find(lock.path)
-    checkConditions(exchange, found)
+    await checkConditions(exchange, found)
     if (found) return false
     await checkPlace(exchange)
     return await makeResource(exchange, lock)

@@ -23,7 +23,7 @@ export async function mkcol(exchange: Exchange): Promise<Answer> {
   const path = `${file}/`
   checkWritable(author.scope, path)
   const node = (await mount.view.find(path)) ?? (await mount.view.find(file))
-  checkConditions(exchange, node)
+  await checkConditions(exchange, node)
   if (!node) await checkLocks(exchange, path, 'membership')
   if (node) throw taken(isCollection(node))
   await requireParent(exchange, path)

@@ -17,7 +17,7 @@ export async function proppatch(exchange: Exchange): Promise<Answer> {
   checkWritable(author.scope, path)
   const node = await mount.view.find(path)
   if (!node) throw absent()
-  checkConditions(exchange, node)
+  await checkConditions(exchange, node)
   const bytes = await exchange.body.bytes(LARGEST_XML)
   const root = await parseLongXmlBody(bytes)
   if (!isDav(root, 'propertyupdate'))
@@ -27,7 +27,7 @@ export async function proppatch(exchange: Exchange): Promise<Answer> {
   const { leases, store } = mount.site
   const judged = await leases.hold(store.name, [node.resource.path], async () => {
     await exchange.lookAgain()
-    checkConditions(exchange, await mount.view.find(path))
+    await checkConditions(exchange, await mount.view.find(path))
     await checkLocks(exchange, node.resource.path, 'properties', onlyWindowsTimes(instructions))
     const dead = await mount.view.properties(node)
     const judged = await inTurns(judging(instructions, dead, isCollection(node)), bytes.length)

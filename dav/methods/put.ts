@@ -49,7 +49,7 @@ export async function put(
   if (header(exchange, 'range') !== undefined) return writeElements(exchange, 'put')
   if (path.endsWith('/')) throw new Fault(400, 'InvalidPath', 'A file has no slash at the end of its name.')
   const node = await mount.view.find(path)
-  checkConditions(exchange, node)
+  await checkConditions(exchange, node)
   await checkPutLocks(exchange, node)
   if (node && isCollection(node))
     throw new Fault(405, 'MethodNotAllowed', 'There is a collection of this name; it cannot be written like a file.')
@@ -69,7 +69,7 @@ export async function put(
 async function checkAgain(exchange: Exchange): Promise<Node | undefined> {
   await exchange.lookAgain()
   const node = await exchange.mount.view.find(exchange.path)
-  checkConditions(exchange, node)
+  await checkConditions(exchange, node)
   await checkPutLocks(exchange, node)
   return node
 }

@@ -23,7 +23,7 @@ export function parseDestination(header: string, rules: PathRules, own: readonly
     if (!absolute) {
       throw new Fault(400, 'InvalidPath', 'Destination must be an absolute path or an absolute URL of this host.')
     }
-    const authority = withoutDefaultPort(absolute.authority)
+    const authority = withoutDefaultPort(hostOf(absolute.authority))
     if (!own.some(name => withoutDefaultPort(name) === authority)) {
       if (!URL.canParse(`http://${authority}/`))
         throw new Fault(400, 'InvalidPath', 'Destination is an absolute URL whose host cannot be read.')
@@ -36,6 +36,11 @@ export function parseDestination(header: string, rules: PathRules, own: readonly
     if (fragment >= 0) reference = reference.slice(0, fragment)
   }
   return decodeTarget(reference, rules, true).path
+}
+
+/** Without the user's name and password, which `git push` and others leave in addresses that they were given with them. */
+function hostOf(authority: string): string {
+  return authority.slice(authority.lastIndexOf('@') + 1)
 }
 
 /** Lower case, without `:80` and `:443`: proxies and clients disagree about writing them. */

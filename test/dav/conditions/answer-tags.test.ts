@@ -145,6 +145,31 @@ describe('tags over the wire', () => {
     })
   })
 
+  describe('DAV-89 writes to a collection go by the tag that listings have of it', () => {
+    const WRITES: [name: string, run: (path: string, fields: Fields) => ReturnType<Client>][] = [
+      ['DELETE', (path, fields) => dav('DELETE', path, fields)],
+      ['MOVE', (path, fields) => dav('MOVE', path, { ...to(`${path.slice(0, -1)}-moved/`), ...fields })],
+      ['COPY', (path, fields) => dav('COPY', path, { ...to(`${path.slice(0, -1)}-copy/`), ...fields })],
+      ['PROPPATCH', (path, fields) => dav('PROPPATCH', path, fields, propertyUpdate(['{urn:x}color', 'red']))],
+      ['LOCK', (path, fields) => dav('LOCK', path, fields, LOCK)],
+    ]
+    for (const [name, run] of WRITES)
+      it(`${name} with the tag in If-Match, and with one from before a change below`, async () => {
+        const at = await folder()
+        const tag = async () => (await list(dav, at)).get(`${at}sub/`)?.get('getetag')?.value ?? ''
+        const early = await tag()
+        await dav('PUT', `${at}sub/deep/new.txt`, {}, 'new')
+        const late = await tag()
+        await changesNothing(wire.server, async () => {
+          const refused = await run(`${at}sub/`, { 'If-Match': early })
+          expect(refused.status).to.equal(412)
+          expect(refused.headers.etag).to.equal(late)
+          expect((await run(`${at}sub/`, { 'If-None-Match': late })).status).to.equal(412)
+        })
+        expect((await run(`${at}sub/`, { 'If-Match': late })).status).to.be.within(200, 207)
+      })
+  })
+
   /** Tags that a change touches: of the collection at both depths, of `sub/`, of the root, and of `a.html`. */
   const NAMES = ['d0', 'd1', 'sub0', 'sub1', 'root0', 'a'] as const
   async function tagsOf(at: string): Promise<Record<(typeof NAMES)[number], string>> {

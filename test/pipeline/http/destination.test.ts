@@ -20,6 +20,9 @@ describe('Destination', () => {
     ['https://dav.example.org:443/a', '/a'],
     ['https://dav.example.org:/a', '/a'],
     ['http://dav.example.org', '/'],
+    ['http://me@dav.example.org/a', '/a'],
+    ['http://me:secret@dav.example.org:80/a', '/a'],
+    ['http://me:p@ss@example.org:8080/a', '/a'],
   ]
   for (const [header, path] of accepted) {
     it(`HTTP-105 DAV-48 ${header}`, () => {
@@ -32,7 +35,10 @@ describe('Destination', () => {
     ['http://other.example/a', '502 BadGateway'],
     ['http://example.org/a', '502 BadGateway'],
     ['http://example.org:8081/a', '502 BadGateway'],
-    ['http://me@dav.example.org/a', '502 BadGateway'],
+    ['http://me@other.example/a', '502 BadGateway'],
+    ['http://dav.example.org@other.example/a', '502 BadGateway'],
+    ['http://dav.example.org:80@/a', '400 InvalidPath'],
+    ['http://@/a', '400 InvalidPath'],
     ['//dav.example.org/a', '400 InvalidPath'],
     ['a.html', '400 InvalidPath'],
     ['', '400 InvalidPath'],
