@@ -31,10 +31,11 @@ import { atOnce, inTurns, type Steps } from '../tree/steps.ts'
 import { commitJudged, type ModelState, type OwnChanges } from './commit.ts'
 import { checkingConfiguration } from './configuration.ts'
 import { type Consequences, consequencesOf } from './consequences.ts'
-import { checkContainment } from './containment.ts'
+import { checkingContainment } from './containment.ts'
 import { type ElementWrite, isSibling, type Located, matchesHeader } from './element-target.ts'
 import { afterCascade, type EditRequest, type JudgedEdit, judgeEdit } from './judge-edit.ts'
 import { putVersion } from './new-version.ts'
+import { mayRead } from './whole.ts'
 
 /** What a write does to the tree in which its elements were found. @throws Fault 416 */
 export function toEdit(write: ElementWrite, located: Located, text: string): Edit {
@@ -131,7 +132,7 @@ interface Asked extends WantedEdit {
 function* checking(asked: Asked, proposal: ProposedEdit, view: View, derived: Derived): Steps<void> {
   const { site, model, write, located, authority, before, brought } = asked
   const { path } = located.file.resource
-  checkContainment(proposal, view, placesOf(write, located), path, authority)
+  yield* checkingContainment(proposal, view, placesOf(write, located), path, authority, readsAll(located))
   const change = { op: write.op, path, requested: write.path, target: located.target.element }
   yield* checkingConfiguration(site, change, view, derived, authority)
   yield* checkingDirectives(site, write, { before, proposal, view }, path, authority)
@@ -264,6 +265,12 @@ function pageTag({ view, file }: Located, tag: string, digest: string): string {
  */
 function storedTag({ known, file, view }: Located, tag: string): Record<string, string> {
   return known === 'everything' && file.resource.path === view.file.resource.path ? { ETag: tag } : {}
+}
+
+/** Whether the requester may read all of the document that holds the elements. */
+function readsAll({ known, file, view, authority }: Located): boolean {
+  const { path } = file.resource
+  return known === 'everything' && (path === view.file.resource.path || mayRead(authority, path))
 }
 
 /** The elements whose children a write is about. */

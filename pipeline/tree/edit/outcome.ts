@@ -36,7 +36,29 @@ export function* findingOutcome(
   return { parsed, nodes, parents: [yield* findingChanged(document, parsed, plan)] }
 }
 
-function writtenRanges(changes: PlannedSplice[]): [number, number][] {
+/**
+ * Whether what new nodes became holds more than was written, in steps: the parser has put into them what stood around, or
+ * has given them attributes of others.
+ *
+ * @param changes of a reparsed edit, after which the nodes stand where they do
+ */
+export function* takingInOthers(changes: readonly PlannedSplice[], nodes: readonly ChildNode[]): Steps<boolean> {
+  const ranges = writtenRanges(changes)
+  const open = [...nodes]
+  for (let node = open.pop(), seen = 1; node; node = open.pop(), seen++) {
+    if (seen % NODES_PER_STEP === 0) yield
+    const place = node.sourceCodeLocation
+    if (place && !ranges.some(([from, to]) => place.startOffset >= from && place.endOffset <= to)) return true
+    if (!isElement(node)) continue
+    // Of these a document has one, which takes the attributes of all start tags.
+    if (node.tagName === 'html' || node.tagName === 'body') return true
+    for (const child of node.childNodes) open.push(child)
+    for (const child of node.content?.childNodes ?? []) open.push(child)
+  }
+  return false
+}
+
+function writtenRanges(changes: readonly PlannedSplice[]): [number, number][] {
   let distance = 0
   return changes.map(({ start, end, text }) => {
     const from = start + distance
