@@ -307,18 +307,25 @@ export class Access {
   async resolveGroups(paths: readonly string[]): Promise<void> {
     const { principal } = this.requester
     if (this.rules.subtypedGroups === 0 || !principal || verifiedEmail(principal) === undefined) return
-    const groups = new Set<Group>()
-    for (const path of paths) {
-      const names = pathNames(path)
-      for (const rules of this.rules.candidates(undefined, names)) {
-        for (const rule of rules) {
-          const named = rule.actors.flatMap(actor => [...this.applicability.groupsOf(actor)])
-          if (named.length > 0 && this.applicability.coversPath(rule, names))
-            for (const group of named) groups.add(group)
-        }
-      }
-    }
-    await this.membership.resolveGroups(groups)
+    await this.membership.resolveGroups(new Set(paths.flatMap(path => this.#groupsAt(path))))
+  }
+
+  /** Whether what may be done at a path depends on groups that decide by themselves, by whatever they look at (GRP-4). */
+  asksGroups(path: string): boolean {
+    const { principal } = this.requester
+    if (this.rules.subtypedGroups === 0 || !principal || verifiedEmail(principal) === undefined) return false
+    return this.#groupsAt(path).some(({ subtypes }) => subtypes.length > 0)
+  }
+
+  /** Groups that rules at a path name. */
+  #groupsAt(path: string): Group[] {
+    const names = pathNames(path)
+    return [...this.rules.candidates(undefined, names)].flatMap(rules =>
+      rules.flatMap(rule => {
+        const named = rule.actors.flatMap(actor => [...this.applicability.groupsOf(actor)])
+        return named.length > 0 && this.applicability.coversPath(rule, names) ? named : []
+      }),
+    )
   }
 
   /** Rules that match but for their selector, which is not looked at. */

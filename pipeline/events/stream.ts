@@ -143,7 +143,7 @@ export class Stream {
   /** Passes on an event, or notes that there is one. */
   take(delivery: Delivery): void {
     if (this.#state === 'live') {
-      if (this.#isSettled()) this.#pass(delivery)
+      if (this.#isSettled() && this.#isAnswered()) this.#pass(delivery)
       else void this.#read()
       return
     }
@@ -172,6 +172,8 @@ export class Stream {
         await replayTurn()
         const from = this.#position
         const events = await fanOut.read(site, this.subscriber.path, format(from), this.#batch)
+        // Answers are to be newer than the events.
+        if (!this.#isAnswered()) await this.#settle()
         if (!this.isOpen) return
         // The rules have changed meanwhile: what waited was taken back, or a group that decides by itself has not been asked by them.
         if (from !== this.#position || !this.#isSettled()) {
@@ -262,6 +264,12 @@ export class Stream {
   #isSettled(): boolean {
     const before = this.#access
     return before === this.access || this.access.rules.subtypedGroups === 0 || !this.access.requester.principal
+  }
+
+  /** Whether groups that decide by themselves have answered as the site is now, where any counts here. */
+  #isAnswered(): boolean {
+    const { authority, path } = this.subscriber
+    return authority.isSettled?.() !== false || !this.access.asksGroups(path)
   }
 
   /** Asks groups that decide by themselves, again where something of the site has changed. */

@@ -29,6 +29,7 @@ function watchedByMember() {
   const accessNow = () => access(rules, { principal: member('ann@a.example'), defaultGet: 'deny', oracle })
   const reader = new Reader()
   let isSettled = true
+  let meanwhile = () => {}
   const decided = access(rules, { principal: member('ann@a.example'), defaultGet: 'deny' })
   const authority = Object.assign(() => ({ access: decided }) as RulesAuthority, {
     settle: async () => void (isSettled = true),
@@ -44,7 +45,10 @@ function watchedByMember() {
         begin: () => expect.fail('nothing is written'),
         watch: () => () => undefined,
         resume: async () => ({ after: undefined, gap: false }),
-        read: async (_site, _path, after) => events.slice(events.findIndex(({ id }) => id === after) + 1),
+        read: async (_site, _path, after) => {
+          meanwhile()
+          return events.slice(events.findIndex(({ id }) => id === after) + 1)
+        },
         close: async () => undefined,
       },
       clock: manualClock(0),
@@ -66,6 +70,9 @@ function watchedByMember() {
     /** Something of the site that a group may look at. */
     changeAnything: () => {
       isSettled = false
+    },
+    whileReading(happens: () => void) {
+      meanwhile = happens
     },
     publish(text: string) {
       const event = {
@@ -120,6 +127,28 @@ describe('streams of members of groups that decide by themselves', () => {
     changeAnything()
     stream.tend()
     await until(() => !stream.isOpen)
+  })
+
+  it('EVT-65 before an event as well, which who is no member any more does not get', async () => {
+    const { stream, reader, questions, publish, changeAnything } = watchedByMember()
+    publish('1')
+    await until(() => questions.length === 1)
+    questions[0]?.(true)
+    await until(() => reader.mutations.length === 1)
+    changeAnything()
+    publish('2')
+    await until(() => !stream.isOpen)
+    expect(bodiesOf(reader.mutations)).to.deep.equal(['1'])
+  })
+
+  it('EVT-65 also where the change comes while events are read', async () => {
+    const { stream, reader, questions, publish, changeAnything, whileReading } = watchedByMember()
+    whileReading(changeAnything)
+    publish('1')
+    await until(() => questions.length === 1)
+    questions[0]?.(true)
+    await until(() => !stream.isOpen)
+    expect(reader.mutations).to.deep.equal([])
   })
 
   it('EVT-65 without events the group is asked at the keepalive, which does not wait for the answer', async () => {
