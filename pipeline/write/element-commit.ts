@@ -311,10 +311,10 @@ export function editEvent(
   site: Site,
   write: ElementWrite,
   selectors: EventSelectors,
-  { inserted, tag, facts }: JudgedEdit,
+  { told, tag, facts }: JudgedEdit,
 ) {
   const { ns, host } = site.settings
-  return mutationEvent(ns, host, elementMutation(mutationOf(write, selectors, inserted, tag)), write.cause, facts)
+  return mutationEvent(ns, host, elementMutation(mutationOf(write, selectors, told, tag)), write.cause, facts)
 }
 
 function mutationOf(write: ElementWrite, selectors: EventSelectors, body: string, tag: string | undefined): Mutation {

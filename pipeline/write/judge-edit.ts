@@ -11,9 +11,10 @@ import { elementsAround, type WrittenPlace } from '../model/place.ts'
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import { type Edit, EditError, editing, type ProposedEdit, type View, type Way } from '../tree/edit/edit.ts'
+import { isBlank, trimmed } from '../tree/edit/shape.ts'
 import { TreeError } from '../tree/limits.ts'
 import { inOnePiece } from '../tree/long-text.ts'
-import { type ChildNode, isElement, type TreeDocument } from '../tree/nodes.ts'
+import { type ChildNode, isElement, isText, type TreeDocument } from '../tree/nodes.ts'
 import { revisionOf } from '../tree/revisions.ts'
 import { outerMarkup, writingStretches } from '../tree/serialize.ts'
 import { type SourceText, textOf } from '../tree/source-text.ts'
@@ -41,8 +42,10 @@ export interface EditRequest {
 
 /** An edit as it would be committed, with all that is known of the document it would leave. */
 export interface JudgedEdit extends EncodedEdit {
-  /** Markup of the new nodes as stored (HTTP-81). */
+  /** Markup of the new nodes as stored, without white space outside (HTTP-81). */
   inserted: string
+  /** The same as subscribers put it into their copies (EVT-25). */
+  told: string
   way: Way
   /** The data model has added nothing. */
   isAsAsked: boolean
@@ -211,13 +214,15 @@ function* looking(
 ): Steps<Looked> {
   const { site, registry, request, revision, stake, watched } = before
   const { path, tree, wanted } = request
-  const { inserted, way, accepting } = proposal
+  const { way, accepting } = proposal
+  const inserted = trimmed(proposal.inserted)
   const { document, nodes, parents } = view
   const { body, digest, splices } = encoded ?? (yield* encodingProposal(before, proposal, judged))
   const around = new Set(elementsAround(document, parents))
   const { derived, made } = yield* derivingEdit(tree, revision, view, site.derivation, around)
   if (!judged) yield* request.check(proposal, view, derived)
   const judgement = judged ?? (yield* judging(registry, path, { document, part: view }))
+  const told = isOneElement(nodes) ? inserted : proposal.inserted
   const show: ShowTree = look => proposal.propose(shown => look(shown.document))
   const tag = yield* taggingElement(site, nodes, document, { path, digest })
   const facts = yield* request.facts(view)
@@ -230,7 +235,27 @@ function* looking(
     made(accepted)
     return accepted
   }
-  return { inserted, way, newTree, show, body, digest, splices, derived, tag, facts, judgement, losses, transitions }
+  return {
+    inserted,
+    told,
+    way,
+    newTree,
+    show,
+    body,
+    digest,
+    splices,
+    derived,
+    tag,
+    facts,
+    judgement,
+    losses,
+    transitions,
+  }
+}
+
+/** Whether nothing but white space stands around one new element; white space that has joined words is part of these. */
+function isOneElement(nodes: readonly ChildNode[]): boolean {
+  return nodes.filter(node => !isText(node) || !isBlank(node.value)).length === 1 && nodes.some(isElement)
 }
 
 /** The same edit with a document that a cascade has changed further. */
@@ -250,6 +275,7 @@ export async function afterCascade(
   return {
     ...edit,
     inserted,
+    told: inserted,
     body: new SplicedBytes([bytes]),
     digest,
     splices: undefined,

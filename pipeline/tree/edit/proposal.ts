@@ -44,7 +44,7 @@ export interface ProposedEdit {
   /** What was replaced in the old source, in order: one range, or two for a move. All other code units stay. */
   changes: PlannedSplice[]
   way: Way
-  /** Markup of the new nodes as stored, without white space outside (HTTP-81); empty when an element was removed. */
+  /** Markup of the new nodes as stored, white space around them included; empty when an element was removed. */
   inserted: string
   /**
    * Shows the proposed tree to a function, which must be done with it when it returns.

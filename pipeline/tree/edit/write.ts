@@ -17,7 +17,7 @@ import { preparingPatch, workingWithPatch } from './patch.ts'
 import { candidates, changedSource, changesOf, type Plan, type PlannedSplice } from './plan.ts'
 import { type ProposedEdit, patching, provingLocal, replaced } from './proposal.ts'
 import { type Piece, preparingProofs } from './prove.ts'
-import { tagsInPlace, trimmed } from './shape.ts'
+import { tagsInPlace } from './shape.ts'
 import type { Tail } from './tail.ts'
 import { type Attempts, attemptsFor, parsingExpected } from './whole.ts'
 import { provingWritable } from './writable.ts'
@@ -195,11 +195,11 @@ function* writingWhole(document: TreeDocument): Steps<PlannedSplice> {
   return { start: 0, end: source.length, text: texts.join(kind === 'xml' ? '\n' : '') }
 }
 
-/** Writes the markup of nodes that stand, or will stand, in the last of these parents; without white space outside. */
+/** Writes the markup of nodes that stand, or will stand, in the last of these parents. */
 export function* writingMarkupOf(document: TreeDocument, parents: ParentNode[], nodes: ChildNode[]): Steps<string> {
   const [host] = parents.slice(-1)
-  if (document.kind === 'html' && host && isElement(host)) return trimmed(yield* writingMarkupIn('html', host, nodes))
+  if (document.kind === 'html' && host && isElement(host)) return yield* writingMarkupIn('html', host, nodes)
   let markup = ''
   for (const node of nodes) markup += yield* writingMarkup(node, document.kind)
-  return trimmed(markup)
+  return markup
 }

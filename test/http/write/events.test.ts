@@ -205,6 +205,22 @@ describe('events of writes', () => {
     expect(answer.status).to.equal(206)
   })
 
+  it('EVT-25 EVT-70 white space between words is told, that around a single element is not', async () => {
+    await put(server, PATH, page('<p id="p">Hello</p><ul id="l">\n<li>1</li>\n</ul>'))
+    last = (await server.site.store.allEvents(last, 1000)).at(-1)?.id
+    const bodies = async () => (await since()).map(event => /<div itemprop="body">(.*)<\/div>/s.exec(event)?.[1])
+    const sent = [
+      ['#p', ' dear'],
+      ['#p', ' <b>world</b>'],
+      ['#p', '\n<i>and</i> <u>you</u>\n'],
+      ['#l', ' <li>2</li>\n'],
+    ] as const
+    const answers: string[] = []
+    for (const [selector, markup] of sent) answers.push((await http('POST', PATH, selecting(selector), markup)).text)
+    expect(answers).to.deep.equal(sent.map(([, markup]) => markup.trim()))
+    expect(await bodies()).to.deep.equal([...sent.slice(0, 3).map(([, markup]) => markup), '<li>2</li>'])
+  })
+
   it('EVT-21 the body is raw markup: a bare row is not lost, an inner div is no end', async () => {
     await put(server, PATH, page('<table><tbody id="t"></tbody></table><div id="d"></div>'))
     last = (await server.site.store.allEvents(last, 1000)).at(-1)?.id

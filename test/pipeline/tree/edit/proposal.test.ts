@@ -94,10 +94,10 @@ describe('HTTP-80, HTTP-95, HTTP-100, HTTP-106 edits that cannot be made', () =>
   })
 })
 
-describe('HTTP-81 what was inserted', () => {
+describe('HTTP-80 what was inserted', () => {
   const CASES: [line: string, inserted: string][] = [
-    ["replace a  <li class='n'>N</li>\n", '<li class="n">N</li>'],
-    ['append u \n <li>1<li>2</li>\n', '<li>1</li><li>2</li>'],
+    ["replace a  <li class='n'>N</li>\n", ' <li class="n">N</li>\n'],
+    ['append u \n <li>1<li>2</li>\n', '\n <li>1</li><li>2</li>\n'],
     ['append p world &lt; &nbsp;', 'world &lt; &nbsp;'],
     ['append g <path/>', '<path></path>'],
     ['append t <b>x', '<b>x</b>'],
