@@ -2,6 +2,7 @@
  * The memory of a process that it can do without, or that requests need for a while: one limit for all of it, a share for each
  * cache, and what each really takes.
  */
+
 /** What a cache takes and gives back. */
 export interface KeptMemory {
   /** Bytes, with those of the objects that hold the contents. */
