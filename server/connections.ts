@@ -44,6 +44,12 @@ const SENDING = { finished: false }
 /** Milliseconds between two looks for connections that have become idle. */
 const SWEEP = 100
 
+/**
+ * Requests of all connections that wait for an answer before them. What comes in one piece is parsed as a whole before its
+ * connection can pause, and a request takes two hundred times the bytes that the shortest has: 64 KB of them take 11 MB.
+ */
+const MOST_WAITING = 5_000
+
 /** What lets requests be answered by their bytes alone. */
 export interface AnswersByBytes {
   known: KnownRequests
@@ -71,6 +77,7 @@ export function connections(
   const accepted = new Set<Socket>()
   /** Connections on which requests can come. */
   const open = new Set<Socket>()
+  let waiting = 0
   let closing = false
   const mayAnswer = () => !closing && room.waiting.size === 0 && byBytes?.isInStep() === true
 
@@ -123,10 +130,18 @@ export function connections(
         return
       }
       socket.pause()
+      if (waiting >= MOST_WAITING) {
+        socket.destroy()
+        return
+      }
+      waiting++
+      wire.waiting++
       before.once('close', () => {
+        waiting--
+        wire.waiting--
         // An answer that ends the connection leaves nobody to answer.
         if (!socket.writable) return
-        socket.resume()
+        if (wire.waiting === 0) socket.resume()
         begin(request, response)
       })
     },

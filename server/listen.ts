@@ -83,12 +83,17 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     const { headers, body } = brokenDocument(new Fault(417, 'BadRequest', 'The expectation cannot be met.'))
     response.writeHead(417, headers).end(body)
   })
+  /** Connections that end when an answer has left. */
+  const ending = new WeakSet<Duplex>()
   server.on('clientError', (error: BrokenRequest, socket) => {
     const before = refused(socket)
+    // Told again of all that still comes.
+    if (before && ending.has(socket)) return
     // Where it lies, what comes next will lie: of what was refused all is read now.
     const end = endOfBroken(error, socket, options)
-    if (before) before.once('close', end)
-    else end()
+    if (!before) return end()
+    ending.add(socket)
+    before.once('close', end)
   })
   server.on('connect', (_request, socket: Duplex) => endWith(options.notOffered('CONNECT'), socket, options))
   await new Promise<void>((resolve, reject) => {

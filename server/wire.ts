@@ -81,6 +81,8 @@ export class Wire {
   #isStopped = false
   /** To the newest request that was parsed. */
   answer: ServerResponse | undefined
+  /** Requests that were parsed and wait for an answer before them. */
+  waiting = 0
 
   /**
    * @param known requests that may be answered from here

@@ -1,0 +1,91 @@
+/** Connections of clients that send and do not listen: what they make the server keep has an end. */
+
+import type { RequestListener, ServerResponse } from 'node:http'
+import { expect } from 'chai'
+import { after, describe, it } from 'mocha'
+import { Fault } from '../../pipeline/fault.ts'
+import { type Listener, listen } from '../../server/listen.ts'
+import { type Connection, connect } from '../support/http.ts'
+
+const turn = () => new Promise(resolve => setImmediate(resolve))
+const ONE = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
+
+describe('a connection on which an answer has not ended', () => {
+  const listeners: Listener[] = []
+  const clients: Connection[] = []
+  after(async () => {
+    for (const each of clients) each.close()
+    await Promise.all(listeners.map(each => each.close(0)))
+  })
+
+  /** A listener with a connection, and more of them. */
+  async function opened(handler: RequestListener): Promise<{ client: Connection; another(): Promise<Connection> }> {
+    const listener = await listen(handler, {
+      host: '127.0.0.1',
+      port: 0,
+      headers: 32_768,
+      headerWait: 60_000,
+      brokenDocument: ({ message }) => ({ headers: {}, body: message }),
+      notOffered: method => new Fault(501, 'NotImplemented', method),
+    })
+    listeners.push(listener)
+    const another = async () => {
+      const client = await connect(Number(new URL(listener.origin).port))
+      client.socket.setNoDelay(true)
+      clients.push(client)
+      return client
+    }
+    return { client: await another(), another }
+  }
+
+  it('has the requests behind it answered in their turn (RFC 9112 §9.3.2)', async () => {
+    const asked: ServerResponse[] = []
+    const { client } = await opened((_request, response) => asked.push(response))
+    for (const count of [400, 2]) {
+      const before = asked.length
+      client.send(ONE.repeat(count))
+      for (let i = before; i < before + count; i++) {
+        while (asked.length === i) await turn()
+        asked[i]?.end(String(i))
+        expect((await client.receive()).text).to.equal(String(i))
+      }
+    }
+  })
+
+  it('is cut when more wait behind it than all connections together may have', async () => {
+    const asked: ServerResponse[] = []
+    const { client, another } = await opened((_request, response) => asked.push(response))
+    const clients = [client, await another(), await another()]
+    for (const each of clients) each.send(ONE.repeat(2100))
+    await Promise.race(clients.map(({ ended }) => ended))
+    expect(asked).to.have.length(3)
+    await new Promise(resolve => setTimeout(resolve, 50))
+    expect(clients.filter(({ socket }) => socket.destroyed || socket.readableEnded)).to.have.length(1)
+    // There is room again when those that waited have gone.
+    for (const each of clients) each.close()
+    while (!asked.every(({ destroyed }) => destroyed)) await turn()
+    const late = await another()
+    late.send(ONE.repeat(2100))
+    while (asked.length < 4) await turn()
+    asked[3]?.end('on')
+    expect((await late.receive()).text).to.equal('on')
+  })
+
+  it('is ended once, whatever comes behind a request that the parser has refused', async () => {
+    const asked: ServerResponse[] = []
+    const { client } = await opened((_request, response) => asked.push(response))
+    client.send(ONE)
+    while (asked.length === 0) await turn()
+    const [answer] = asked
+    const before = answer?.listenerCount('close') ?? 0
+    for (let i = 0; i < 50; i++) {
+      client.send('\x01')
+      await new Promise(resolve => setTimeout(resolve, 2))
+    }
+    expect(answer?.listenerCount('close')).to.equal(before + 1)
+    answer?.end('first')
+    expect((await client.receive()).text).to.equal('first')
+    expect((await client.receive()).status).to.equal(400)
+    await client.ended
+  })
+})
