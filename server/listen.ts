@@ -85,17 +85,23 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
   })
   /** Connections that end when an answer has left. */
   const ending = new WeakSet<Duplex>()
-  server.on('clientError', (error: BrokenRequest, socket) => {
+  /** Ends a connection behind the answer that it is still busy with. @param endOf makes what ends it */
+  const endInTurn = (socket: Duplex, endOf: () => () => void) => {
     const before = refused(socket)
     // Told again of all that still comes.
     if (before && ending.has(socket)) return
-    // Where it lies, what comes next will lie: of what was refused all is read now.
-    const end = endOfBroken(error, socket, options)
+    const end = endOf()
     if (!before) return end()
     ending.add(socket)
     before.once('close', end)
+  }
+  server.on('clientError', (error: BrokenRequest, socket) => {
+    // Where it lies, what comes next will lie: of what was refused all is read now.
+    endInTurn(socket, () => endOfBroken(error, socket, options))
   })
-  server.on('connect', (_request, socket: Duplex) => endWith(options.notOffered('CONNECT'), socket, options))
+  server.on('connect', (_request, socket: Duplex) => {
+    endInTurn(socket, () => () => endWith(options.notOffered('CONNECT'), socket, options))
+  })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen({ port: options.port, host: options.host, reusePort: options.reusePort ?? false }, () => {

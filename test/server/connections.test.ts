@@ -88,4 +88,16 @@ describe('a connection on which an answer has not ended', () => {
     expect((await client.receive()).status).to.equal(400)
     await client.ended
   })
+
+  it('comes before that to CONNECT', async () => {
+    const asked: ServerResponse[] = []
+    const { client } = await opened((_request, response) => asked.push(response))
+    client.send(`${ONE}CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n`)
+    while (asked.length === 0) await turn()
+    for (let i = 0; i < 4; i++) await turn()
+    asked[0]?.end('first')
+    expect((await client.receive()).text).to.equal('first')
+    expect((await client.receive()).text).to.equal('CONNECT')
+    await client.ended
+  })
 })
