@@ -193,7 +193,12 @@ function headOf(request: IncomingMessage, { authority, secure }: Client, { view 
   const place = `${secure ? 's' : ''}\n${authority}\n${url}\n${view}`
   if (method === 'GET') return place
   if (method === 'HEAD') return `HEAD ${place}`
-  return `${place}\n${headers.depth}\n${headers.prefer}\n${headers.brief}\n`
+  return `${place}\n${told(headers.depth)}\n${told(headers.prefer)}\n${told(headers.brief)}\n`
+}
+
+/** A field as a question has it: one that is absent is no word that it could hold. */
+function told(field: string | string[] | undefined): string {
+  return field === undefined ? '' : `=${field}`
 }
 
 function withBody(head: string, body: Uint8Array): string {

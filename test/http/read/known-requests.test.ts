@@ -162,6 +162,16 @@ describe('reads that come again in the same bytes', () => {
     expect((await ask()).status).to.equal(200)
   })
 
+  it('DAV-31 refuses a Depth that says nothing, also where one that is absent is known', async () => {
+    await author('PUT', '/docs/a.txt', {}, 'a text')
+    const { known } = await asker('mount', 'PROPFIND', '/docs/a.txt', own, FACTS)
+    expect((await known()).status).to.equal(207)
+    for (const Depth of ['undefined', '']) {
+      const { ask } = await asker('mount', 'PROPFIND', '/docs/a.txt', { ...own, Depth }, FACTS)
+      expect((await ask()).status, Depth).to.equal(400)
+    }
+  })
+
   it('counts them as requests', async () => {
     await author('PUT', '/docs/a.txt', {}, 'a text')
     const { known, ask } = await asker('public', 'GET', '/docs/a.txt')
