@@ -57,6 +57,8 @@ export const ENTRY = 2048
 const LARGEST_BODY = 4 * 1024 * 1024
 const LONGEST_QUESTION = 4096
 
+const NEVER: Reuse = { holds: () => false }
+
 /**
  * @param options.bytes of all kept answers
  * @param options.repeats whether a field, by its name in lower case, belongs to a 304 as well
@@ -80,6 +82,8 @@ export function createAnswerCache<Facts>(options: {
     answer.unchanged = []
     answer.body = []
     answer.texts = {}
+    // It may hold on to all rules of its time.
+    answer.reuse = NEVER
   }
 
   function shrink(most: number): void {

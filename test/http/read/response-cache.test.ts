@@ -45,6 +45,18 @@ describe('answers kept in memory', () => {
     expect(kept.size).to.equal(0)
   })
 
+  it('hold on to nothing that they were made of once they are given up, whoever has them at hand', () => {
+    const kept = empty()
+    const reuse = { holds: () => true }
+    kept.keep('q', answer('x', { reuse }), '')
+    const found = kept.find('q')
+    expect(found?.reuse).to.equal(reuse)
+    kept.keep('r', answer('y'.repeat(99)), '')
+    expect(kept.find('q')).to.equal(undefined)
+    expect(found?.reuse.holds()).to.equal(false)
+    expect(found && kept.stillFits(found)).to.equal(false)
+  })
+
   const LEFT_OUT: [name: string, answer: Answer, question?: string, facts?: string][] = [
     ['one that may not be reused', { status: 200, headers: {}, body: 'x' }],
     ['a redirect', answer('', { status: 301 })],
