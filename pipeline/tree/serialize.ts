@@ -6,6 +6,7 @@ import { innerHtml, outerHtml, writingHtml, writingInnerHtml } from './serialize
 import { innerXml, outerXml, writingInnerXml, writingXml } from './serialize-xml.ts'
 import type { Stretches } from './source-text.ts'
 import { NODES_PER_STEP, type Steps } from './steps.ts'
+import { writtenDeclaration } from './xml-declaration.ts'
 
 export { equalTrees } from './compare.ts'
 
@@ -49,7 +50,7 @@ function inner(node: AnyNode, kind: DocumentKind, markup: LongText): Steps<void>
   return kind === 'xml' ? writingInnerXml(node, markup) : writingInnerHtml(node, markup)
 }
 
-/** Markup of the whole document as its tree stands; an XML declaration is taken over from the source. */
+/** Markup of the whole document as its tree stands; an XML declaration is taken over from the source, but for its encoding. */
 export function serializeDocument(document: TreeDocument): string {
   return declarationOf(document) + innerMarkup(document.root, document.kind)
 }
@@ -63,8 +64,8 @@ export function* writingDocument(document: TreeDocument): Steps<Stretches> {
 }
 
 function declarationOf({ kind, source }: TreeDocument): string {
-  const declaration = kind === 'xml' ? /^<\?xml\s[^?]*\?>/.exec(source) : null
-  return declaration ? `${declaration[0]}\n` : ''
+  const declaration = kind === 'xml' ? writtenDeclaration(source) : ''
+  return declaration && `${declaration}\n`
 }
 
 /** The text of a node and all below it, in order; the contents of templates are not below them. */

@@ -304,6 +304,7 @@ const EDIT_FAULTS: Partial<Record<EditError['reason'], (message: string) => Faul
   'no-element': () => new Fault(422, 'InvalidFragment', 'The body holds no element to put in place of the old one.'),
   'void-anchor': () => new Fault(422, 'InvalidPlacement', 'This element cannot have children; use before or after.'),
   malformed: message => new Fault(422, 'InvalidFragment', `The fragment is not well formed: ${message}`),
+  'other-encoding': message => new Fault(422, 'InvalidFragment', message),
   parentless: () => new Fault(400, 'InvalidPlacement', 'The root element has no siblings; use append or prepend.'),
   root: () => new Fault(422, 'IllegalMove', 'The root element can be neither removed nor moved.'),
   'into-itself': () => new Fault(422, 'IllegalMove', 'An element cannot be moved into itself.'),

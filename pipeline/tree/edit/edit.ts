@@ -12,8 +12,10 @@ import { comparing } from '../compare.ts'
 import { parsingDocument } from '../document.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../nodes.ts'
 import { atOnce, done, type Steps } from '../steps.ts'
+import { otherEncoding } from '../xml-declaration.ts'
 import { findingCounterparts } from './counterpart.ts'
-import { ChangedDocument, refusing } from './error.ts'
+import { ChangedDocument, EditError, refusing } from './error.ts'
+import type { PlannedSplice } from './plan.ts'
 import { checkAtRest, type ProposedEdit, replaced, unchanged } from './proposal.ts'
 import { type Edit, planAgain, planning } from './resolve.ts'
 import { tagsInPlace } from './shape.ts'
@@ -42,8 +44,27 @@ export function* editing(document: TreeDocument, wanted: Edit): Steps<ProposedEd
   for (const element of named) {
     if (!belongs(document, element)) throw new ChangedDocument()
   }
-  if (named.every(element => tagsInPlace(document, element))) return yield* proposing(document, wanted, named)
-  return yield* proposingAnew(document, wanted, named)
+  const inPlace = named.every(element => tagsInPlace(document, element))
+  const proposed = yield* inPlace ? proposing(document, wanted, named) : proposingAnew(document, wanted, named)
+  checkEncoding(document, proposed.changes)
+  return proposed
+}
+
+/**
+ * Stored text is UTF-8. A document that declares another encoding reads the same in both as long as it is ASCII.
+ *
+ * @throws EditError when an edit would end that, and others would read other characters than were written
+ */
+function checkEncoding({ kind, source }: TreeDocument, changes: readonly PlannedSplice[]): void {
+  const encoding = kind === 'xml' ? otherEncoding(source) : undefined
+  if (encoding === undefined || changes.every(({ text }) => isAscii(text)) || !isAscii(source)) return
+  const message = `The document declares ${encoding}, but what is written here is UTF-8: declare that, or write é as &#233;.`
+  throw new EditError('other-encoding', message)
+}
+
+function isAscii(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false
+  return true
 }
 
 /**

@@ -6,10 +6,19 @@ import type { Steps } from '../steps.ts'
 /**
  * `empty`: nothing but white space was given. `no-element`: a replacement without element. `void-anchor`: the anchor can
  * have no children. `parentless`: nothing can stand before or after the document element. `root`: the document element
- * can neither be removed nor moved. `into-itself`: an element cannot become its own descendant. The others are limits
- * and well-formedness, as for whole documents.
+ * can neither be removed nor moved. `into-itself`: an element cannot become its own descendant. `other-encoding`: the XML
+ * document declares one in which the new characters are others. The rest are limits and well-formedness, as for whole
+ * documents.
  */
-export type EditReason = 'empty' | 'no-element' | 'void-anchor' | 'parentless' | 'root' | 'into-itself' | TreeReason
+export type EditReason =
+  | 'empty'
+  | 'no-element'
+  | 'void-anchor'
+  | 'parentless'
+  | 'root'
+  | 'into-itself'
+  | 'other-encoding'
+  | TreeReason
 
 /** An edit that was refused; the document is as it was. */
 export class EditError extends Error {

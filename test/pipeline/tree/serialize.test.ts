@@ -125,6 +125,17 @@ describe('tree/serialize', () => {
       expect(xml(`<!DOCTYPE a SYSTEM 'x"y'><a/>`)).to.equal(`<!DOCTYPE a SYSTEM 'x"y'>\n<a/>`)
     })
 
+    it('declares the encoding that it is written in', () => {
+      expect(xml('<?xml version="1.0" encoding="ISO-8859-1"?>\n<a/>')).to.equal(
+        '<?xml version="1.0" encoding="UTF-8"?>\n<a/>',
+      )
+      expect(xml("<?xml version='1.0' encoding = 'utf-16' standalone='yes'?><a/>")).to.equal(
+        "<?xml version='1.0' encoding = 'UTF-8' standalone='yes'?>\n<a/>",
+      )
+      for (const kept of ['<?xml version="1.0"?>', '<?xml version="1.0" encoding="Utf-8"?>'])
+        expect(xml(`${kept}\n<a/>`)).to.equal(`${kept}\n<a/>`)
+    })
+
     it('parses to the same tree again', () => {
       fc.assert(
         fc.property(xmlDocument, source => {

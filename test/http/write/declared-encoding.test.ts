@@ -1,0 +1,65 @@
+/** XML that declares another encoding than UTF-8: nobody may read other characters than were written (HTTP-23, HTTP-24). */
+
+import { expect } from 'chai'
+import { after, before, beforeEach, describe, it } from 'mocha'
+import { NS, putAll, rulesPage } from '../../support/content.ts'
+import { type Client, client } from '../../support/http.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+import { failureOf, leavesAlone, selecting, textOf } from '../write-checks.ts'
+
+const DECLARED = '<?xml version="1.0" encoding="ISO-8859-1"?>\n'
+const FEED = `${DECLARED}<feed><entry id="a">one</entry></feed>\n`
+
+describe('XML that declares another encoding', () => {
+  let server: TestServer
+  let http: Client
+  before(async () => {
+    server = await startServer()
+    http = client(server.port)
+  })
+  after(() => server.close())
+  beforeEach(() =>
+    putAll(server, {
+      '/rules.html': rulesPage(['*', '*', 'Allow', '/*']),
+      '/feed.xml': FEED,
+    }),
+  )
+
+  it('HTTP-80 markup in ASCII is written, with references for what is not', async () => {
+    const answer = await http('PUT', '/feed.xml', selecting('#a'), '<entry id="a">caf&#233;</entry>')
+    expect(answer.status).to.equal(206)
+    expect(await textOf(server, '/feed.xml')).to.equal(FEED.replace('one', 'caf&#233;'))
+  })
+
+  for (const [method, selector] of [
+    ['PUT', '#a'],
+    ['POST', 'feed'],
+  ] as const)
+    it(`HTTP-80 ${method} of other characters is 422`, async () => {
+      const refused = await leavesAlone(server, ['/feed.xml'], () =>
+        http(method, '/feed.xml', selecting(selector), '<entry>café</entry>'),
+      )
+      expect(failureOf(refused)).to.equal('422 InvalidFragment')
+      expect(refused.text).to.include('declares ISO-8859-1')
+    })
+
+  for (const declaration of ['', DECLARED.replace('ISO-8859-1', 'utf-8'), DECLARED.replace('ISO-8859-1', 'UTF8')])
+    it(`HTTP-80 they are written under ${declaration.trim() || 'no declaration'}`, async () => {
+      await putAll(server, { '/feed.xml': FEED.replace(DECLARED, declaration) })
+      expect((await http('POST', '/feed.xml', selecting('feed'), '<entry>café</entry>')).status).to.equal(206)
+    })
+
+  it('HTTP-80 they are written where the author has written such characters before', async () => {
+    await putAll(server, { '/feed.xml': FEED.replace('one', 'tür') })
+    expect((await http('POST', '/feed.xml', selecting('feed'), '<entry>café</entry>')).status).to.equal(206)
+  })
+
+  it('HTTP-24 a composed page declares what it is sent in', async () => {
+    await putAll(server, {
+      '/part.xml': '<r><b>café</b></r>',
+      '/all.xml': `${DECLARED}<all xmlns:p="${NS}/1.0"><p:include resource="/part.xml" selector="b"/></all>`,
+    })
+    const answer = await http('GET', '/all.xml')
+    expect(answer.text).to.match(/^<\?xml version="1.0" encoding="UTF-8"\?>\n<all[^>]*><b>café<\/b><\/all>$/)
+  })
+})
