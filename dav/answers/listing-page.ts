@@ -221,8 +221,10 @@ function row(node: Node, listing: Listing): string {
   const name = escapeMarkup(path.slice(path.lastIndexOf('/', end - 1) + 1))
   const modified = new Date(shownSeconds(resource) * 1000).toISOString()
   const icon = folder ? 'folder' : 'file'
+  // Programs that mirror a site by its links, such as lftp, know few character references.
+  const href = escapeMarkup((prefix + encodePath(path)).replaceAll("'", '%27'))
   return (
-    `<tr${folder ? ' class="folder"' : ''}><td><a href="${escapeMarkup(prefix + encodePath(path))}">` +
+    `<tr${folder ? ' class="folder"' : ''}><td><a href="${href}">` +
     `<svg aria-hidden="true"><use href="#${icon}"/></svg><span>${name}</span></a></td>` +
     `<td>${folder ? '' : `<span title="${number(size)} bytes">${sizeOf(size)}</span>`}</td>` +
     `<td><time datetime="${modified.slice(0, 19)}Z">${modified.slice(0, 16).replace('T', ' ')}</time></td>` +
