@@ -7,7 +7,7 @@ import { perform } from '../../pipeline/operation.ts'
 import type { Change } from '../../pipeline/store/commit.ts'
 import type { Property, Resource } from '../../pipeline/store/resource.ts'
 import { putDocument } from '../../pipeline/write/document.ts'
-import { ensureParents, parentMissing } from '../../pipeline/write/places.ts'
+import { ensureParents, nameTaken, parentMissing } from '../../pipeline/write/places.ts'
 import { type UnpublishedFile, unpublishedPut } from '../../pipeline/write/unpublished.ts'
 import { checkWritable, scopeAuthority } from '../access/scope-authority.ts'
 import type { Exchange } from '../exchange.ts'
@@ -50,24 +50,25 @@ export async function storeDraft(
     ...(language !== undefined && { language }),
     ...(shown !== undefined && { shown }),
   })
-  return (await storeBeside(mount, path, changes, needsParent))?.get(path)
+  return (await storeBeside(mount, path, changes, needsParent)).get(path)
 }
 
 /**
  * Stores an unpublished file whose collection is one of the site.
  *
  * @param needsParent its collection must exist; otherwise missing collections are made (DAV-14)
- * @returns the new state by path; undefined when something was not as the changes need it
- * @throws Fault 409 `ParentDirectoryMissing`; then nothing is stored
+ * @returns the new state by path
+ * @throws Fault 409 `ParentDirectoryMissing`, and where a collection has come to have the name; then nothing is stored
  */
 export async function storeBeside(
   mount: Mount,
   path: string,
   changes: Change[],
   needsParent: boolean,
-): Promise<Map<string, Resource | undefined> | undefined> {
+): Promise<Map<string, Resource | undefined>> {
   if (!needsParent) await ensureParents(mount.site, path)
   const stored = await mount.unpublished.commit(changes)
+  if (!stored) throw nameTaken()
   if (needsParent) await requireSiteParent(mount, path, expect => ({ op: 'delete', path, expect }))
   return stored
 }
@@ -89,7 +90,7 @@ export async function storeHelper(
   const parent = parentOf(path)
   const inHelper = names.of(path)?.inCollection === true && names.of(parent) !== undefined
   if (!inHelper || !(await unpublished.site.store.find(parent)))
-    return (await storeBeside(mount, path, unpublishedPut(file), needsParent || inHelper))?.get(path)
+    return (await storeBeside(mount, path, unpublishedPut(file), needsParent || inHelper)).get(path)
   const stored = await unpublished.commit(unpublishedPut({ ...file, needsParent: true }))
   if (!stored) throw parentMissing(parent)
   return stored.get(path)

@@ -64,4 +64,14 @@ describe('helper files at once', () => {
       const made = path === 'd/' ? 'c/d/~$x' : destination || path
       expect((await dav('GET', at + made)).status).to.equal(200)
     })
+
+  it('DAV-71 a PUT whose name a collection takes meanwhile is 409', async () => {
+    let asked = 0
+    Site.prototype.commit = async function (...order) {
+      if (this !== wire.server.site && asked++ === 0) await dav('MKCOL', `${at}.Trashes/`)
+      return commit.apply(this, order)
+    }
+    expect((await dav('PUT', `${at}.Trashes`, {}, 'x')).status).to.equal(409)
+    expect((await dav('GET', `${at}.Trashes/`)).status).to.equal(200)
+  })
 })
