@@ -16,10 +16,14 @@ import { namesIn, type PropRequest } from '../properties/prop-request.ts'
 import { keyOf } from '../properties/property-name.ts'
 import { hrefOf, MULTISTATUS_END, multistatusStart, needsWindows, propertyResponse } from '../properties/response.ts'
 import { isSteady, type LeafResponses, unwritten, writeLeaf, writtenBefore } from './leaf-responses.ts'
+import { checkCells } from './listing-bounds.ts'
 import type { Leaf } from './listings.ts'
 
-/** Members written between two turns of the event loop. */
-const SLICE = 500
+/** Properties, and bytes of members, written between two turns of the event loop. */
+const SLICE = 8000
+const SLICE_BYTES = 1024 * 1024
+/** Properties of a member that are asked for all at once, without dead ones. */
+const USUAL = 16
 /** Bytes up to which an answer is put into one piece. */
 const SMALL = 32 * 1024
 
@@ -48,6 +52,7 @@ const NO_RESPONSES: ReadonlyMap<Leaf, LeafResponses> = new Map()
  *
  * @param target undefined where it has no entry of its own
  * @param end further elements behind the responses
+ * @throws Fault 507 where it would be too long
  */
 export async function multistatusBody(
   telling: Telling,
@@ -55,8 +60,10 @@ export async function multistatusBody(
   leaves = NO_LEAVES,
   end = '',
 ): Promise<PiecesBody> {
-  const { locks } = telling
+  const { asked, locks } = telling
   const { view, listingCache } = telling.exchange.mount
+  const members = leaves.reduce((sum, leaf) => sum + leaf.length, 0)
+  checkCells(asked, members)
   const question = questionOf(telling)
   const kept = question === undefined || leaves.length === 0 ? NO_RESPONSES : listingCache.of(question)
   const ready = leaves.map(leaf => {
@@ -66,23 +73,23 @@ export async function multistatusBody(
   const before = writtenBefore(kept, new Set(ready))
   const dead = await propertiesOf(
     view,
+    asked,
     leaves.map((leaf, i) => (ready[i] ? undefined : unwritten(leaf, before, locks))),
   )
-  const write = await responseWriter(
-    telling,
-    leaves.reduce((sum, leaf) => sum + leaf.length, 0),
-  )
-  const writeMember = (node: Node, properties: readonly Property[]) =>
-    write({ node, etag: memberTag(node.resource) }, false, properties)
-  const all = new Map<Leaf, LeafResponses>()
-  let written = 0
-  for (const [i, leaf] of leaves.entries()) {
-    all.set(leaf, ready[i] ?? (await writeLeaf(leaf, before, locks, dead, writeMember)))
-    if (!ready[i]) written += leaf.length
-    if (written < SLICE) continue
-    written = 0
-    await setImmediate()
+  const write = await responseWriter(telling, members)
+  const weight = Math.max(USUAL, namesIn(asked).length)
+  let [written, bytes] = [0, 0]
+  const writeMember = (node: Node, properties: readonly Property[]) => {
+    const target = { node, etag: memberTag(node.resource) }
+    written += weight
+    for (const { value } of properties) bytes += value.length
+    if (written < SLICE && bytes < SLICE_BYTES) return write(target, false, properties)
+    ;[written, bytes] = [0, 0]
+    return setImmediate().then(() => write(target, false, properties))
   }
+  const all = new Map<Leaf, LeafResponses>()
+  for (const [i, leaf] of leaves.entries())
+    all.set(leaf, ready[i] ?? (await writeLeaf(leaf, before, locks, dead, writeMember)))
   if (question !== undefined && all.size > 0) listingCache.keep(question, all)
   const own = target && (await writeTarget(view, write, target))
   return joined(own ? [own, ...all.values()] : [...all.values()], end)
@@ -98,16 +105,18 @@ function questionOf({ exchange, asked, locks }: Telling): string | undefined {
 /**
  * Dead properties of members.
  *
+ * @param asked says whose values are wanted
  * @param leaves in their order; undefined for those that are not needed. There is one look-up for all that follow one
  *   another (DAV-37)
  */
-async function propertiesOf(view: View, leaves: readonly (Leaf | undefined)[]): Promise<Dead> {
+async function propertiesOf(view: View, asked: PropRequest, leaves: readonly (Leaf | undefined)[]): Promise<Dead> {
+  const values = asked.form === 'allprop' ? undefined : namesIn(asked)
   const dead = new Map<string, readonly Property[]>()
   let run: Node[] = []
   for (const leaf of [...leaves, undefined]) {
     if (leaf) run.push(...leaf)
     else if (run.length > 0) {
-      for (const [path, properties] of await view.propertiesOf(run)) dead.set(path, properties)
+      for (const [path, properties] of await view.propertiesOf(run, values)) dead.set(path, properties)
       run = []
     }
   }

@@ -22,11 +22,6 @@ import { LARGEST_XML } from '../requests/xml.ts'
 const DEPTHS = ['0', '1', '1,noroot', 'infinity'] as const
 type Depth = (typeof DEPTHS)[number]
 
-/** Names asked for times members answered: beyond it a few bytes of request would make hundreds of megabytes of answer. */
-const MOST_CELLS = 500_000
-/** Names that any listing may be asked for, however long it is. */
-const FREE_NAMES = 64
-
 export async function propfind(exchange: Exchange): Promise<Answer> {
   const depth = depthOf<Depth>(exchange, DEPTHS, '1')
   const stored = visible(exchange, await exchange.mount.view.find(exchange.path))
@@ -104,10 +99,6 @@ async function list(question: Question): Promise<Answer> {
   const shown = [...locks.own, ...members.flatMap(({ resource }) => takenOn(locks, resource.path))]
   const tag = answerTag(node.resource, '1', shown)
   if (!evident && locks.known && isCurrent(exchange, tag)) return unchanged(question, tag)
-  checkCells(
-    asked,
-    leaves.reduce((sum, leaf) => sum + leaf.length, 0),
-  )
   const own = ownEntry ? { node, etag: tag } : undefined
   const body = await multistatusBody({ exchange, asked, locks }, own, leaves)
   return repeatable(question, looked, multistatus(question, locks.known ? tag : undefined, body))
@@ -173,11 +164,6 @@ function tooDeep(): Fault {
   return new Fault(403, 'FiniteDepthOnly', 'Listings go one level deep: send Depth: 0 or 1.', {
     precondition: { code: 'propfind-finite-depth' },
   })
-}
-
-function checkCells(asked: PropRequest, members: number): void {
-  if (asked.form !== 'prop' || asked.names.length <= FREE_NAMES || asked.names.length * members <= MOST_CELLS) return
-  throw new Fault(507, 'AllowanceExhausted', 'The request asks for too many properties of too many members at once.')
 }
 
 /**

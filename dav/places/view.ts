@@ -11,6 +11,7 @@ import type { StoredFile } from '../../pipeline/site/stored-file.ts'
 import type { Property, Resource } from '../../pipeline/store/resource.ts'
 import { addTo, shownSeconds, weight, ZERO } from '../../pipeline/store/tags.ts'
 import type { PropertyPatch } from '../../pipeline/write/properties.ts'
+import { MOST_DESCRIBED, tooMuch } from '../listings/listing-bounds.ts'
 import {
   exchanged,
   inLeaves,
@@ -20,6 +21,7 @@ import {
   memberAt,
   siteNode,
 } from '../listings/listings.ts'
+import type { PropertyName } from '../properties/property-name.ts'
 import { coveringDraft, newDraft } from './draft-place.ts'
 import type { HelperNames } from './helper-names.ts'
 import { helperPlace } from './helper-place.ts'
@@ -141,20 +143,32 @@ export class View {
    * Dead properties of several nodes, of members of one collection in one query for every thousand.
    *
    * @param nodes members ascending by name
+   * @param values those whose values are wanted, undefined for all; of others they may be empty
    * @returns by path; nodes without any are left out
+   * @throws Fault 507 where they take more than one answer may hold
    */
-  async propertiesOf(nodes: readonly Node[]): Promise<ReadonlyMap<string, readonly Property[]>> {
+  async propertiesOf(
+    nodes: readonly Node[],
+    values?: readonly PropertyName[],
+  ): Promise<ReadonlyMap<string, readonly Property[]>> {
     const all = new Map<string, readonly Property[]>()
+    let most = MOST_DESCRIBED
+    const take = (path: string, properties: readonly Property[]) => {
+      for (const { namespace, name, value } of properties) most -= namespace.length + name.length + value.length
+      if (most < 0) throw tooMuch()
+      all.set(path, properties)
+    }
     const described = nodes.filter(({ resource }) => resource.properties !== ZERO)
     for (const [parent, siblings] of Map.groupBy(described, node => this.#siblingsKey(node))) {
-      if (parent === undefined) for (const node of siblings) all.set(node.resource.path, await this.properties(node))
+      if (parent === undefined) for (const node of siblings) take(node.resource.path, await this.properties(node))
       else
         for (let from = 0; from < siblings.length; from += DESCRIBED_AT_ONCE) {
           if (from > 0) await setImmediate()
           const some = siblings.slice(from, from + DESCRIBED_AT_ONCE)
           const [first = '', last = ''] = [some[0]?.resource.path, some.at(-1)?.resource.path]
-          for (const [path, properties] of await this.#site.store.propertiesBetween(first, last))
-            all.set(path, properties)
+          const found = await this.#site.store.propertiesBetween(first, last, { ...(values && { values }), most })
+          if (!found) throw tooMuch()
+          for (const [path, properties] of found) take(path, properties)
         }
     }
     return all

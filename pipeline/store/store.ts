@@ -22,6 +22,14 @@ export interface Loaded {
   profile?: string
 }
 
+/** What of properties is to be read. */
+export interface WantedProperties {
+  /** Those whose values are wanted; those of others are empty. All where it is missing. */
+  values?: readonly Pick<Property, 'namespace' | 'name'>[]
+  /** Bytes that names and values may take together. */
+  most?: number
+}
+
 /** What is stored of one site. Reads see every commit that was acknowledged before they began. */
 export interface SiteReader {
   find(path: string): Promise<Resource | undefined>
@@ -59,8 +67,14 @@ export interface SiteReader {
   /**
    * Properties of members of one collection, from one member to another in the order of names, both included; one indexed
    * query. Members without properties are left out.
+   *
+   * @returns undefined where they are more than what was asked for may be
    */
-  propertiesBetween(first: string, last: string): Promise<Map<string, Property[]>>
+  propertiesBetween(
+    first: string,
+    last: string,
+    wanted?: WantedProperties,
+  ): Promise<Map<string, Property[]> | undefined>
   counters(): Promise<Record<string, number>>
 }
 

@@ -239,19 +239,31 @@ export function readSite(context: ReaderContext, name: string): SiteReading {
       )
       return rows.map(propertyOf)
     },
-    async propertiesBetween(first, last) {
+    async propertiesBetween(first, last, { values, most } = {}) {
       const { folder, name } = splitPath(first)
-      const rows = await reads.rows<Property & { member: string; kind: number }>(
-        `SELECT r.name AS member, r.kind, p.namespace, p.name, p.value FROM resource r JOIN property p ON p.id = r.id
-         WHERE r.site = $1 AND r.folder = $2 AND r.name BETWEEN $3 AND $4 AND r.properties IS NOT NULL
-         ORDER BY r.name, p.namespace, p.name`,
+      const rows = await reads.rows<Property & { member: string | null; kind: number; bytes: number }>(
+        `WITH told AS (
+           SELECT r.name AS member, r.kind, p.namespace, p.name,
+             CASE WHEN $5::text[] IS NULL OR p.name || ' ' || p.namespace = ANY ($5) THEN p.value ELSE '' END AS value
+           FROM resource r JOIN property p ON p.id = r.id
+           WHERE r.site = $1 AND r.folder = $2 AND r.name BETWEEN $3 AND $4 AND r.properties IS NOT NULL
+         ), size AS (
+           SELECT coalesce(sum(octet_length(namespace) + octet_length(name) + octet_length(value)), 0)::float8 AS bytes
+           FROM told
+         )
+         SELECT member, kind, namespace, name, value, bytes FROM size LEFT JOIN told ON bytes <= $6
+         ORDER BY member, namespace, name`,
         await site(),
         folder,
         name,
         splitPath(last).name,
+        values?.map(each => `${each.name} ${each.namespace}`) ?? null,
+        most ?? Number.MAX_SAFE_INTEGER,
       )
+      if (most !== undefined && (rows[0]?.bytes ?? 0) > most) return undefined
       const found = new Map<string, Property[]>()
       for (const row of rows) {
+        if (row.member === null) continue
         const path = pathOf({ folder, name: row.member, kind: row.kind })
         const known = found.get(path)
         if (known) known.push(propertyOf(row))

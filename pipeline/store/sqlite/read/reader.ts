@@ -67,6 +67,13 @@ export const KEPT_APART = `SELECT ${COLUMNS} FROM resource INDEXED BY resource_a
   WHERE in_file = 1 AND site = ? AND (folder, name) > (?, ?) AND folder < ?
   ORDER BY folder, name LIMIT ?`
 
+/** The value of a property, if it is one of those that are asked for. */
+const WANTED = `CASE WHEN ?1 IS NULL OR property.name || ' ' || namespace IN (SELECT value FROM json_each(?1))
+       THEN property.value ELSE '' END`
+
+const PROPERTIES_BETWEEN = `FROM resource JOIN property ON property.id = resource.id
+       WHERE site = ?2 AND folder = ?3 AND resource.name BETWEEN ?4 AND ?5 AND properties IS NOT NULL`
+
 function prepareReads(database: Database) {
   return {
     site: database.prepare<{ id: number }>('SELECT id FROM site WHERE name = ?'),
@@ -96,9 +103,11 @@ function prepareReads(database: Database) {
     ),
     propertiesBetween: database.prepareTuples<
       [name: string, kind: number, namespace: string, local: string, value: string]
-    >(
-      `SELECT resource.name, kind, namespace, property.name, value FROM resource JOIN property ON property.id = resource.id
-       WHERE site = ? AND folder = ? AND resource.name BETWEEN ? AND ? AND properties IS NOT NULL ORDER BY resource.name`,
+    >(`SELECT resource.name, kind, namespace, property.name, ${WANTED} ${PROPERTIES_BETWEEN} ORDER BY resource.name`),
+    // Values that lie on pages of their own are not read.
+    sizeBetween: database.prepare<{ bytes: number }>(
+      `SELECT total(octet_length(namespace) + octet_length(property.name) + octet_length(${WANTED})) AS bytes
+       ${PROPERTIES_BETWEEN}`,
     ),
     counters: database.prepare<{ name: string; value: number }>('SELECT name, value FROM counter WHERE site = ?'),
   }
@@ -252,10 +261,15 @@ export function readSite({ context, reads, events, entries }: Reader, name: stri
       const { folder, name } = splitPath(path)
       return reads.properties.all(site(), folder, name)
     },
-    async propertiesBetween(first, last) {
+    async propertiesBetween(first, last, { values, most } = {}) {
       const { folder, name } = splitPath(first)
+      const asked = [
+        values === undefined ? null : JSON.stringify(values.map(each => `${each.name} ${each.namespace}`)),
+        ...[site(), folder, name, splitPath(last).name],
+      ] as const
+      if (most !== undefined && (reads.sizeBetween.get(...asked)?.bytes ?? 0) > most) return undefined
       const found = new Map<string, Property[]>()
-      for (const row of reads.propertiesBetween.all(site(), folder, name, splitPath(last).name)) {
+      for (const row of reads.propertiesBetween.all(...asked)) {
         const [member, kind, namespace, local, value] = row
         const path = pathOf({ folder, name: member, kind })
         const known = found.get(path)

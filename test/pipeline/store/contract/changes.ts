@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Change } from '../../../../pipeline/store/commit.ts'
 import type { Property } from '../../../../pipeline/store/resource.ts'
-import type { SiteStore } from '../../../../pipeline/store/store.ts'
+import type { SiteStore, WantedProperties } from '../../../../pipeline/store/store.ts'
 import { contentTag, shownSeconds, ZERO } from '../../../../pipeline/store/tags.ts'
 import { all, done, type Open, type Opened, put, putBlob, START, textAt, there } from '../fixture.ts'
 
@@ -273,14 +273,34 @@ export function describeChanges(open: Open): void {
       await done(site, [...names.map(path => put(path, 'x')), put('/c/d.d/inside', 'x')])
       const described = ['/c/', '/c/a', '/c/b.html', '/c/d.d/', '/c/d.d/inside', '/c/e', '/c-d', '/b']
       for (const path of described) await done(site, [{ op: 'describe', path, set: [note, author], remove: [] }])
-      const told = async (first: string, last: string) => [...(await site.propertiesBetween(first, last)).keys()]
+      const told = async (first: string, last: string) =>
+        [...((await site.propertiesBetween(first, last)) ?? [])].map(([path]) => path)
       expect(await told('/c/a', '/c/e')).to.deep.equal(['/c/a', '/c/b.html', '/c/d.d/', '/c/e'])
       expect(await told('/c/b.html', '/c/d.d/')).to.deep.equal(['/c/b.html', '/c/d.d/'])
       expect(await told('/c/d', '/c/d')).to.deep.equal([])
       expect(await told('/none/a', '/none/b')).to.deep.equal([])
-      const [[, properties] = []] = await site.propertiesBetween('/c/d.d/', '/c/d.d/')
+      const [[, properties] = []] = (await site.propertiesBetween('/c/d.d/', '/c/d.d/')) ?? []
       expect(properties).to.deep.equal(await site.properties('/c/d.d/'))
       expect(properties).to.have.deep.members([author, note])
+    })
+
+    it('DAV-37 reads of the properties of members the values that are wanted, and no more than may be', async () => {
+      for (const path of ['/c/a', '/c/b']) {
+        await done(site, [put(path, 'x'), { op: 'describe', path, set: [note, author], remove: [] }])
+      }
+      const wanted = async (options: WantedProperties) =>
+        (await site.propertiesBetween('/c/a', '/c/b', options))?.get('/c/b')
+      const without = (property: Property) => ({ ...property, value: '' })
+      expect(await wanted({ values: [note] })).to.have.deep.members([without(author), note])
+      expect(await wanted({ values: [] })).to.have.deep.members([without(author), without(note)])
+      const bytes = (list: Property[]) =>
+        2 * list.reduce((sum, { namespace, name, value }) => sum + Buffer.byteLength(namespace + name + value), 0)
+      const [all, one] = [bytes([note, author]), bytes([note, without(author)])]
+      expect(await wanted({ most: all })).to.have.deep.members([author, note])
+      expect(await wanted({ most: all - 1 })).to.equal(undefined)
+      expect(await wanted({ most: one, values: [note] })).to.have.deep.members([without(author), note])
+      expect(await wanted({ most: one - 1, values: [note] })).to.equal(undefined)
+      expect(await site.propertiesBetween('/none/a', '/none/b', { most: 0 })).to.deep.equal(new Map())
     })
 
     it('sets shown time and language, also of collections', async () => {
