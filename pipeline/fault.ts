@@ -98,8 +98,17 @@ export interface FaultDetails {
   document?: string
   /** The same as data, for clients that prefer JSON: one object for each violation. */
   violations?: readonly Readonly<Record<string, unknown>>[]
+  /** How the same failure is told to whoever may not read what was judged (SEC-6). */
+  discreet?: Discreet
   /** The failure that led here; logged, never shown. */
   cause?: unknown
+}
+
+/** A failure without the values of the items that it is about. */
+export interface Discreet {
+  /** Values that are left out are of what was written, or of what was stored before as well. */
+  of: 'written' | 'stored'
+  fault(): Fault
 }
 
 /** The one error type of the pipeline. Thrown where the failure is found, turned into a document at the edge. */

@@ -62,6 +62,37 @@ export function messageOf({ itemtype, property, reason }: SchemaViolation): stri
   return property === undefined ? `[${itemtype}]: ${reason}` : `[${itemtype}].${property}: ${reason}`
 }
 
+/** A violation for whoever may not read the item: which property is wrong, and nothing of its values. */
+function withoutValue({ check, itemtype, property, value, reason, failure }: SchemaViolation): SchemaViolation {
+  const told = value === undefined ? reason : reason.replace(`'${shown(value)}'`, () => 'a value')
+  return {
+    check,
+    itemtype,
+    ...(property !== undefined && { property }),
+    reason: check === 'cardinality' || check === 'group' ? 'there are too few or too many values' : told,
+    ...(failure !== undefined && { failure }),
+  }
+}
+
+/** The same for a violation of uniqueness, references and transitions: those of shapes hold no values. */
+function withoutValues(which: ConstraintCase, violation: ConstraintViolation): ConstraintViolation {
+  const { constraintSelector, failedConstraint, message, itemtype, properties } = violation
+  if (which === 'shape' || which === 'restrict') return violation
+  const name = (properties ?? []).join(', ')
+  const told = {
+    unique: `Uniqueness violated: another ${itemtype} has the same ${name} already`,
+    reference: `Nothing has the value that ${name} of [${itemtype}] refers to`,
+    transition: `Transition of ${name} of [${itemtype}] is not permitted`,
+  }
+  return {
+    constraintSelector,
+    failedConstraint,
+    message: properties === undefined ? message : told[which],
+    ...(itemtype !== undefined && { itemtype }),
+    ...(properties !== undefined && { properties }),
+  }
+}
+
 /** @param ns base URI of the site's vocabulary */
 export function schemaFault(ns: string, violations: readonly SchemaViolation[], status: 422 | 500 = 422): Fault {
   const [first] = violations
@@ -92,6 +123,7 @@ export function schemaFault(ns: string, violations: readonly SchemaViolation[], 
   return new Fault(status, status === 500 ? 'BindingFailure' : 'SchemaViolation', message, {
     document,
     violations: violations.slice(0, LISTED).map(schemaData),
+    discreet: { of: 'written', fault: () => schemaFault(ns, violations.map(withoutValue), status) },
   })
 }
 
@@ -140,6 +172,10 @@ export function constraintFault(
   return new Fault(status, kind, violations[0]?.message ?? description, {
     document,
     violations: violations.slice(0, LISTED).map(violation => ({ ...violation })),
+    discreet: {
+      of: which === 'transition' ? 'stored' : 'written',
+      fault: () => constraintFault(ns, which, violations.map(withoutValues.bind(undefined, which)), status),
+    },
   })
 }
 

@@ -72,6 +72,7 @@ export function putDocument(site: Site, write: DocumentPut, authority: Authorizi
     paths: [path],
     gates: PUT_GATES,
     authority,
+    brings: true,
     find: current => findAllowed(site, write, 'put', current),
     async prepare(body) {
       await race.begin()

@@ -26,6 +26,7 @@ import {
 import { joinEdit } from './join-edit.ts'
 import { type SessionWrite, sessionWriteOf, writeSessionElement } from './session-element.ts'
 import { type Noted, refuseOvertaken, TransitionJudge } from './transitions.ts'
+import { toldTo } from './whole.ts'
 
 export type { ElementWrite }
 
@@ -118,6 +119,10 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
       return undefined
     })
   }
+  /** @param paths of the page, and of the document that holds the elements */
+  const refusing = (paths: string[]) => (error: unknown) => {
+    throw toldTo(authority(), paths, error)
+  }
   return {
     async admit() {
       const { view, target } = await find(AUTHORIZATION)
@@ -126,11 +131,14 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
     async carryOut(body) {
       const found = await find()
       const about = found.view && found.target && sessionWriteOf(write, found.view, found.target.element)
-      if (about && write.op !== 'move') return carryOutInSession(about, await textFor(site, write, body))
+      if (about && write.op !== 'move') {
+        const text = await textFor(site, write, body)
+        return carryOutInSession(about, text).catch(refusing([write.path]))
+      }
       const place = (await located(found)) ?? (await locate())
       const arrival = await noted(site, write, place)
       const text = await textFor(site, write, body)
-      return carryOutFrom(place, text, arrival)
+      return carryOutFrom(place, text, arrival).catch(refusing([write.path, place.file.resource.path]))
     },
   }
 }

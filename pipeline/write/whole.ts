@@ -125,6 +125,20 @@ interface WholeParts<F extends Found, Ready> {
   /** The same behind writes of the path that are on their way; undefined as well where it cannot follow them. */
   follow?(found: F, ready: Ready, chain: Chain): Promise<Answer | undefined>
   discard?(ready: Ready): Promise<void>
+  /** What is judged comes from the requester, but for what was stored before. */
+  brings?: true
+}
+
+/**
+ * A failure as a requester is told it: without the values of what they may not read (SEC-6).
+ *
+ * @param paths of what was judged
+ * @param brings all but what was stored there before comes from the requester
+ */
+export function toldTo(authority: Authority, paths: readonly string[], error: unknown, brings = false): unknown {
+  const discreet = error instanceof Fault ? error.details.discreet : undefined
+  if (!discreet || (brings && discreet.of === 'written')) return error
+  return paths.every(path => mayRead(authority, path)) ? error : discreet.fault()
 }
 
 export function wholeOperation<F extends Found, Ready>(site: Site, parts: WholeParts<F, Ready>): Operation {
@@ -153,6 +167,8 @@ export function wholeOperation<F extends Found, Ready>(site: Site, parts: WholeP
       try {
         if (!parts.follow || !hasChains(site)) return await site.leases.hold(site.store.name, paths, () => commit())
         return await inChain(site, write.path, commit, follow)
+      } catch (error) {
+        throw toldTo(authority(), paths, error, parts.brings)
       } finally {
         await parts.discard?.(ready)
       }
