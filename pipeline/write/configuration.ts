@@ -46,11 +46,12 @@ export function* checkingConfiguration(
   // Elsewhere, items of these types are text (SEC-10).
   if (!site.counts(path)) return
   const sorts = sortsOf(site)
-  const brings = yield* findingConfiguration(view.nodes, sorts)
+  const brought = view.reread ?? view.nodes
+  const brings = yield* findingConfiguration(brought, sorts)
   const takes = op !== 'post' && (yield* findingConfiguration([target], sorts))
   if (!brings && !takes && !changes(site, path, view, derived, sorts)) {
     if (!derived.profile.types.some(sorts.isReaction)) return
-    const parts = op === 'post' ? [...view.nodes] : [...view.nodes, target]
+    const parts = op === 'post' ? brought : [...brought, target]
     if (!(yield* changingReaction(view, parts, sorts))) return
   }
   if (authority.admit({ ask: 'put', path, exists: true }) === 'allow') return

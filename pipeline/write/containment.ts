@@ -14,21 +14,21 @@ import type { Steps } from '../tree/steps.ts'
 /**
  * In steps.
  *
- * @param place elements whose children the write is about; undefined stands for the document itself
+ * @param place element whose children the write is about; undefined stands for the document itself
  * @param readsAll whether the requester may read all of the document
- * @throws Fault 422 when the edit reaches beyond them and the requester may not write the whole document, and when its answer
+ * @throws Fault 422 when the edit reaches beyond it and the requester may not write the whole document, and when its answer
  *   would hold what the requester may not read
  */
 export function* checkingContainment(
   { way, changes }: ProposedEdit,
   view: View,
-  place: readonly (ElementNode | undefined)[],
+  place: ElementNode | undefined,
   path: string,
   authority: Authority,
   readsAll: boolean,
 ): Steps<void> {
   if (way !== 'reparsed') return
-  const granted = Math.min(...place.map(depth))
+  const granted = depth(place)
   const isContained = view.parents.every(parent => depth(parent) >= granted)
   if (!isContained && authority.admit({ ask: 'put', path, exists: true }) !== 'allow')
     throw misplaced('the page would change outside of it, which needs the right to PUT the whole document')

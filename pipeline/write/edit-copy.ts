@@ -6,7 +6,7 @@ import { type Judgement, judgeCopy } from '../model/judge.ts'
 import type { WrittenPlace } from '../model/place.ts'
 import { cloneTree } from '../tree/clone.ts'
 import { counterparts } from '../tree/edit/counterpart.ts'
-import { ChangedDocument, type Edit, editing, type ProposedEdit } from '../tree/edit/edit.ts'
+import { ChangedDocument, type Edit, editing, type ProposedEdit, type View } from '../tree/edit/edit.ts'
 import { markupIn } from '../tree/edit/markup.ts'
 import {
   type AnyNode,
@@ -14,7 +14,6 @@ import {
   type DocumentKind,
   type ElementNode,
   isElement,
-  type ParentNode,
   parentElement,
   type TreeDocument,
 } from '../tree/nodes.ts'
@@ -23,8 +22,15 @@ import { done, inTurns } from '../tree/steps.ts'
 
 /** An edit made on a copy of its document. */
 interface EditedCopy {
-  place: WrittenPlace & { part: { nodes: ChildNode[]; parents: ParentNode[] } }
+  place: WrittenPlace & { part: WrittenPart }
   edited: ProposedEdit
+}
+
+type WrittenPart = NonNullable<WrittenPlace['part']>
+
+/** What an edit is judged by: where it has changed more than it was asked to, all that it has changed. */
+export function writtenPart({ nodes, parents, reread }: View): WrittenPart {
+  return reread ? { nodes: reread, parents, brought: nodes } : { nodes, parents }
 }
 
 /**
@@ -43,9 +49,9 @@ export async function editedCopy(tree: TreeDocument, wanted: Edit): Promise<Edit
   const copy = await inTurns(copying, length)
   const given = 'text' in wanted ? wanted.text.length : 0
   const edited = await inTurns(editing(copy, onCopy(wanted, copies)), length + given)
-  const { nodes, parents } = edited.propose(view => view)
+  const part = edited.propose(writtenPart)
   const document = await inTurns(edited.accepting(), length)
-  return { place: { document, part: { nodes, parents } }, edited }
+  return { place: { document, part }, edited }
 }
 
 /** Makes an edit on a copy, which the proposal puts in place of the document: for edits that take long. */
@@ -58,10 +64,12 @@ export async function proposedCopy(tree: TreeDocument, wanted: Edit): Promise<Pr
 export function copyPlace({ document, part }: WrittenPlace): WrittenPlace {
   const copy = cloneTree(document)
   if (!part) return { document: copy }
-  const { nodes, parents } = part
-  const found = counterparts(document.root.childNodes, copy.root.childNodes, [...nodes, ...parents])
+  const { nodes, parents, brought } = part
+  const wanted = [...nodes, ...parents, ...(brought ?? [])]
+  const found = counterparts(document.root.childNodes, copy.root.childNodes, wanted)
   const same = <Node extends AnyNode>(node: Node): Node[] => (found.has(node) ? [found.get(node) as Node] : [])
-  return { document: copy, part: { nodes: nodes.flatMap(same), parents: parents.flatMap(same) } }
+  const copied = { nodes: nodes.flatMap(same), parents: parents.flatMap(same) }
+  return { document: copy, part: { ...copied, ...(brought && { brought: brought.flatMap(same) }) } }
 }
 
 /**
@@ -75,9 +83,9 @@ export async function completedEdit(
   wanted: Edit,
 ): Promise<{ proposal: ProposedEdit; place: WrittenPlace; judgement: Judgement }> {
   const { place: copied, edited } = await editedCopy(tree, wanted)
-  const before = markups(copied.document.kind, copied.part.nodes)
+  const before = markups(copied.document.kind, broughtBy(copied))
   const { place, judgement } = await judgeCopy(judges, copied)
-  const inserted = exchanged(edited.inserted, before, markups(place.document.kind, place.part?.nodes ?? []))
+  const inserted = exchanged(edited.inserted, before, markups(place.document.kind, broughtBy(place)))
   return { proposal: proposalOf(place, edited, inserted), place, judgement }
 }
 
@@ -99,16 +107,22 @@ function onCopy(wanted: Edit, copies: ReadonlyMap<ChildNode, ChildNode>): Edit {
 
 /** A document that was changed apart from the stored one, as a proposal that puts it in its place. */
 function proposalOf({ document, part }: WrittenPlace, edited: ProposedEdit, inserted: string): ProposedEdit {
-  const nodes = [...(part?.nodes ?? [])]
+  const nodes = [...broughtBy({ part })]
   const parents = [...(part?.parents ?? [])]
+  const reread = part?.brought && part.nodes
   return {
     source: document.source,
     changes: edited.changes,
     way: edited.way,
     inserted,
-    propose: look => look({ document, nodes, parents }),
+    propose: look => look({ document, nodes, parents, reread }),
     accepting: () => done(document),
   }
+}
+
+/** The nodes that a write has brought by itself. */
+export function broughtBy({ part }: Pick<WrittenPlace, 'part'>): readonly ChildNode[] {
+  return part?.brought ?? part?.nodes ?? []
 }
 
 function markups(kind: DocumentKind, nodes: readonly ChildNode[]): string[] {

@@ -32,6 +32,7 @@ import { commitJudged, type ModelState, type OwnChanges } from './commit.ts'
 import { checkingConfiguration } from './configuration.ts'
 import { type Consequences, consequencesOf } from './consequences.ts'
 import { checkingContainment } from './containment.ts'
+import { writtenPart } from './edit-copy.ts'
 import { type ElementWrite, isSibling, type Located, matchesHeader } from './element-target.ts'
 import { afterCascade, type EditRequest, type JudgedEdit, judgeEdit } from './judge-edit.ts'
 import { putVersion } from './new-version.ts'
@@ -132,7 +133,7 @@ interface Asked extends WantedEdit {
 function* checking(asked: Asked, proposal: ProposedEdit, view: View, derived: Derived): Steps<void> {
   const { site, model, write, located, authority, before, brought } = asked
   const { path } = located.file.resource
-  yield* checkingContainment(proposal, view, placesOf(write, located), path, authority, readsAll(located))
+  yield* checkingContainment(proposal, view, placeOf(write, located), path, authority, readsAll(located))
   const change = { op: write.op, path, requested: write.path, target: located.target.element }
   yield* checkingConfiguration(site, change, view, derived, authority)
   yield* checkingDirectives(site, write, { before, proposal, view }, path, authority)
@@ -201,15 +202,16 @@ function* checkingDirectives(
   path: string,
   authority: Authority,
 ): Steps<void> {
-  if (write.op === 'delete') return
-  const { document, nodes, parents } = view
+  const { document, nodes, parents, reread } = view
+  if (write.op === 'delete' && !reread) return
   const known = { ns: site.settings.ns, model: site.model }
   const seen = yield* introducesDirectives(known, document, nodes, parents)
   const mayHide = document.kind === 'html' && proposal.changes.some(({ text }) => mayHavePrefixed(text))
   // What is moved may have been a directive before.
   const isNew = write.op === 'move' ? parents.some(parent => isInTemplate(parent, known.ns)) : seen
   const mayPut = (whole: string) => authority.admit({ ask: 'put', path: whole, exists: true }) === 'allow'
-  if (!isNew && !seen && !mayHide) return
+  // What stands beside may have been text before.
+  if (!isNew && !seen && !mayHide && !reread) return
   if (mayPut(write.path) || mayPut(path)) return
   const gained = isNew ? 'directive' : yield* gainedByEdit(known, document.kind, before, proposal.source)
   if (gained) throw new Fault(422, 'InvalidFragment', NEEDS_PUT[gained])
@@ -222,16 +224,11 @@ const NEEDS_PUT: Readonly<Record<Gained, string>> = {
 }
 
 /** Shapes that speak of the page that is written through, beside those of the document where it lands (COMP-88). */
-function* checkingOwnShapes(
-  { registry }: ModelState,
-  page: string,
-  path: string,
-  { document, nodes, parents }: View,
-): Steps<ShapeFailure[]> {
+function* checkingOwnShapes({ registry }: ModelState, page: string, path: string, view: View): Steps<ShapeFailure[]> {
   if (page === path) return []
   const known = new Set(registry.shapesAt(path))
   const shapes = registry.shapesAt(page).filter(shape => !known.has(shape))
-  return yield* checkingShapes(shapes, { document, part: { nodes, parents } })
+  return yield* checkingShapes(shapes, { document: view.document, part: writtenPart(view) })
 }
 
 /** The answer to a write whose edit is committed. @param at unix milliseconds of the commit */
@@ -273,14 +270,12 @@ function readsAll({ known, file, view, authority }: Located): boolean {
   return known === 'everything' && (path === view.file.resource.path || mayRead(authority, path))
 }
 
-/** The elements whose children a write is about. */
-function placesOf(write: ElementWrite, { target, anchor }: Located): (ElementNode | undefined)[] {
+/** The element whose children a write may change: for a move that to which something comes, for DELETE is asked of the source alone. */
+function placeOf(write: ElementWrite, { target, anchor }: Located): ElementNode | undefined {
   const around = ({ element }: Key, placement?: Placement) =>
     placement === 'append' || placement === 'prepend' ? element : parentElement(element)
-  if (write.op === 'post') return [around(target, write.placement)]
-  return write.op === 'move' && anchor
-    ? [around(target), around(anchor, write.destination.placement)]
-    : [around(target)]
+  if (write.op === 'post') return around(target, write.placement)
+  return write.op === 'move' && anchor ? around(anchor, write.destination.placement) : around(target)
 }
 
 /** The selectors by which subscribers find the elements of a write (EVT-23). */

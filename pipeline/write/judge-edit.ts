@@ -21,7 +21,7 @@ import { type SourceText, textOf } from '../tree/source-text.ts'
 import { SplicedBytes } from '../tree/spliced-bytes.ts'
 import { done, ifShort, inOwnTurn, inTurns, type Steps } from '../tree/steps.ts'
 import type { ModelState } from './commit.ts'
-import { completedEdit, copyPlace, editedCopy, proposedCopy } from './edit-copy.ts'
+import { broughtBy, completedEdit, copyPlace, editedCopy, proposedCopy, writtenPart } from './edit-copy.ts'
 import { findingEditLosses, findingStake } from './edit-losses.ts'
 import { type EncodedEdit, encodingEdit, encodingText } from './new-version.ts'
 import { NO_TRANSITIONS, TransitionJudge, type Transitions } from './transitions.ts'
@@ -221,7 +221,7 @@ function* looking(
   const around = new Set(elementsAround(document, parents))
   const { derived, made } = yield* derivingEdit(tree, revision, view, site.derivation, around)
   if (!judged) yield* request.check(proposal, view, derived)
-  const judgement = judged ?? (yield* judging(registry, path, { document, part: view }))
+  const judgement = judged ?? (yield* judging(registry, path, { document, part: writtenPart(view) }))
   const told = isOneElement(nodes) ? inserted : proposal.inserted
   const show: ShowTree = look => proposal.propose(shown => look(shown.document))
   const tag = yield* taggingElement(site, nodes, document, { path, digest })
@@ -267,7 +267,7 @@ export async function afterCascade(
 ): Promise<JudgedEdit> {
   const { bytes, digest } = await inTurns(encodingText(site, document.source, file.bytes), document.source.length)
   const { path } = file.resource
-  const brought = part?.brought ?? part?.nodes ?? []
+  const brought = broughtBy({ part })
   const inserted = brought.map(node => outerMarkup(node, document.kind)).join('')
   const tag =
     edit.tag && (await inTurns(taggingElement(site, brought, document, { path, digest }), document.source.length))

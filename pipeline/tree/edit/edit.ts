@@ -138,9 +138,9 @@ function* proposingAnew(document: TreeDocument, wanted: Edit, named: ElementNode
     return other
   }
   const proposed = yield* proposing(fresh, redirected(wanted, same), named.map(same))
-  const { nodes, parents } = proposed.propose(view => view)
+  const { nodes, parents, reread } = proposed.propose(view => view)
   const { changes, way, inserted } = proposed
-  return replaced(document, yield* proposed.accepting(), { changes, way, inserted, nodes, parents })
+  return replaced(document, yield* proposed.accepting(), { changes, way, inserted, nodes, parents, reread })
 }
 
 function redirected(wanted: Edit, same: (element: ElementNode) => ElementNode): Edit {

@@ -5,7 +5,14 @@
 
 import { comparing } from '../compare.ts'
 import { parsingDocument } from '../document.ts'
-import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../nodes.ts'
+import {
+  type AnyNode,
+  type ChildNode,
+  type ElementNode,
+  isElement,
+  type ParentNode,
+  type TreeDocument,
+} from '../nodes.ts'
 import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import { refusing } from './error.ts'
 import { changedSource, type Plan, type PlannedSplice } from './plan.ts'
@@ -18,6 +25,8 @@ export interface EditOutcome {
   nodes: ChildNode[]
   /** The innermost element outside of which nothing changed. */
   parents: ParentNode[]
+  /** What is not as it was of its children, the new nodes among it. */
+  reread: ChildNode[]
 }
 
 /**
@@ -33,7 +42,14 @@ export function* findingOutcome(
   const source = changedSource(document.source, changes)
   const parsed = refused.get(source) ?? (yield* refusing(parsingDocument(document.kind, source)))
   const nodes = yield* findingNodesIn(parsed.root.childNodes, writtenRanges(changes))
-  return { parsed, nodes, parents: [yield* findingChanged(document, parsed, plan)] }
+  const { parent, reread } = yield* findingChanged(document, parsed, plan)
+  const known = new Set<AnyNode>(reread)
+  const isIn = (node: ChildNode): boolean => {
+    let at: AnyNode | null = node
+    while (at && !known.has(at)) at = 'parentNode' in at ? at.parentNode : null
+    return at !== null
+  }
+  return { parsed, nodes, parents: [parent], reread: [...reread, ...nodes.filter(node => !isIn(node))] }
 }
 
 /**
@@ -87,7 +103,11 @@ function* findingNodesIn(nodes: readonly ChildNode[], ranges: [number, number][]
 }
 
 /** Follows the ancestors of the change down both trees, as long as all beside them is equal. */
-function* findingChanged(document: TreeDocument, parsed: TreeDocument, plan: Plan): Steps<ParentNode> {
+function* findingChanged(
+  document: TreeDocument,
+  parsed: TreeDocument,
+  plan: Plan,
+): Steps<{ parent: ParentNode; reread: ChildNode[] }> {
   const around = new Set<ParentNode>(ancestorsOf(plan.sites[0]?.host))
   for (const { host } of plan.sites) {
     const line = new Set<ParentNode>(ancestorsOf(host))
@@ -99,16 +119,28 @@ function* findingChanged(document: TreeDocument, parsed: TreeDocument, plan: Pla
     const index: number = before.childNodes.findIndex(node => isElement(node) && around.has(node))
     const inner: ChildNode | undefined = before.childNodes[index]
     const same: ChildNode | undefined = after.childNodes[index]
-    if (!inner || !same || !isElement(inner) || !isElement(same)) return after
+    if (!inner || !same || !isElement(inner) || !isElement(same)) break
     const shell = { childNodes: [], content: undefined }
     const equal =
       (yield* comparing(before.childNodes.slice(0, index), after.childNodes.slice(0, index))) &&
       (yield* comparing([{ ...inner, ...shell }], [{ ...same, ...shell }])) &&
       (yield* comparing(before.childNodes.slice(index + 1), after.childNodes.slice(index + 1)))
-    if (!equal) return after
+    if (!equal) break
     before = contentOf(inner)
     after = contentOf(same)
   }
+  return { parent: after, reread: yield* findingDifferent(before.childNodes, after.childNodes) }
+}
+
+/** What stands in a list of siblings between those with which another one begins and ends. */
+function* findingDifferent(before: readonly ChildNode[], after: readonly ChildNode[]): Steps<ChildNode[]> {
+  const least = Math.min(before.length, after.length)
+  const isSame = (a: ChildNode | undefined, b: ChildNode | undefined) => comparing(a ? [a] : [], b ? [b] : [])
+  let from = 0
+  while (from < least && (yield* isSame(before[from], after[from]))) from++
+  let behind = 0
+  while (behind < least - from && (yield* isSame(before.at(-1 - behind), after.at(-1 - behind)))) behind++
+  return after.slice(from, after.length - behind)
 }
 
 function ancestorsOf(element: ElementNode | undefined): ElementNode[] {

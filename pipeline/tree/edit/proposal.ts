@@ -26,6 +26,11 @@ export interface View {
   parents: ParentNode[]
   /** In the order of the source, all that becomes different; missing where that is not known. */
   exchanges?: readonly Exchange[]
+  /**
+   * Nodes that stand otherwise than the edit alone would leave them, the new ones among them; missing where the edit does
+   * what it was asked for.
+   */
+  reread?: readonly ChildNode[] | undefined
 }
 
 /** A stretch of one element's children that an edit exchanges, and nothing else. */
@@ -75,7 +80,8 @@ export function checkAtRest(document: TreeDocument): void {
   if (stateOf(document).showing) throw new Error('A proposed tree cannot be edited.')
 }
 
-type Parts = Pick<ProposedEdit, 'changes' | 'way' | 'inserted'> & Pick<View, 'nodes' | 'parents' | 'exchanges'>
+type Parts = Pick<ProposedEdit, 'changes' | 'way' | 'inserted'> &
+  Pick<View, 'nodes' | 'parents' | 'exchanges' | 'reread'>
 
 /** Guards a proposal against changes of its document that came in between. */
 function guarded(
@@ -86,7 +92,7 @@ function guarded(
   shown: TreeDocument,
   accepting: () => Steps<TreeDocument>,
 ): ProposedEdit {
-  const { changes, way, inserted, nodes, parents, exchanges } = parts
+  const { changes, way, inserted, nodes, parents, exchanges, reread } = parts
   const state = stateOf(document)
   const { revision } = state
   const check = (): void => {
@@ -102,7 +108,7 @@ function guarded(
       check()
       state.showing = true
       try {
-        return show(() => look({ document: shown, nodes, parents, exchanges }))
+        return show(() => look({ document: shown, nodes, parents, exchanges, reread }))
       } finally {
         state.showing = false
       }

@@ -55,9 +55,9 @@ export function* writing(document: TreeDocument, tail: Tail, plan: Plan): Steps<
 
   const last = list.findLast(({ way }) => way === 'normalised') ?? list[0]
   const changes = last ? changesOf(plan, last) : [yield* workingWithPatch(yield* planned(), writingWhole(document))]
-  const { parsed, nodes, parents } = yield* findingOutcome(attempts, plan, changes)
+  const { parsed, nodes, parents, reread } = yield* findingOutcome(attempts, plan, changes)
   const outcome = { changes, way: 'reparsed' as const, inserted: yield* writingMarkupOf(parsed, parents, nodes) }
-  return replaced(document, parsed, { ...outcome, nodes, parents })
+  return replaced(document, parsed, { ...outcome, nodes, parents, reread })
 }
 
 /**
