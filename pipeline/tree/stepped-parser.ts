@@ -69,6 +69,11 @@ export class SteppedParser<Nodes extends TreeAdapterTypeMap> extends Parser<Node
     super.onCharacter({ type: Token.TokenType.CHARACTER, chars: '', location })
   }
 
+  override _insertCharacters(token: Token.CharacterToken): void {
+    // The parser would look for the node that they came into, which need not be there.
+    if (token.chars !== '') super._insertCharacters(token)
+  }
+
   override onCharacter(token: Token.CharacterToken): void {
     // What a text leaves behind whose beginning was taken.
     if (token.chars === '') return

@@ -88,6 +88,16 @@ describe('Includes', () => {
   ]
   for (const [rule, body, expected] of cases) it(rule, async () => expect(await get(body)).to.equal(served(expected)))
 
+  for (const end of ['</body>', '</body></html>', '</body></html>\n'])
+    for (const body of ['', 'text'])
+      it(`COMP-6 behind ${end.trim()} it belongs to the body: ${body || 'an empty one'}`, async () => {
+        const text = composed(body).replace('</body></html>', `${end}<p:include selector="#near"></p:include>`)
+        await put(server, '/page.html', text)
+        const answer = await send('GET', '/page.html')
+        const space = end.endsWith('\n') ? '\n' : ''
+        expect([answer.status, answer.text]).to.deep.equal([200, served(`${body}${space}<p id="near">near</p>`)])
+      })
+
   it('COMP-6 stays in head', async () => {
     const text = await get(
       '<p>b</p>',
