@@ -6,7 +6,7 @@ import { packEntries } from '../store/packed-entries.ts'
 import type { Resource } from '../store/resource.ts'
 import type { SiteStore } from '../store/store.ts'
 import { mayBeOfOne } from '../tree/tokens.ts'
-import { type Profile, readForStorage, type StoredForm, storedForm } from './derive.ts'
+import { type Profile, parseForStorage, readForStorage, type StoredForm, storedForm } from './derive.ts'
 import type { Derivation } from './kind.ts'
 import { KIND_NAMES } from './kinds.ts'
 
@@ -68,7 +68,7 @@ export async function checkDeclarations(
       if (before !== undefined) derived[name] ??= 'null'
       raises.push(name)
     }
-    const isFound = await isFoundBy(store, path, form)
+    const isFound = (await isFoundBy(store, path, form)) || (await isFoundByTree(store, resource, derivation))
     if (raises.length === 0 && isFound) continue
     wrong.push({ path, declares: raises.length > 0 })
     if (!repair) continue
@@ -78,14 +78,25 @@ export async function checkDeclarations(
   return wrong
 }
 
+/** Tags tell of more than the tree has, of a second class of one element: an edit leaves what the tree has. */
+async function isFoundByTree(store: SiteStore, resource: Resource, derivation: Derivation): Promise<boolean> {
+  const form = await formOf(store, resource, derivation, parseForStorage)
+  return form !== undefined && isFoundBy(store, resource.path, form)
+}
+
 /** What is to be stored beside a document; undefined where nothing can be. */
-async function formOf(store: SiteStore, resource: Resource, derivation: Derivation): Promise<StoredForm | undefined> {
+async function formOf(
+  store: SiteStore,
+  resource: Resource,
+  derivation: Derivation,
+  read: typeof readForStorage = readForStorage,
+): Promise<StoredForm | undefined> {
   const kind = kindOf(resource.type)
   if (resource.kind !== 'document' || kind === 'blob') return undefined
   const body = await store.body(resource)
   if (!body || !('bytes' in body)) return undefined
   try {
-    return storedForm((await readForStorage(body.bytes, kind, derivation)).derived)
+    return storedForm((await read(body.bytes, kind, derivation)).derived)
   } catch (error) {
     // What was stored before a limit is no damage.
     if (error instanceof Fault) return undefined

@@ -1,0 +1,41 @@
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { checkDeclarations } from '../../../pipeline/declarations/check.ts'
+import { page, put, rulesPage } from '../../support/content.ts'
+import { client } from '../../support/http.ts'
+import { startServer, type TestServer } from '../../support/server.ts'
+
+describe('The check of what documents are found by', () => {
+  let server: TestServer
+  before(async () => {
+    server = await startServer()
+    await put(server, '/rules.html', rulesPage(['*', 'POST', 'Allow', '/*']))
+  })
+  after(() => server.close())
+
+  const wrong = () => checkDeclarations(server.site.store, server.site.derivation, false)
+
+  const pages: [what: string, markup: string][] = [
+    ['a second class of one element', '<b class="k" class="l">1</b>'],
+    ['a second id', '<b id="k" id="l">1</b>'],
+    ['a frame outside of framesets', '<frame name="n">'],
+    ['a line of a table outside of tables', '<thead title="t">1</thead>'],
+  ]
+  for (const [what, markup] of pages)
+    it(`takes ${what} for no damage, before and behind an edit`, async () => {
+      await put(server, '/page.html', page(`${markup}<p id="p">2</p>`))
+      expect(await wrong()).to.deep.equal([])
+      const { status } = await client(server)('POST', '/page.html', { Range: 'selector=#p' }, '<i>3</i>')
+      expect(status).to.equal(206)
+      expect(await wrong()).to.deep.equal([])
+    })
+
+  it('finds what is told of other documents', async () => {
+    const path = '/other.html'
+    await put(server, path, page('<b class="k">1</b>'))
+    const resource = await server.site.store.find(path)
+    if (!resource) throw new Error('it is not there')
+    await server.site.store.derive(resource, { tokens: '["b",".l"]' }, [])
+    expect(await wrong()).to.deep.equal([{ path, declares: false }])
+  })
+})
