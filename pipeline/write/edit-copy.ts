@@ -75,18 +75,32 @@ export function copyPlace({ document, part }: WrittenPlace): WrittenPlace {
 /**
  * Makes an edit on a copy, completes it and judges it.
  *
+ * @returns whether something was added beyond what the edit has brought as well
  * @throws Fault by the first step of MOD-112 that fails
  */
 export async function completedEdit(
   judges: Judges,
   tree: TreeDocument,
   wanted: Edit,
-): Promise<{ proposal: ProposedEdit; place: WrittenPlace; judgement: Judgement }> {
+): Promise<{ proposal: ProposedEdit; place: WrittenPlace; judgement: Judgement; isBeyond: boolean }> {
   const { place: copied, edited } = await editedCopy(tree, wanted)
   const before = markups(copied.document.kind, broughtBy(copied))
+  const around = surroundings(copied)
   const { place, judgement } = await judgeCopy(judges, copied)
   const inserted = exchanged(edited.inserted, before, markups(place.document.kind, broughtBy(place)))
-  return { proposal: proposalOf(place, edited, inserted), place, judgement }
+  const { before: ahead, behind } = surroundings(place)
+  const isBeyond = ahead !== around.before || behind !== around.behind
+  return { proposal: proposalOf(place, edited, inserted), place, judgement, isBeyond }
+}
+
+/** The text around what a write has brought. */
+function surroundings(place: WrittenPlace): { before: string; behind: string } {
+  const { source } = place.document
+  const spans = broughtBy(place).flatMap(({ sourceCodeLocation }) => sourceCodeLocation ?? [])
+  if (spans.length === 0) return { before: source, behind: '' }
+  const start = Math.min(...spans.map(({ startOffset }) => startOffset))
+  const end = Math.max(...spans.map(({ endOffset }) => endOffset))
+  return { before: source.slice(0, start), behind: source.slice(end) }
 }
 
 function namedBy(wanted: Edit): ElementNode[] {

@@ -73,7 +73,7 @@ export async function commitEdit(
   const judged = changed ? await afterCascade(site, file, asked, changed) : asked
   // Of a change that goes beyond the edit nobody else can make the same by making the edit (EVT-23).
   const event =
-    changed || asked.way === 'reparsed'
+    changed || asked.isBeyond
       ? putEvent(site, path, judged.digest, (await decodeInTurn(judged.body.bytes)).text, write.cause)
       : editEvent(site, { ...write, path }, selectors, judged)
   const isFollowed = site.isShared && !changed && asked.isAsAsked

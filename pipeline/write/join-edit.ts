@@ -44,7 +44,7 @@ export function joinEdit(joining: JoiningWrite, head: Head): Joined<Answer> | un
   const wanted = toEdit(write, found, text)
   const { request, brought } = editRequest({ site, model, write, located: found, wanted, authority })
   const judged = judgeEditAtOnce(site, model, request)
-  if (!judged || judged.way === 'reparsed') return undefined
+  if (!judged || judged.isBeyond) return undefined
   const { judgement, losses, digest, derived, body } = judged
   if (judgement.failures.length + brought.length + losses.length > 0) return undefined
   const event = editEvent(site, write, selectors, judged)

@@ -49,6 +49,8 @@ export interface JudgedEdit extends EncodedEdit {
   way: Way
   /** The data model has added nothing. */
   isAsAsked: boolean
+  /** More than the new nodes is other than before: whoever makes the edit by what they are told does not get the same. */
+  isBeyond: boolean
   derived: Derived
   newTree: () => Steps<TreeDocument>
   /** Shows the tree of the new document. */
@@ -65,7 +67,7 @@ export interface JudgedEdit extends EncodedEdit {
 }
 
 /** What is found out about an edit while it is shown; without a judgement a copy has to be completed first. */
-type Looked = Omit<JudgedEdit, 'judgement' | 'open' | 'isAsAsked'> & { judgement: Judgement | undefined }
+type Looked = Omit<JudgedEdit, 'judgement' | 'open' | 'isAsAsked' | 'isBeyond'> & { judgement: Judgement | undefined }
 
 /** Milliseconds for which the document itself may show an edit; an edit that takes longer to judge is made on a copy. */
 const LOOK = 25
@@ -133,11 +135,14 @@ async function judgedInPlace(site: Site, model: ModelState, request: EditRequest
   if (looked.judgement) return asJudged(request, looked, looked.judgement)
   const completed = await completedEdit({ registry, host: model.host, path }, tree, wanted)
   const copied = await lookInTurns(completed.proposal, completed.judgement)
-  return { ...copied, isAsAsked: false, judgement: completed.judgement, open: async () => copyPlace(completed.place) }
+  const { judgement } = completed
+  const isBeyond = completed.isBeyond || copied.way === 'reparsed'
+  return { ...copied, isAsAsked: false, isBeyond, judgement, open: async () => copyPlace(completed.place) }
 }
 
 function asJudged({ tree, wanted }: EditRequest, looked: Looked, judgement: Judgement): JudgedEdit {
-  return { ...looked, isAsAsked: true, judgement, open: async () => (await editedCopy(tree, wanted)).place }
+  const isBeyond = looked.way === 'reparsed'
+  return { ...looked, isAsAsked: true, isBeyond, judgement, open: async () => (await editedCopy(tree, wanted)).place }
 }
 
 /** Shows an edit in the document itself. @param most milliseconds @returns undefined where that takes longer */

@@ -85,6 +85,22 @@ onBothPlanes('Data model, defaults', on => {
     expect(await on.shelf.text('/log.html')).to.equal(expected)
   })
 
+  it('EVT-25 MOD-115 a default in the new element is told with it, one beside it as a change of the whole', async () => {
+    await on.shelf.list('/log.html', instance(READING, { state: 'checked' }))
+    const last = async () => (await on.shelf.server.site.store.events('/log.html')).at(-1)?.payload ?? ''
+    await on.shelf.append('/log.html', instance(READING))
+    expect(await last())
+      .to.include(`${RAW}</li></div>`)
+      .and.not.include('<span itemprop="selector"></span>')
+    const replaced = await on.shelf.http('PUT', '/log.html', selecting('meta[content=checked]'), '<b>x</b>')
+    expect([replaced.status, replaced.text]).to.deep.equal([206, '<b>x</b>'])
+    const whole = await on.shelf.text('/log.html')
+    expect(whole).to.include(`<b>x</b>${RAW}</li>`)
+    expect(await last())
+      .to.include('<span itemprop="selector"></span>')
+      .and.include(`>${whole}</div>`)
+  })
+
   it('MOD-30 what is removed comes back as its default', async () => {
     await on.shelf.list('/log.html', instance(READING, { state: 'checked' }))
     expect((await on.shelf.http('DELETE', '/log.html', selecting('meta[itemprop]'))).status).to.equal(204)
