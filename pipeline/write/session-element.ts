@@ -84,6 +84,7 @@ export async function writeSessionElement(
   await judge(site, model, write.path, view, changed)
   const markup = outerMarkup(changed.top, view.tree.kind)
   checkSize(site, about, markup)
+  await checkKept(view, top, markup)
   if (!(await reach(session.keep(place.name, markup, Date.now() + LIFETIME)))) throw noSession()
   if (write.op === 'delete') return { status: 204, headers }
   const [first] = changed.nodes.filter(isElement)
@@ -102,6 +103,22 @@ export async function writeSessionElement(
     },
     body,
   }
+}
+
+/**
+ * A copy is kept as markup, and is one element when it is read: what ends that element would be lost.
+ *
+ * @throws Fault 422
+ */
+async function checkKept({ tree }: Representation, { parentNode }: ElementNode, markup: string): Promise<void> {
+  if (!parentNode || !isElement(parentNode)) return
+  const nodes = await parsed(tree.kind, markup, parentNode)
+  if (nodes.length !== 1)
+    throw new Fault(
+      422,
+      'InvalidFragment',
+      'This markup cannot stand in that place: it would end the element around it.',
+    )
 }
 
 /** A copy as a write leaves it, in the view. */

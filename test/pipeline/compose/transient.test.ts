@@ -60,6 +60,30 @@ describe('Transient elements', () => {
     expect((await send('GET', '/shop.html', { Cookie: cookie, ...selecting('#cart') })).text).to.contain('Ink')
   })
 
+  it('COMP-75 markup that would end the element, and be lost, is 422', async () => {
+    await put(
+      server,
+      '/note.html',
+      composed('<p id="note" p:transient>a</p><button id="b" p:transient><p></p></button>'),
+    )
+    const { ask } = await visitor()
+    const at = (method: string, selector: string, body?: string) => ask(method, selector, body, {}, '/note.html')
+    const shown = async (selector: string) => (await at('GET', selector)).text
+    expect((await at('POST', '#note', '<b>1</b>')).status).to.equal(206)
+    for (const [selector, markup] of [
+      ['#note', '<div>lost</div>'],
+      ['#note b', '<ul><li>lost</li></ul>'],
+    ] as const)
+      expect((await at('POST', selector, markup)).status).to.equal(422)
+    expect((await at('PUT', '#note', '<p id="note"><b><table></table></b></p>')).status).to.be.oneOf([206, 422])
+    expect(await shown('#note')).to.equal('<p id="note">a<b>1</b></p>')
+    for (const markup of ['<pre>\n\nx</pre>', '<textarea>\n\n1</textarea>', '<table><tr><td>1</table>', ' <i>2</i>\n'])
+      expect((await at('POST', '#b', markup)).status, markup).to.equal(206)
+    expect(await shown('#b'))
+      .to.include('<i>2</i>')
+      .and.include('<td>1</td>')
+  })
+
   it('COMP-74 HTTP-91 HTTP-100 where several elements of the own copy match, the first is changed, with their number', async () => {
     const { ask, cart } = await visitor()
     await ask('PUT', '#cart', '<ul id="cart"><li>a</li><li>b</li></ul>')
