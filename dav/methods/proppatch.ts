@@ -15,9 +15,9 @@ import { isDav, LARGEST_XML, malformed, parseLongXmlBody } from '../requests/xml
 export async function proppatch(exchange: Exchange): Promise<Answer> {
   const { mount, path, author } = exchange
   checkWritable(author.scope, path)
-  const node = await mount.view.find(path)
-  if (!node) throw absent()
-  await checkConditions(exchange, node)
+  const found = await mount.view.find(path)
+  if (!found) throw absent()
+  await checkConditions(exchange, found)
   const bytes = await exchange.body.bytes(LARGEST_XML)
   const root = await parseLongXmlBody(bytes)
   if (!isDav(root, 'propertyupdate'))
@@ -25,17 +25,21 @@ export async function proppatch(exchange: Exchange): Promise<Answer> {
   const instructions = readInstructions(root)
   if (instructions.length === 0) throw malformed('The body neither sets nor removes a property.')
   const { leases, store } = mount.site
-  const judged = await leases.hold(store.name, [node.resource.path], async () => {
+  const { path: stored } = found.resource
+  const judged = await leases.hold(store.name, [stored], async () => {
     await exchange.lookAgain()
-    await checkConditions(exchange, await mount.view.find(path))
-    await checkLocks(exchange, node.resource.path, 'properties', onlyWindowsTimes(instructions))
+    // A draft may have come to its content meanwhile.
+    const node = await mount.view.find(stored)
+    if (node?.resource.path !== stored) throw absent()
+    await checkConditions(exchange, node)
+    await checkLocks(exchange, stored, 'properties', onlyWindowsTimes(instructions))
     const dead = await mount.view.properties(node)
     const judged = await inTurns(judging(instructions, dead, isCollection(node)), bytes.length)
     if (!judged.refused) await mount.view.describe(node, judged.patch)
     return judged
   })
   const told = propstats(judged) || propstat('', '200 OK')
-  const href = hrefOf(mount.prefix, node.resource.path)
+  const href = hrefOf(mount.prefix, stored)
   return {
     status: 207,
     headers: { 'Content-Type': XML_TYPE, 'Cache-Control': 'no-store' },

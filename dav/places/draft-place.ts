@@ -1,5 +1,6 @@
 /** Drafts: empty files that wait for their content, alone or over a published document (DAV-60 to DAV-62). */
 
+import { absent } from '../../pipeline/refusals.ts'
 import { describeChange, writeProperties } from '../../pipeline/write/properties.ts'
 import { afterCommit } from '../locks/after-commit.ts'
 import { isCollection, type Place } from './place.ts'
@@ -37,7 +38,7 @@ export const newDraft: Place = {
   partOf: ({ unpublished }) => unpublished.site,
   propertiesIn: ({ unpublished }) => unpublished.site,
   async describe({ unpublished }, path, patch) {
-    await unpublished.commit([describeChange(path, patch)])
+    if (!(await unpublished.commit([describeChange(path, patch)]))) throw absent()
   },
   remove: (exchange, { resource: { path } }, check) =>
     removing(exchange, path, check, () => exchange.mount.unpublished.remove(path)),

@@ -27,7 +27,7 @@ export const helperPlace: Place = {
   partOf: ({ unpublished }) => unpublished.site,
   propertiesIn: ({ unpublished }) => unpublished.site,
   async describe({ unpublished }, path, patch) {
-    await unpublished.commit([describeChange(path, patch)])
+    if (!(await unpublished.commit([describeChange(path, patch)]))) throw absent()
   },
   remove: (exchange, { resource: { path } }, check) =>
     removing(exchange, path, check, async () => {
@@ -66,11 +66,10 @@ async function publish(
   check: Relocation['check'],
 ): Promise<Expectation> {
   const { mount, author } = exchange
-  const type = storedType(to, typeFor(source, to, replaced))
-  const { language } = source.resource
   const file = await mount.unpublished.site.find(source.resource.path)
   if (!file) throw absent()
-  const { version } = file.resource
+  const type = storedType(to, typeFor(file, to, replaced))
+  const { version, language } = file.resource
   const facts = { type, ...(language !== undefined && { language }) }
   const authority = scopeAuthority(author.scope)
   const properties = await mount.view.properties(source)
@@ -108,7 +107,7 @@ async function publish(
 }
 
 /** What is known of the type: names of work files tell nothing, so that the name of the destination counts. */
-function typeFor({ resource }: Node, to: string, replaced: Node | undefined): string | undefined {
+function typeFor({ resource }: Pick<Node, 'resource'>, to: string, replaced: Node | undefined): string | undefined {
   if (resource.type !== UNKNOWN) return resource.type
   return storedType(to, undefined) === UNKNOWN ? replaced?.resource.type : undefined
 }

@@ -1,13 +1,16 @@
 /** Changes of what the mount keeps unpublished: made under the leases of their paths, without the pipeline. */
 
+import { randomUUID } from 'node:crypto'
 import { Fault } from '../../pipeline/fault.ts'
 import { absent } from '../../pipeline/refusals.ts'
 import { memoryBlob } from '../../pipeline/store/blobs.ts'
+import { nameTaken } from '../../pipeline/write/places.ts'
 import { unpublishedPut } from '../../pipeline/write/unpublished.ts'
 import type { Exchange } from '../exchange.ts'
+import { afterCommit } from '../locks/after-commit.ts'
 import type { Mount } from '../mount.ts'
 import { parentOf } from './overlay.ts'
-import type { Node, Relocation } from './place.ts'
+import { isCollection, type Node, type Relocation } from './place.ts'
 import { putOffRemoval } from './removals.ts'
 import { requireSiteParent } from './site-parents.ts'
 
@@ -69,22 +72,24 @@ export async function toHelperName(exchange: Exchange, relocation: Relocation): 
   const { op, source, to, replaced } = relocation
   const { mount } = exchange
   if (replaced && !replaced.place.isHelper) throw occupied()
-  if (source.resource.kind === 'collection') return treeToHelperName(exchange, relocation)
+  if (isCollection(source)) return treeToHelperName(exchange, relocation)
   const from = source.resource.path
   await relocating(exchange, relocation, async () => {
-    if (replaced) await mount.unpublished.remove(replaced.resource.path)
-    await keepAside(exchange, source, to)
+    // It may have been written since it was found.
+    const node = await mount.view.find(from)
+    if (!node || isCollection(node)) throw absent()
+    await keepAside(exchange, node, to, await mount.view.find(to))
     if (!mount.names.of(parentOf(to)))
       await requireSiteParent(mount, to, expect => ({ op: 'delete', path: to, expect }))
     if (op === 'copy') return
-    if (source.place.isNew) await mount.unpublished.remove(from)
+    if (node.place.isNew) await mount.unpublished.remove(from)
     else await putOffRemoval(mount, from)
   })
 }
 
 /**
- * The same for a collection, with everything that the mount shows in it (DAV-73); nothing stays under the helper name if the
- * original cannot go, or is not what was kept any more.
+ * The same for a collection, with everything that the mount shows in it (DAV-73). If the original cannot go, or is not what
+ * was kept any more, what stood under the helper name stands there again.
  */
 async function treeToHelperName(exchange: Exchange, relocation: Relocation): Promise<void> {
   const { op, source, to, deep, replaced, check } = relocation
@@ -92,7 +97,9 @@ async function treeToHelperName(exchange: Exchange, relocation: Relocation): Pro
   const { unpublished, view } = mount
   const { path: from } = source.resource
   await check()
-  if (replaced) await replaced.place.remove(exchange, replaced)
+  const before = replaced?.resource.path
+  const aside = `/._${randomUUID().slice(0, 8)}${before?.endsWith('/') ? '/' : ''}`
+  if (before !== undefined) await unpublished.transfer('move', before, aside, true)
   try {
     const kept = await sumsOf(mount, from)
     await unpublished.makeCollection(to, await view.properties(source))
@@ -102,15 +109,17 @@ async function treeToHelperName(exchange: Exchange, relocation: Relocation): Pro
         if (node.resource.kind === 'collection') await unpublished.makeCollection(path, await view.properties(node))
         else await keepAside(exchange, node, path)
       }
-    if (op === 'copy') return
-    await source.place.remove(exchange, source, async () => {
-      await check()
-      if ((await sumsOf(mount, from)) !== kept) throw changedMeanwhile()
-    })
+    if (op === 'move')
+      await source.place.remove(exchange, source, async () => {
+        await check()
+        if ((await sumsOf(mount, from)) !== kept) throw changedMeanwhile()
+      })
   } catch (error) {
     await unpublished.remove(to)
+    if (before !== undefined) await unpublished.transfer('move', aside, before, true)
     throw error
   }
+  if (before !== undefined) await afterCommit(mount, () => unpublished.remove(aside))
 }
 
 /** What tells whether anything below a collection of the site, or kept unpublished there, has changed. */
@@ -131,7 +140,8 @@ async function* shownBelow({ site, unpublished, view }: Mount, collection: strin
   }
 }
 
-async function keepAside({ mount }: Exchange, source: Node, path: string): Promise<void> {
+/** @param replaced what stands at the helper name: it goes in the same commit */
+async function keepAside({ mount }: Exchange, source: Node, path: string, replaced?: Node): Promise<void> {
   const { resource, place } = source
   const file = place.isEmpty ? undefined : await place.partOf(mount).find(resource.path)
   const body = file?.body ?? { bytes: new Uint8Array() }
@@ -139,14 +149,14 @@ async function keepAside({ mount }: Exchange, source: Node, path: string): Promi
     'bytes' in body ? memoryBlob(body.bytes) : await mount.blobSource(body.blob).stage(Number.POSITIVE_INFINITY)
   const { type, language, shown } = resource
   const properties = await mount.view.properties(source)
-  await mount.unpublished.commit(
-    unpublishedPut({
-      path,
-      content,
-      type,
-      properties,
-      ...(language !== undefined && { language }),
-      ...(shown !== undefined && { shown }),
-    }),
-  )
+  const changes = unpublishedPut({
+    path,
+    content,
+    type,
+    properties,
+    ...(language !== undefined && { language }),
+    ...(shown !== undefined && { shown }),
+  })
+  if (replaced?.place.isHelper) changes.unshift({ op: 'delete', path: replaced.resource.path })
+  if (!(await mount.unpublished.commit(changes))) throw nameTaken()
 }

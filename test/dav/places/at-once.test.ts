@@ -1,10 +1,12 @@
 /** Requests for helper files that come at once: each is answered as if it had come alone, one after another (DAV-8, DAV-71). */
 
+import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha'
 import { Site } from '../../../pipeline/site/site.ts'
-import type { Client } from '../../support/http.ts'
-import { startWire, to, type Wire } from '../wire.ts'
+import type { Change } from '../../../pipeline/store/commit.ts'
+import type { Client, Received } from '../../support/http.ts'
+import { propertyUpdate, startWire, to, type Wire } from '../wire.ts'
 
 const { commit } = Site.prototype
 
@@ -73,5 +75,60 @@ describe('helper files at once', () => {
     }
     expect((await dav('PUT', `${at}.Trashes`, {}, 'x')).status).to.equal(409)
     expect((await dav('GET', `${at}.Trashes/`)).status).to.equal(200)
+  })
+
+  /** Has something happen before the first commit that makes a change of this kind. */
+  function beforeCommit(op: Change['op'], happen: () => unknown): void {
+    Site.prototype.commit = async function (...order) {
+      if (!order[0].changes.some(change => change.op === op)) return commit.apply(this, order)
+      Site.prototype.commit = commit
+      await happen()
+      return commit.apply(this, order)
+    }
+  }
+
+  it('DAV-8 what stood under a helper name stays when a collection is written to while it is renamed to that', async () => {
+    for (const name of ['c/', '.Trashes/', '.Trashes/c/']) await dav('MKCOL', at + name)
+    for (const name of ['c/x.txt', '.Trashes/c/old.txt']) await dav('PUT', at + name, {}, name)
+    beforeCommit('delete', () => dav('PUT', `${at}c/new.txt`, {}, 'new'))
+    expect((await dav('MOVE', `${at}c/`, to(`${at}.Trashes/c/`))).status).to.equal(409)
+    expect((await dav('GET', `${at}c/new.txt`)).text).to.equal('new')
+    expect((await dav('GET', `${at}.Trashes/c/old.txt`)).text).to.equal('.Trashes/c/old.txt')
+    expect((await dav('GET', `${at}.Trashes/c/x.txt`)).status).to.equal(404)
+    expect((await dav('MOVE', `${at}c/`, to(`${at}.Trashes/c/`))).status).to.equal(204)
+    expect((await dav('GET', `${at}.Trashes/c/new.txt`)).text).to.equal('new')
+    expect((await dav('GET', `${at}.Trashes/c/old.txt`)).status).to.equal(404)
+  })
+
+  it('DAV-8 what stood under a helper name stays when a document cannot be kept there', async () => {
+    for (const name of ['x.html', '~$x']) await dav('PUT', at + name, {}, name)
+    beforeCommit('put', () => Promise.reject(new Error('no room')))
+    expect((await dav('MOVE', `${at}x.html`, to(`${at}~$x`))).status).to.be.at.least(500)
+    expect((await dav('GET', `${at}~$x`)).text).to.equal('~$x')
+    expect((await dav('GET', `${at}x.html`)).text).to.equal('x.html')
+  })
+
+  it('DAV-72 a file that is written while it is renamed to a helper name is kept as it is then', async () => {
+    await dav('PUT', `${at}x`, { 'Content-Type': 'text/plain' }, 'one')
+    let moved: Promise<Received> | undefined
+    beforeCommit('put', () => {
+      moved = dav('MOVE', `${at}x`, to(`${at}~$x`))
+      return setTimeout(100)
+    })
+    expect((await dav('PUT', `${at}x`, { 'Content-Type': 'image/png' }, 'two')).status).to.equal(204)
+    expect((await moved)?.status).to.equal(201)
+    const { text, headers } = await dav('GET', `${at}~$x`)
+    expect([text, headers['content-type']]).to.deep.equal(['two', 'image/png'])
+  })
+
+  it('DAV-35 PROPPATCH of what is renamed at that moment is 404', async () => {
+    await dav('PUT', `${at}~$x`, {}, 'x')
+    let described: Promise<Received> | undefined
+    beforeCommit('move', () => {
+      described = dav('PROPPATCH', `${at}~$x`, {}, propertyUpdate(['{urn:x}mood', 'calm']))
+      return setTimeout(100)
+    })
+    expect((await dav('MOVE', `${at}~$x`, to(`${at}~$y`))).status).to.equal(201)
+    expect((await described)?.status).to.equal(404)
   })
 })
