@@ -55,12 +55,17 @@ async function relocate(exchange: Exchange, op: 'copy' | 'move'): Promise<Answer
   await checkAll(replaced)
   await requireParent(exchange, to)
   let lookAgain: Exchange['lookAgain'] | undefined = exchange.lookAgain
+  let mayStand = overwrite
   const check = async () => {
     await lookAgain?.()
     // A collection that is replaced goes first, by this request's own hand.
     if (replaced && isCollection(replaced)) lookAgain = undefined
     await checkConditions(exchange, await mount.view.find(from))
-    await checkAll(await standing(exchange, to))
+    const now = await standing(exchange, to)
+    if (now && !mayStand) throw mayNotReplace()
+    // From here on it may be this request's own.
+    mayStand = true
+    await checkAll(now)
   }
   const toHelper = await mount.view.isHelper(to)
   await source.place.relocate(exchange, { op, source, to, toHelper, deep, replaced, overwrite, check })

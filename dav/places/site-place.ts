@@ -2,6 +2,7 @@
 
 import { NO_BODY } from '../../pipeline/body.ts'
 import { perform } from '../../pipeline/operation.ts'
+import type { Resource } from '../../pipeline/store/resource.ts'
 import { removeTree, transferTree } from '../../pipeline/write/collection.ts'
 import { deleteDocument } from '../../pipeline/write/document.ts'
 import { refuseConfiguring } from '../../pipeline/write/may-configure.ts'
@@ -69,7 +70,8 @@ export async function relocateOnSite(exchange: Exchange, relocation: Relocation)
     await check()
     await endOutdated(mount, from)
   }
-  const how = { op, from, to, deep, overwrite, check: checkAll, cause: {}, raw, configure, allowance, alongside }
-  await transferTree(site, how)
+  const isGone = (standing: Resource) => unpublished.isGone(standing)
+  const judging = { raw, configure, allowance, alongside }
+  await transferTree(site, { op, from, to, deep, overwrite, isGone, check: checkAll, cause: {}, ...judging })
   await afterCommit(mount, () => unpublished.takeAlong(op, from, to, deep))
 }

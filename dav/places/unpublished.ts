@@ -3,6 +3,7 @@
  * listings are indexed in memory; every change of them goes through here.
  */
 
+import { storedType } from '../../pipeline/http/media.ts'
 import { LONGEST_PATH } from '../../pipeline/http/path.ts'
 import { OrderedMap } from '../../pipeline/ordered-map.ts'
 import type { Site } from '../../pipeline/site/site.ts'
@@ -144,10 +145,11 @@ export class Unpublished {
   async takeAlong(op: 'move' | 'copy', from: string, to: string, deep: boolean): Promise<void> {
     const { store } = this.site
     const taken = deep ? await store.find(from) : undefined
+    const typed = taken && retyped(taken, to)
     const changes: Change[] = []
     const standing = await store.findNamed(to)
     if (standing) changes.push({ op: 'delete', path: standing.path })
-    if (taken) changes.push(op === 'move' ? { op, from, to } : { op, from, to, deep })
+    if (taken) changes.push(op === 'move' ? { op, from, to, ...typed } : { op, from, to, deep, ...typed })
     else if (op === 'move' && (await store.find(from))) changes.push({ op: 'delete', path: from })
     if (op === 'move') changes.push(...this.#hidden(from))
     if (taken) await this.#commitAt(to, changes)
@@ -171,9 +173,10 @@ export class Unpublished {
     const changes: Change[] = []
     const standing = await this.site.store.findNamed(to)
     if (standing) changes.push({ op: 'delete', path: standing.path })
-    const source = op === 'copy' && (await this.site.store.find(from))
-    if (source) await proveReadable(this.site, source, deep)
-    const common = { from, to, longest: LONGEST_PATH }
+    const source = await this.site.store.find(from)
+    if (source && op === 'copy') await proveReadable(this.site, source, deep)
+    const typed = source && !this.#names.of(to) && retyped(source, to)
+    const common = { from, to, longest: LONGEST_PATH, ...typed }
     changes.push(op === 'move' ? { op, ...common } : { op, deep, ...common })
     return this.#commitAt(to, changes)
   }
@@ -256,4 +259,9 @@ export class Unpublished {
     const members = await this.site.store.list(collection)
     return members.filter(({ path }) => this.#names.of(path)?.listed)
   }
+}
+
+/** The type of a draft under another name (HTTP-20); that of a mark is no media type. */
+function retyped(source: Resource, to: string): { type?: string } {
+  return source.kind === 'collection' || isRemoval(source) ? {} : { type: storedType(to, source.type) }
 }

@@ -100,6 +100,8 @@ export interface Transfer extends Judging {
   deep: boolean
   /** Something that stands at the destination may be replaced. */
   overwrite: boolean
+  /** What counts as gone may be replaced in any case. */
+  isGone?: (standing: Resource) => boolean
   cause: Cause
   /** A further check inside the commit; it throws a Fault. */
   check?: () => Promise<void>
@@ -124,7 +126,7 @@ export async function transferTree(
       await transfer.check?.()
       if (transfer.op === 'copy') await proveReadable(site, source, transfer.deep)
       const replaced = await site.store.findNamed(to)
-      if (replaced && !transfer.overwrite) throw mayNotReplace()
+      if (replaced && !transfer.overwrite && !transfer.isGone?.(replaced)) throw mayNotReplace()
       const model = modelState(site, allowance, transfer)
       const { changes, written } = await changesOf(site, transfer, source, replaced)
       const events = await fileEvents(site, transfer, source, replaced)

@@ -44,11 +44,11 @@ describe('collections between the site and helper names', () => {
 
   for (const method of ['MOVE', 'COPY'])
     it(`${method} takes properties, drafts and helper files along, there and back`, async () => {
-      expect((await dav(method, `${at}c/`, to(`${at}.Trashes/c/`))).status).to.equal(201)
+      expect((await dav(method, `${at}c/`, to(`${at}.Trashes/c/`, { Overwrite: 'F' }))).status).to.equal(201)
       expect(await texts('.Trashes/c/')).to.deep.equal(CONTENTS)
       expect(await moods('.Trashes/c/')).to.deep.equal(MOODS)
       expect((await dav('GET', `${at}c/`)).status).to.equal(method === 'MOVE' ? 404 : 200)
-      expect((await dav(method, `${at}.Trashes/c/`, to(`${at}back/`))).status).to.equal(201)
+      expect((await dav(method, `${at}.Trashes/c/`, to(`${at}back/`, { Overwrite: 'F' }))).status).to.equal(201)
       expect(await texts('back/')).to.deep.equal(CONTENTS)
       expect(await moods('back/')).to.deep.equal(MOODS)
       expect((await dav('GET', `${at}.Trashes/c/`)).status).to.equal(method === 'MOVE' ? 404 : 200)
