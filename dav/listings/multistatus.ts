@@ -51,14 +51,14 @@ const NO_RESPONSES: ReadonlyMap<Leaf, LeafResponses> = new Map()
  * in another leaf, is the same object, nothing of it is written again.
  *
  * @param target undefined where it has no entry of its own
- * @param end further elements behind the responses
+ * @param around further elements before and behind the responses
  * @throws Fault 507 where it would be too long
  */
 export async function multistatusBody(
   telling: Telling,
   target: Target | undefined,
   leaves = NO_LEAVES,
-  end = '',
+  around = { start: '', end: '' },
 ): Promise<PiecesBody> {
   const { asked, locks } = telling
   const { view, listingCache } = telling.exchange.mount
@@ -92,7 +92,7 @@ export async function multistatusBody(
     all.set(leaf, ready[i] ?? (await writeLeaf(leaf, before, locks, dead, writeMember)))
   if (question !== undefined && all.size > 0) listingCache.keep(question, all)
   const own = target && (await writeTarget(view, write, target))
-  return joined(own ? [own, ...all.values()] : [...all.values()], end)
+  return joined(own ? [own, ...all.values()] : [...all.values()], around)
 }
 
 /** What the responses of leaves depend on beside the leaves; undefined where that changes all the time. */
@@ -133,9 +133,9 @@ async function writeTarget(view: View, write: WriteResponse, target: Target): Pr
 
 type Page = Pick<LeafResponses, 'bytes' | 'windows'>
 
-function joined(pages: readonly Page[], end: string): PiecesBody {
-  const start = multistatusStart(pages.some(({ windows }) => windows.size > 0))
-  const pieces = [Buffer.from(start), ...pages.map(({ bytes }) => bytes), Buffer.from(end + MULTISTATUS_END)]
+function joined(pages: readonly Page[], { start, end }: { start: string; end: string }): PiecesBody {
+  const first = multistatusStart(pages.some(({ windows }) => windows.size > 0)) + start
+  const pieces = [Buffer.from(first), ...pages.map(({ bytes }) => bytes), Buffer.from(end + MULTISTATUS_END)]
   const size = pieces.reduce((sum, piece) => sum + piece.length, 0)
   return { pieces: size > SMALL ? pieces : [Buffer.concat(pieces, size)], size }
 }

@@ -47,14 +47,15 @@ export async function report(exchange: Exchange): Promise<Answer> {
 
   const locks = await locksInListing(mount.locks, mount.site.store.name, resource.path)
   const changed = since ? members.filter(member => since.changed.has(member.resource)) : members
-  const gone = since?.gone.map(each => goneResponse(mount.prefix, each)).join('') ?? ''
-  const next = `<D:sync-token>${syncToken(resource)}</D:sync-token>`
+  // They come first: where a collection has taken the name of a file, clients may know both by one name.
+  const start = since?.gone.map(each => goneResponse(mount.prefix, each)).join('') ?? ''
+  const end = `<D:sync-token>${syncToken(resource)}</D:sync-token>`
   const headers: Record<string, string> = { 'Content-Type': XML_TYPE, 'Cache-Control': 'no-store' }
   if (!path.endsWith('/')) headers['Content-Location'] = mount.prefix + encodePath(resource.path)
   return {
     status: 207,
     headers,
-    body: await multistatusBody({ exchange, asked, locks }, undefined, inLeaves(changed), gone + next),
+    body: await multistatusBody({ exchange, asked, locks }, undefined, inLeaves(changed), { start, end }),
   }
 }
 

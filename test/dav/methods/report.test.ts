@@ -58,10 +58,18 @@ describe('DAV-38 REPORT sync-collection', () => {
     ['an edited member', () => dav('PUT', `${at}b.css`, {}, 'other'), ['+b.css']],
     ['an edited element', () => dav('PUT', `${at}a.html`, { Range: 'selector=body' }, '<body>x</body>'), ['+a.html']],
     ['a member gone', () => dav('DELETE', `${at}b.css`), ['-b.css']],
-    ['a renamed member', () => dav('MOVE', `${at}b.css`, to(`${at}c.css`)), ['+c.css', '-b.css']],
+    ['a renamed member', () => dav('MOVE', `${at}b.css`, to(`${at}c.css`)), ['-b.css', '+c.css']],
     ['a property', () => dav('PROPPATCH', `${at}b.css`, {}, propertyUpdate(['{urn:x}n', 'v'])), ['+b.css']],
     ['a new collection', () => dav('MKCOL', `${at}new/`), ['+new/']],
     ['a collection gone', () => dav('DELETE', `${at}sub/`), ['-sub/']],
+    [
+      'a collection in the place of a file',
+      async () => {
+        await dav('DELETE', `${at}b.css`)
+        await dav('MKCOL', `${at}b.css/`)
+      },
+      ['-b.css', '+b.css/'],
+    ],
     ['a change inside of a member', () => dav('PUT', `${at}sub/x.css`, {}, 'x'), []],
     ['a change beside it', () => dav('PUT', '/elsewhere.css', {}, `${count}`), []],
     ['a draft', () => dav('PUT', `${at}d.html`, {}, ''), ['+d.html']],
@@ -82,7 +90,7 @@ describe('DAV-38 REPORT sync-collection', () => {
     await dav('PUT', `${at}c.css`, {}, 'c')
     const second = await sync(first.next)
     await dav('DELETE', `${at}b.css`)
-    expect((await sync(first.next)).members).to.deep.equal(['+c.css', '-b.css'])
+    expect((await sync(first.next)).members).to.deep.equal(['-b.css', '+c.css'])
     expect((await sync(second.next)).members).to.deep.equal(['-b.css'])
   })
 
