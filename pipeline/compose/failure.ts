@@ -36,19 +36,3 @@ export function asFault(error: unknown): unknown {
 export function named(name: string): string {
   return name.length > 80 ? `${name.slice(0, 80)}…` : name
 }
-
-/** What messages of languages quote: from the first quotation mark to the last one of its kind, since values may hold some. */
-const QUOTED = [/“([\s\S]*)”/, /'([\s\S]*)'/, /"([\s\S]*)"/, /(?<=Cannot parse: )([\s\S]*)/]
-
-/**
- * A message without values that it quotes, which may be content of other documents (COMP-148); what stands in the page or
- * in the code itself is no news.
- *
- * @param own texts that whoever wrote the code has written
- */
-export function withoutValues(message: string, ...own: readonly string[]): string {
-  return QUOTED.reduce((told, quoted) => {
-    const value = quoted.exec(told)?.[1] ?? ''
-    return own.some(text => text.includes(value)) ? told : told.replace(value, () => '…')
-  }, message)
-}

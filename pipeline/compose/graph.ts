@@ -6,6 +6,7 @@
 import { compilePattern, matchesPath, type Pattern } from '../access/glob.ts'
 import { canonicalPath, isReserved } from '../http/path.ts'
 import type { Allowance } from '../language/allowance.ts'
+import { withoutValues } from '../language/told.ts'
 import { ElementValue, type Source } from '../language/values.ts'
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
@@ -22,7 +23,7 @@ import {
   selectingAll,
   selectorFor,
 } from '../tree/selector/selector.ts'
-import { compositionError, withoutValues } from './failure.ts'
+import { compositionError } from './failure.ts'
 import { type Page, readingPage } from './page.ts'
 import type { Reads } from './reads.ts'
 import { mayMatchRequest } from './request-document.ts'

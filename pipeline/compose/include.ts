@@ -1,11 +1,12 @@
 /** `include`: a copy of one element of the site (COMP-25 to COMP-30). */
 
 import { resolvePath } from '../language/sessel/paths.ts'
+import { withoutValues } from '../language/told.ts'
 import type { Site } from '../site/site.ts'
 import { attribute } from '../tree/nodes.ts'
 import { type Selector, SelectorError, selectorFor } from '../tree/selector/selector.ts'
 import type { Dispatch } from './composing.ts'
-import { compositionError, withoutValues } from './failure.ts'
+import { compositionError } from './failure.ts'
 import { type Splice, spliceOf } from './splice.ts'
 import type { Work } from './work.ts'
 

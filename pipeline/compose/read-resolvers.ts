@@ -1,6 +1,7 @@
 /** Read resolvers of schemas, applied to a page that has been put together (MOD-71 to MOD-73, pass 6 of COMP-16). */
 
 import type { CodeFailure } from '../fault.ts'
+import { withoutValues } from '../language/told.ts'
 import { choosingChains, findingChains } from '../model/read-chains.ts'
 import { type Chain, replacements, valuesAfter, valuesFor } from '../model/resolvers.ts'
 import { schemaFault } from '../model/violations.ts'
@@ -8,7 +9,7 @@ import { cloneNode } from '../tree/clone.ts'
 import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import { NODES_PER_STEP } from '../tree/steps.ts'
 import type { Composing } from './composing.ts'
-import { failureOfPart, withoutValues } from './failure.ts'
+import { failureOfPart } from './failure.ts'
 import type { Page } from './page.ts'
 import { apart } from './parts.ts'
 import { awaiting, type Work } from './work.ts'

@@ -14,11 +14,11 @@ import {
   type SesselHost,
   SesselSyntaxError,
 } from '../language/sessel/sessel.ts'
+import { withoutValues } from '../language/told.ts'
 import { ElementValue, type Source, type Value } from '../language/values.ts'
 import { rootElement } from '../tree/nodes.ts'
 import type { Needs } from '../tree/selector/needs.ts'
 import type { Composing, Dispatch } from './composing.ts'
-import { withoutValues } from './failure.ts'
 import type { SiteGraph } from './graph.ts'
 import type { MethodRun } from './languages.ts'
 import { ContextValue } from './names.ts'

@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
+import { toldFailure } from '../language/told.ts'
 import { comparing } from '../tree/compare.ts'
 import { parseFragment } from '../tree/fragment.ts'
 import { TreeError } from '../tree/limits.ts'
@@ -173,7 +174,7 @@ async function defaultFor(
   if ('response' in outcome) throw responseFault(outcome.response)
   if ('value' in outcome) return outcome
   if (isSpent(outcome.failure)) throw budgetFault(outcome.failure)
-  return outcome
+  return { ...outcome, failure: toldFailure(outcome.failure, written.source, document.source) }
 }
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz'

@@ -3,6 +3,7 @@
  * to MOD-73).
  */
 
+import { toldFailure } from '../language/told.ts'
 import { cloneNode } from '../tree/clone.ts'
 import { equalTrees } from '../tree/compare.ts'
 import { isConfiguration } from '../tree/microdata-value.ts'
@@ -60,7 +61,8 @@ export async function resolve(
     const at = valuesFor(chain, values, path, document)
     const outcome = await host.write(code, at)
     if ('response' in outcome) throw responseFault(outcome.response)
-    values = valuesAfter(ns, '@write', chain, at, values, outcome)
+    const told = 'value' in outcome ? outcome : { failure: toldFailure(outcome.failure, code.source, document.source) }
+    values = valuesAfter(ns, '@write', chain, at, values, told)
   }
   return replacements(chain.elements, values)
 }

@@ -1,5 +1,6 @@
 /** Validators of properties and of whole items (MOD-65, MOD-66). */
 
+import { toldFailure } from '../language/told.ts'
 import { budgetFault, type CodeHost, type CodeResult, isSpent, responseFault } from './code.ts'
 import type { Instance } from './instance-check.ts'
 import type { WrittenPlace } from './place.ts'
@@ -35,7 +36,7 @@ export async function checkValidators(
       if (!validate || !elements) continue
       const at = { path, document, element: item.element, itemtype, property: name, elements }
       const outcome = await host.validateValues(validate, { ...at, asList: isList(property, elements.length) })
-      violations.push(...told(outcome, { itemtype, property: name }))
+      violations.push(...told(outcome, { itemtype, property: name }, [validate.source, document.source]))
     }
   }
   return violations
@@ -52,17 +53,22 @@ export async function checkItemValidators(
   for (const { type: itemtype, validators } of schemas) {
     for (const code of validators) {
       const outcome = await host.validateItem(code, { path, document, element: item.element, itemtype })
-      violations.push(...told(outcome, { itemtype }))
+      violations.push(...told(outcome, { itemtype }, [code.source, document.source]))
     }
   }
   return violations
 }
 
-function told(outcome: CodeResult<boolean>, place: Pick<SchemaViolation, 'itemtype' | 'property'>): SchemaViolation[] {
+/** @param own texts whose content is no news to whoever is told */
+function told(
+  outcome: CodeResult<boolean>,
+  place: Pick<SchemaViolation, 'itemtype' | 'property'>,
+  own: readonly string[],
+): SchemaViolation[] {
   if ('response' in outcome) throw responseFault(outcome.response)
   if ('value' in outcome)
     return outcome.value ? [] : [{ check: '@validate', ...place, reason: 'the validator does not accept it' }]
-  const { failure } = outcome
-  if (isSpent(failure)) throw budgetFault(failure)
+  if (isSpent(outcome.failure)) throw budgetFault(outcome.failure)
+  const failure = toldFailure(outcome.failure, ...own)
   return [{ check: '@validate', ...place, reason: `the validator failed: ${failure.message}`, failure }]
 }

@@ -3,6 +3,7 @@
 import { type CodeFailure, Fault } from '../fault.ts'
 import { failureItem, span } from '../http/failure-item.ts'
 import { escapeMarkup } from '../http/markup.ts'
+import { toldFailure } from '../language/told.ts'
 
 /** Violations listed in one answer (MOD, section 15); more are looked for by nobody. */
 export const LISTED = 100
@@ -64,13 +65,15 @@ export function messageOf({ itemtype, property, reason }: SchemaViolation): stri
 
 /** A violation for whoever may not read the item: which property is wrong, and nothing of its values. */
 function withoutValue({ check, itemtype, property, value, reason, failure }: SchemaViolation): SchemaViolation {
-  const told = value === undefined ? reason : reason.replace(`'${shown(value)}'`, () => 'a value')
+  const bare = failure && toldFailure(failure)
+  const kept = failure && bare ? reason.replace(failure.message, () => bare.message) : reason
+  const told = value === undefined ? kept : kept.replace(`'${shown(value)}'`, () => 'a value')
   return {
     check,
     itemtype,
     ...(property !== undefined && { property }),
     reason: check === 'cardinality' || check === 'group' ? 'there are too few or too many values' : told,
-    ...(failure !== undefined && { failure }),
+    ...(bare !== undefined && { failure: bare }),
   }
 }
 

@@ -181,6 +181,6 @@ class Chain {
       const message = `Code of type ${code.type} cannot be run here.`
       return resultOf({ failure: { language: code.type, variant: 'unknown-language', message } })
     }
-    return resultOf(await run(language))
+    return resultOf(await run(language), code.source)
   }
 }

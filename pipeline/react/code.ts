@@ -1,6 +1,7 @@
 /** What a chain asks of the languages; each is connected by a module of its own. */
 
 import { type CodeFailure, Fault } from '../fault.ts'
+import { toldFailure } from '../language/told.ts'
 import { budgetFault, isSpent } from '../model/code.ts'
 import type { RawCode } from '../model/declarations.ts'
 import type { ContextValue } from './context.ts'
@@ -42,12 +43,13 @@ export class Responded extends Error {
 /**
  * The value of code.
  *
+ * @param source of the code
  * @throws Responded; Fault 500 or 503 (REA-55)
  */
-export function resultOf<T>(ran: Ran<T>): T {
+export function resultOf<T>(ran: Ran<T>, source = ''): T {
   if ('value' in ran) return ran.value
   if ('response' in ran) throw new Responded(ran.response)
-  throw failureFault(ran.failure)
+  throw failureFault(toldFailure(ran.failure, source))
 }
 
 export function failureFault(failure: CodeFailure): Fault {

@@ -6,6 +6,7 @@
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
 import { property, schema } from '../pipeline/model/markup.ts'
+import { answering, sessel, trigger } from '../pipeline/react/site.ts'
 import { NS, page, put, putAll, rulesPage } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -67,5 +68,42 @@ describe('refusals by the data model', () => {
     const { status, text } = await http('PUT', '/p/new.html', {}, page(item('brought', 'a')))
     expect(status).to.equal(422)
     expect(text).to.include('brought')
+  })
+
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: programs are written so
+  const FAILING = '(${.hidden} from "/hidden.html").first().text() - 1'
+  const VOTE = 'urn:x:Vote'
+  const slot = (name: string, code: string) => property(name, { slot: { markup: code } })
+  const vote = (name: string) => page(`<div itemscope itemtype="${VOTE}"><b itemprop="${name}">1</b></div>`)
+
+  it('HTTP-170 code of a schema or a reaction that fails at content of another document does not tell it', async () => {
+    await put(server, '/hidden.html', page('<i class="hidden">SECRET</i>'))
+    const votes = schema(
+      VOTE,
+      {},
+      slot('valid', sessel('@validate', FAILING)),
+      slot('written', sessel('@write', FAILING)),
+      slot('thrown', sessel('@validate', 'throw "Too many"')),
+    )
+    await put(server, '/votes.html', page(votes))
+    await put(server, '/rules.html', rulesPage(['*', 'GET|PUT', 'Allow', '/p/*']))
+    for (const [name, told] of [
+      ['valid', /type error: cannot use '…' in arithmetic/],
+      ['written', /type error: cannot use '…' in arithmetic/],
+      ['thrown', /Too many/],
+    ] as const) {
+      const { text } = await http('PUT', '/p/vote.html', {}, vote(name))
+      expect(text, name).to.match(told)
+      expect(text, name).to.not.include('SECRET')
+    }
+    await put(
+      server,
+      '/react.html',
+      page(trigger({ resource: '/p/*', method: 'GET', when: FAILING, action: answering(299, 'ran') })),
+    )
+    const { status, text } = await http('GET', '/p/right.html')
+    expect(status).to.equal(500)
+    expect(text).to.include('in arithmetic').and.not.include('SECRET')
+    await put(server, '/react.html', page(''))
   })
 })
