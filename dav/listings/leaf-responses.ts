@@ -25,6 +25,9 @@ interface Written {
 
 export type WrittenBefore = ReadonlyMap<Node, Written>
 
+/** Characters of a text that is turned into bytes by itself. */
+const LONG = 64 * 1024
+
 const NOBODY: ReadonlySet<Node> = new Set()
 
 /** Whether the responses of a leaf still say it all. */
@@ -115,6 +118,14 @@ class Pieces {
 
   add(text: string): void {
     this.#endRun()
+    // A long text is gone through once.
+    if (text.length > LONG) {
+      this.#endText()
+      const bytes = Buffer.from(text)
+      this.#pieces.push(bytes)
+      this.length += bytes.length
+      return
+    }
     this.#text += text
     this.length += Buffer.byteLength(text)
   }

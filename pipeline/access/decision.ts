@@ -152,10 +152,7 @@ export class Access {
       const test = singleTest()
       return keys.every(key => this.#permitted(this.#decide(method, path, key, test), method))
     }
-    const names = yield* collectingNames(elementsOf(keys))
-    const near = this.matching(method, path).filter(({ rule: { selector }, scope }) => {
-      return !scope || !selector?.needs || canBeMet(selector.needs, names)
-    })
+    const near = this.#near(method, path, yield* collectingNames(elementsOf(keys)))
     const test = sharedTest()
     let asked = 0
     for (const key of keys) {
@@ -191,16 +188,38 @@ export class Access {
   }
 
   /**
-   * Which elements rules for elements deny, whatever is said of the whole (SES-127).
+   * Which elements of a tree that does not change meanwhile rules for elements deny, whatever is said of the whole (SES-127).
    *
+   * @param names around its elements
+   * @param asked is told of the rules that each answer goes through
    * @returns undefined where none can
    */
-  denying(method: string, path: string): ((key: Key) => boolean) | undefined {
-    if (this.decide(method, path) === 'deny') return undefined
-    const matching = this.matching(method, path)
-    if (!matching.some(({ rule }) => rule.selector && !rule.allow)) return undefined
+  denying(
+    method: string,
+    path: string,
+    names: ReadonlySet<string>,
+    asked: (rules: number) => void,
+  ): ((key: Key) => boolean) | undefined {
+    if (!this.mayDenyElements(method, path)) return undefined
+    const near = this.#near(method, path, names)
+    if (!near.some(deniesElements)) return undefined
     const test = lastingTest()
-    return key => resolve(matching, rule => applies(rule, key, test)) === 'deny'
+    return key => {
+      asked(ELEMENT + near.length)
+      return resolve(near, rule => applies(rule, key, test)) === 'deny'
+    }
+  }
+
+  /** Whether rules for elements may deny some that rules for the whole do not. */
+  mayDenyElements(method: string, path: string): boolean {
+    return this.decide(method, path) !== 'deny' && this.matching(method, path).some(deniesElements)
+  }
+
+  /** Rules that match some element with these names around it, as far as names tell. */
+  #near(method: string, path: string, names: ReadonlySet<string>): readonly MatchingRule[] {
+    return this.matching(method, path).filter(({ rule: { selector }, scope }) => {
+      return !scope || !selector?.needs || canBeMet(selector.needs, names)
+    })
   }
 
   /** Whether the requester may GET the resource as a whole: R of section 9. */
@@ -340,6 +359,10 @@ export class Access {
     }
     return Array.from(found, ([rule, tier]) => ({ rule, tier }))
   }
+}
+
+function deniesElements({ rule }: MatchingRule): boolean {
+  return rule.selector !== undefined && !rule.allow
 }
 
 /** Whether an actor is anybody but `*`. */

@@ -1,8 +1,10 @@
 /** What of a document a visitor's program sees (SES-127). */
 
-import type { Access } from '../access/decision.ts'
+import { type Access, RULES_PER_STEP } from '../access/decision.ts'
+import { collectingNames } from '../access/needs.ts'
 import { cloning } from '../tree/clone.ts'
-import { type ChildNode, type ElementNode, isElement, type TreeDocument } from '../tree/nodes.ts'
+import { elementsIn } from '../tree/ids.ts'
+import type { ChildNode, ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 
 /**
@@ -17,31 +19,65 @@ export function readableTree(
   document: TreeDocument,
   spend: (steps: number) => void,
 ): TreeDocument | Promise<TreeDocument> {
-  const denying = ['GET', 'QUERY'].flatMap(method => access.denying(method, path) ?? [])
-  if (denying.length === 0) return document
-  return inTurns(
-    leavingOut(document, element => denying.some(denied => denied({ element, document })), spend),
-    document.source.length,
-  )
+  const methods = ['GET', 'QUERY'].filter(method => access.mayDenyElements(method, path))
+  if (methods.length === 0) return document
+  return inTurns(leavingOut(access, methods, path, document, spend), document.source.length)
 }
 
-function* leavingOut(
+/** `readableTree` in steps; exported for tests. */
+export function* leavingOut(
+  access: Access,
+  methods: readonly string[],
+  path: string,
   document: TreeDocument,
-  isDenied: (element: ElementNode) => boolean,
   spend: (steps: number) => void,
 ): Steps<TreeDocument> {
+  const denied = yield* findingDenied(access, methods, path, document, spend)
+  if (denied.size === 0) return document
   const hidden: ChildNode[] = []
-  let seen = 0
   const copy = yield* cloning(document, (node, other) => {
-    if (isElement(node) && isDenied(node)) hidden.push(other)
-    seen++
+    if (denied.has(node)) hidden.push(other)
   })
-  spend(seen)
   const gone = new Set(hidden)
   // Each of them once, however many of its children are hidden.
   const parents = new Set(hidden.flatMap(({ parentNode }) => parentNode ?? []))
   for (const parent of parents) parent.childNodes = yield* without(parent.childNodes, gone)
   return copy
+}
+
+function* findingDenied(
+  access: Access,
+  methods: readonly string[],
+  path: string,
+  document: TreeDocument,
+  spend: (steps: number) => void,
+): Steps<ReadonlySet<ChildNode>> {
+  const denied = new Set<ChildNode>()
+  let asked = 0
+  const ask = (rules: number) => {
+    asked += rules
+  }
+  const names = yield* collectingNames(everyElement(document.root.childNodes))
+  const denying = methods.flatMap(method => access.denying(method, path, names, ask) ?? [])
+  if (denying.length === 0) return denied
+  let seen = 0
+  for (const element of everyElement(document.root.childNodes)) {
+    seen++
+    if (denying.some(isDenied => isDenied({ element, document }))) denied.add(element)
+    if (asked < RULES_PER_STEP) continue
+    asked = 0
+    yield
+  }
+  spend(seen)
+  return denied
+}
+
+/** Those in templates as well. */
+function* everyElement(nodes: readonly ChildNode[]): Generator<ElementNode, void, void> {
+  for (const element of elementsIn(nodes)) {
+    yield element
+    if (element.content) yield* everyElement(element.content.childNodes)
+  }
 }
 
 function* without(nodes: readonly ChildNode[], gone: ReadonlySet<ChildNode>): Steps<ChildNode[]> {

@@ -12,6 +12,8 @@ import type { Stream, Subscriber } from './stream.ts'
 
 /** Streams that are served in one turn: about 5 ms. */
 const TURN = 500
+/** Characters of an event that take as long as another stream does. */
+const LONG = 8 * 1024
 
 /** Nothing of a request: rules that look nothing up do not ask for it. */
 const NO_FACTS = { method: 'GET', headers: () => undefined, queryString: '' }
@@ -64,7 +66,8 @@ export class Channel implements Watcher {
       this.#rest ??= this.#streams.values()
       for (let next = this.#rest.next(); !next.done; next = this.#rest.next()) {
         next.value.take(delivery)
-        if (++served < TURN) continue
+        served += 1 + delivery.event.payload.length / LONG
+        if (served < TURN) continue
         this.#clock.soon(() => this.#serve())
         return
       }
