@@ -36,6 +36,9 @@ type Parsed = Socket & { parser?: { incoming?: IncomingMessage | null } | null }
 const DESK = Buffer.allocUnsafeSlow(64 * 1024)
 const NOTHING = () => undefined
 
+/** A field that the parser leaves out behind the first of its name. */
+const SECOND_SECRET = /\r\nauthorization:[ \t]*[^ \t\r]/i
+
 /** Keys of what a socket of Node keeps for its option `onread`, which those of servers cannot be given. */
 const KEYS = ['kBuffer', 'kBufferCb'] as const
 type Reading = Socket & Record<symbol, unknown> & { _handle?: { useUserBuffer?(buffer: Uint8Array): void } | null }
@@ -124,7 +127,7 @@ export class Wire {
     const { authorization, cookie } = request.headers
     // Secrets are not kept, whoever has written them how.
     if (authorization !== candidate.authorization || cookie !== undefined) return
-    if (request.headers['proxy-authorization'] !== undefined) return
+    if (request.headers['proxy-authorization'] !== undefined || SECOND_SECRET.test(candidate.text)) return
     mayBeNoted(request, again => {
       candidate.again = response.shouldKeepAlive ? again : undefined
       this.#note(candidate)

@@ -185,6 +185,7 @@ describe('requests that come again in the same bytes', () => {
     ['those with a cookie', [head('GET /', 'Cookie: a=b')]],
     ['those with a secret in another spelling', [head('GET /', 'AUTHORIZATION: Basic YTpi')]],
     ['those with a secret in a second field', [head('GET /', 'authorization: a b', 'Authorization: c d')]],
+    ['those with one behind it', [head('GET /', 'Authorization: a b', 'authorization:c d')]],
     ['those with a secret for a proxy', [head('GET /', 'Proxy-Authorization: Basic YTpi')]],
     ['those of HTTP/1.0', ['GET / HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\n\r\n']],
     ['those that are long', [head('GET /', `X: ${'x'.repeat(4096)}`)]],
