@@ -1,5 +1,6 @@
 /** The frame and the look of every page that the server makes itself: complete, small, in light and dark, without scripts. */
 
+import { namedQuality } from '../pipeline/http/accept.ts'
 import { escapeMarkup } from '../pipeline/http/markup.ts'
 
 /** Colours and ground that all of them share. Pairs that carry text meet WCAG 2.2 AA in both schemes. */
@@ -60,4 +61,18 @@ export function serverPage({ title, content, style, attributes = '' }: ServerPag
  */
 export function page(title: string, content: string, attributes = ''): string {
   return serverPage({ title, content: `<main>\n${content}\n</main>`, style: CARD, attributes })
+}
+
+/**
+ * The same for whoever asks. Browsers name HTML; a program shows the bytes to its user, if anything, who would have to find
+ * the message among rules of style.
+ *
+ * @param accept the `Accept` field
+ */
+export function pageFor(accept: string | undefined, title: string, content: string, attributes = ''): string {
+  if (namedQuality(accept, 'text/html') > 0) return page(title, content, attributes)
+  return (
+    `<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>${escapeMarkup(title)}</title></head>\n` +
+    `<body${attributes === '' ? '' : ` ${attributes}`}>\n${content}\n</body></html>\n`
+  )
 }

@@ -107,7 +107,7 @@ function listenOptions(settings: Settings): Omit<ListenOptions, 'port'> {
     notOffered,
     brokenDocument: fault => ({
       headers: { ...errorHeaders(fault), ...headers(tls !== undefined, true) },
-      body: errorDocument(fault, { ...fallbackOf(settings), method: 'GET', path: '/' }),
+      body: errorDocument(fault, { ...fallbackOf(settings), method: 'GET', path: '/', accept: 'text/html' }),
     }),
   }
 }

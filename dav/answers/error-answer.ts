@@ -1,6 +1,6 @@
 /** Failures on the mount as documents: one article, in XML also a precondition element (DAV-100, DAV-101). */
 
-import { page } from '../../edge/page.ts'
+import { pageFor } from '../../edge/page.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { Fault, type Precondition } from '../../pipeline/fault.ts'
 import { namedQuality } from '../../pipeline/http/accept.ts'
@@ -59,7 +59,7 @@ export function errorAnswer(found: Fault, context: ErrorContext): Answer {
   }
   headers['Content-Type'] = 'text/html; charset=utf-8'
   const article = errorArticle(factsOf(fault, context), { extra: failure(fault, context) + detail(details.document) })
-  return { status, headers, body: page(statusLine(status), article + wayBack(fault, context)) }
+  return { status, headers, body: pageFor(context.accept, statusLine(status), article + wayBack(fault, context)) }
 }
 
 /** Links for people in a browser, which names HTML; the folder of what is missing may be missing, too. */

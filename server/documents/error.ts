@@ -1,6 +1,6 @@
 /** Error documents of the public host, in the three forms of HTTP-170, and the headers that go with them. */
 
-import { page } from '../../edge/page.ts'
+import { pageFor } from '../../edge/page.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import type { Fault } from '../../pipeline/fault.ts'
 import { errorArticle, statusLine } from '../../pipeline/http/error-article.ts'
@@ -93,17 +93,19 @@ export function errorDocument(fault: Fault, context: ErrorContext): string {
   const { document, failure, refused } = fault.details
   if (document !== undefined) return document
   if (refused) return refusal(fault.status, refused.method, refused.resource, context)
+  const { accept } = context
   const title = statusLine(fault.status)
-  if (fault.status === 413 && !fault.details.isBodyRead) return page(title, tooLarge(fault.message, context.ns))
+  if (fault.status === 413 && !fault.details.isBodyRead)
+    return pageFor(accept, title, tooLarge(fault.message, context.ns))
   const { status, kind, message } = fault
   const { ns, errorNs } = context
   const facts = { status, kind, message, ns, errorNs }
   if (context.emptyMount !== undefined) {
     const heading = 'Nothing is here yet'
-    return page(heading, errorArticle(facts, { heading }) + howToBegin(context.emptyMount))
+    return pageFor(accept, heading, errorArticle(facts, { heading }) + howToBegin(context.emptyMount))
   }
   const article = errorArticle(facts, { extra: failure && failureItem(ns, failure) })
-  return page(title, article + advice(adviceFor(kind)) + wayOut(status, context))
+  return pageFor(accept, title, article + advice(adviceFor(kind)) + wayOut(status, context))
 }
 
 /** DENY-2 and DENY-3: an item on `body`. It depends on nothing but requester, method and path. */
@@ -118,7 +120,8 @@ function refusal(status: number, method: string, resource: string, context: Erro
       : `${advice('Ask the owner of this site for access, or sign out and sign in with another account.')}\n` +
         `<p class="actions"><a class="action" href="${escapeMarkup(endpointAddress('logout', context))}">Sign out</a>${startPage(context)}</p>`)
   const beginning = context.emptyMount === undefined ? '' : howToBegin(context.emptyMount)
-  return page(statusLine(status), content + beginning, `itemscope itemtype="${escapeMarkup(context.ns)}/1.0/Error"`)
+  const item = `itemscope itemtype="${escapeMarkup(context.ns)}/1.0/Error"`
+  return pageFor(context.accept, statusLine(status), content + beginning, item)
 }
 
 /** A button only where it leads somewhere. Without a provider the link remains (DENY-2), and says what it leads to. */

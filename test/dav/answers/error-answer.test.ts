@@ -134,6 +134,16 @@ describe('error answers of the mount', () => {
       expect(html).to.deep.include({ status: ['409'], kind: ['ParentDirectoryMissing'], message, scripts: 0 })
     })
 
+  it('DAV-100 a page with style for browsers, without for programs that show its bytes', () => {
+    const fault = new Fault(404, 'NotFound', 'Nothing is here.')
+    const bodyFor = (accept: string | undefined) => String(errorAnswer(fault, { ...CONTEXT, accept }).body)
+    expect(bodyFor('text/html, */*;q=0.8')).to.match(/^<!DOCTYPE html>\n<html lang="en"><head>.*<style>/)
+    for (const accept of [undefined, '*/*', 'text/plain'])
+      expect(bodyFor(accept)).to.match(
+        /^<!DOCTYPE html>\n(?!.*<style>).*<title>404 Not Found<\/title><\/head>\n<body>\n/s,
+      )
+  })
+
   const DETAILS: [name: string, document: string, detail: string][] = [
     [
       'an element',

@@ -119,16 +119,23 @@ describe('error documents', () => {
     })
   }
 
-  it('HTTP-170 each is a complete page in English that reads well', async () => {
-    const { text } = await http('GET', '/none.html')
-    const document = parseDocument('html', text)
-    const one = (selector: string) => selectFirst(compileSelector(selector), document)
-    expect(text.startsWith('<!DOCTYPE html>')).to.equal(true)
-    expect(one('html[lang=en] > head > meta[charset]'), 'charset').to.not.equal(undefined)
-    expect(textContent(one('title') as AnyNode)).to.equal('404 Not Found')
-    expect(one('script, link, iframe, img, [onclick]'), 'nothing to load or run').to.equal(undefined)
-    expect(selectAll(compileSelector('h1'), document)).to.have.length(1)
-  })
+  const READERS: [who: string, accept: string | undefined, styled: boolean][] = [
+    ['a browser', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', true],
+    ['curl', '*/*', false],
+    ['a program', undefined, false],
+  ]
+  for (const [who, accept, styled] of READERS)
+    it(`HTTP-170 each is a complete page in English that reads well, for ${who} ${styled ? 'with' : 'without'} style`, async () => {
+      const { text } = await http('GET', '/none.html', { Accept: accept })
+      const document = parseDocument('html', text)
+      const one = (selector: string) => selectFirst(compileSelector(selector), document)
+      expect(text.startsWith('<!DOCTYPE html>')).to.equal(true)
+      expect(one('html[lang=en] > head > meta[charset]'), 'charset').to.not.equal(undefined)
+      expect(textContent(one('title') as AnyNode)).to.equal('404 Not Found')
+      expect(one('script, link, iframe, img, [onclick]'), 'nothing to load or run').to.equal(undefined)
+      expect(selectAll(compileSelector('h1'), document)).to.have.length(1)
+      expect(selectAll(compileSelector('style'), document)).to.have.length(styled ? 1 : 0)
+    })
 
   it('HTTP-170 DENY-2 401 of rules: an item on body, status line, message, resource, link', async () => {
     const received = await http('PUT', '/plan.html', {}, 'x')
