@@ -226,11 +226,13 @@ operations['end'] = function(...)
   return ended
 end
 
--- Ends a lock, whether it has been taken yet or will still be.
-operations['give up'] = function(token)
-  redis.call('SET', given_up_key(token), '', 'PX', FORGOTTEN)
-  local lock = find(token)
-  if lock then drop(token, lock.path) end
+-- Ends locks, whether they have been taken yet or will still be.
+operations['give up'] = function(...)
+  for _, token in ipairs({ ... }) do
+    redis.call('SET', given_up_key(token), '', 'PX', FORGOTTEN)
+    local lock = find(token)
+    if lock then drop(token, lock.path) end
+  end
   return 0
 end
 

@@ -43,6 +43,11 @@ function lockOf([token, path, scope, depth, owner, user, expires]: Told): Lock {
   }
 }
 
+/** Whether Redis itself has said that it does not do it, such as for want of memory. */
+function wasRefused(error: unknown): boolean {
+  return error instanceof LockError && error.cause instanceof Error && error.cause.name === 'ReplyError'
+}
+
 /** Locks in a Redis of version 7 or newer. */
 export function redisLocks({ redis, prefix = 'scriptorium', clock, most = MOST_LOCKS }: RedisLocksOptions): Locks {
   let closed = false
@@ -63,13 +68,20 @@ export function redisLocks({ redis, prefix = 'scriptorium', clock, most = MOST_L
     }
   }
 
+  /** Whether commands fail before they are sent. */
+  const isAway = () => redis.status !== 'ready' && redis.options.enableOfflineQueue === false
+
   /** A Redis that hung may still carry out what was sent to it long ago: it is told until it answers. */
   async function sayOver(): Promise<void> {
-    const say = async ([token, of]: [string, string]) => {
-      await run(of, 'give up', token)
-      doubtful.delete(token)
+    const say = async (of: string, tokens: readonly string[]) => {
+      await run(of, 'give up', ...tokens)
+      for (const token of tokens) doubtful.delete(token)
     }
-    await Promise.allSettled(Array.from(doubtful, say))
+    const told: Promise<void>[] = []
+    if (!isAway())
+      for (const [of, tokens] of Map.groupBy(doubtful.keys(), token => doubtful.get(token) ?? ''))
+        for (let from = 0; from < tokens.length; from += AT_ONCE) told.push(say(of, tokens.slice(from, from + AT_ONCE)))
+    await Promise.allSettled(told)
     saying = doubtful.size > 0 && !closed ? setTimeout(sayOver, SAY_AGAIN).unref() : undefined
   }
 
@@ -86,12 +98,14 @@ export function redisLocks({ redis, prefix = 'scriptorium', clock, most = MOST_L
   return {
     async take(site, { path, scope, depth, owner, user, seconds }) {
       const token = `opaquelocktoken:${randomUUID()}`
+      // What was never sent needs not be given up: nobody knows how many ask while Redis is away, or for how long.
+      const isSent = !isAway()
       const [outcome, told] = await run<['taken' | 'held' | 'below', Told] | ['full', undefined?]>(
         site,
         'take',
         ...[token, lockKey(path), path, scope, depth, owner, user, seconds * 1000, most, MOST_SHARED],
       ).catch((error: unknown) => {
-        giveUp(site, token)
+        if (isSent && !wasRefused(error)) giveUp(site, token)
         throw error
       })
       if (!told) return { ok: false, reason: 'full' }

@@ -135,6 +135,46 @@ describe('locks in Redis', () => {
     await late.close()
   })
 
+  it('DAV-82 what was never sent, or refused, is not given up; what was sent is, all in one go', async () => {
+    await redis.flushall()
+    const [AWAY, REFUSED, HUNG] = ['/away/', '/refused/', '/hung/']
+    let isAway = true
+    const tried: unknown[][] = []
+    const given: unknown[][] = []
+    const told = Promise.withResolvers<void>()
+    const evalsha = async (...request: unknown[]) => {
+      if (request.includes('give up')) {
+        given.push(request)
+        told.resolve()
+        return 0
+      }
+      tried.push(request)
+      if (isAway) throw new Error("Stream isn't writeable")
+      const error = new Error('OOM command not allowed')
+      if (request.some(each => String(each).startsWith(REFUSED))) error.name = 'ReplyError'
+      throw error
+    }
+    const stand: Partial<Record<string | symbol, unknown>> = { evalsha, options: { enableOfflineQueue: false } }
+    const locks = redisLocks({
+      redis: new Proxy(redis, {
+        get: (_, name) => (name === 'status' ? (isAway ? 'reconnecting' : 'ready') : stand[name]),
+      }),
+    })
+    const refusals = (from: string) =>
+      Promise.all(Array.from({ length: 20 }, (_, i) => locks.take(SITE, wish(from + i)).catch(({ name }) => name)))
+    for (const from of [AWAY, REFUSED, HUNG]) {
+      isAway = from === AWAY
+      expect(new Set(await refusals(from))).to.deep.equal(new Set(['LockError']))
+    }
+    await told.promise
+    await locks.close()
+    const tokensOf = (requests: readonly unknown[][]) =>
+      requests.flat().filter(each => String(each).startsWith('opaquelocktoken:'))
+    const hung = tried.filter(request => request.some(each => String(each).startsWith(HUNG)))
+    expect(given).to.have.length(1)
+    expect(tokensOf(given)).to.have.length(20).and.have.members(tokensOf(hung))
+  })
+
   it('DAV-87 more locks are ended at once than a script has room for', async () => {
     await redis.flushall()
     const locks = redisLocks({ redis })
