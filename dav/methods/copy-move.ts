@@ -68,11 +68,12 @@ async function relocate(exchange: Exchange, op: 'copy' | 'move'): Promise<Answer
     await checkAll(now)
   }
   const toHelper = await mount.view.isHelper(to)
-  await source.place.relocate(exchange, { op, source, to, toHelper, deep, replaced, overwrite, check })
+  const relocation = { op, source, to, toHelper, deep, replaced, overwrite, check }
+  const isReplaced = await source.place.relocate(exchange, relocation)
   await endLocks(mount, [...gone.values()])
   const headers: Record<string, string> = { 'Cache-Control': 'no-store' }
   if (!isCollection(source)) headers.ETag = contentTag(source.resource.digest)
-  return replaced ? { status: 204, headers } : { status: 201, headers, body: '' }
+  return isReplaced ? { status: 204, headers } : { status: 201, headers, body: '' }
 }
 
 /** Whether the members go along; a file has none, whatever `Depth` says. */

@@ -24,8 +24,10 @@ export const coveringDraft: Place = {
     await removeFile(exchange, path, check)
     await afterCommit(mount, () => mount.unpublished.remove(path))
   },
-  relocate(exchange, relocation) {
-    return relocation.toHelper ? toHelperName(exchange, relocation) : relocateOnSite(exchange, relocation)
+  async relocate(exchange, relocation) {
+    if (!relocation.toHelper) return relocateOnSite(exchange, relocation)
+    await toHelperName(exchange, relocation)
+    return relocation.replaced !== undefined
   },
 }
 
@@ -45,8 +47,11 @@ export const newDraft: Place = {
   /** Under another name it stays an empty file that was never published. */
   async relocate(exchange, relocation) {
     const { toHelper, replaced, check } = relocation
-    if (toHelper) return toHelperName(exchange, relocation)
-    if (replaced && isCollection(replaced)) await replaced.place.remove(exchange, replaced, check)
-    await transferring(exchange, relocation)
+    if (toHelper) await toHelperName(exchange, relocation)
+    else {
+      if (replaced && isCollection(replaced)) await replaced.place.remove(exchange, replaced, check)
+      await transferring(exchange, relocation)
+    }
+    return replaced !== undefined
   },
 }

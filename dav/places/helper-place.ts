@@ -33,8 +33,9 @@ export const helperPlace: Place = {
     removing(exchange, path, check, async () => {
       if (!(await exchange.mount.unpublished.commit([{ op: 'delete', path, expect: 'present' }]))) throw absent()
     }),
-  relocate(exchange, relocation) {
-    return relocation.toHelper ? betweenHelpers(exchange, relocation) : fromHelper(exchange, relocation)
+  async relocate(exchange, relocation) {
+    await (relocation.toHelper ? betweenHelpers(exchange, relocation) : fromHelper(exchange, relocation))
+    return relocation.replaced !== undefined
   },
 }
 

@@ -56,9 +56,10 @@ export interface Place {
   /**
    * Carries out a COPY or MOVE from here (DAV-62, DAV-72, DAV-73).
    *
+   * @returns whether something was replaced
    * @throws Fault when the whole is refused; then nothing has changed
    */
-  relocate(exchange: Exchange, relocation: Relocation): Promise<void>
+  relocate(exchange: Exchange, relocation: Relocation): Promise<boolean>
 }
 
 type Check = () => Promise<void>

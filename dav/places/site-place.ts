@@ -36,7 +36,8 @@ export const sitePlace: Place = {
     const { path } = relocation.source.resource
     if (relocation.op === 'move' && !exchange.configure)
       await refuseConfiguring(exchange.mount.site, [{ op: 'delete', path, expect: 0 }], [])
-    return toHelperName(exchange, relocation)
+    await toHelperName(exchange, relocation)
+    return relocation.replaced !== undefined
   },
 }
 
@@ -60,10 +61,10 @@ export async function removeFile(exchange: Exchange, path: string, check?: Reloc
   )
 }
 
-/** From the site to the site. */
-export async function relocateOnSite(exchange: Exchange, relocation: Relocation): Promise<void> {
+/** From the site to the site. @returns whether something that was shown there was replaced */
+export async function relocateOnSite(exchange: Exchange, relocation: Relocation): Promise<boolean> {
   const { mount, raw, configure, allowance, alongside } = exchange
-  const { op, source, to, deep, overwrite, check } = relocation
+  const { op, source, to, deep, overwrite, check, replaced: before } = relocation
   const { path: from } = source.resource
   const { site, unpublished } = mount
   const checkAll = async () => {
@@ -71,7 +72,9 @@ export async function relocateOnSite(exchange: Exchange, relocation: Relocation)
     await endOutdated(mount, from)
   }
   const isGone = (standing: Resource) => unpublished.isGone(standing)
-  const judging = { raw, configure, allowance, alongside }
-  await transferTree(site, { op, from, to, deep, overwrite, isGone, check: checkAll, cause: {}, ...judging })
+  const transfer = { op, from, to, deep, overwrite, isGone, check: checkAll, cause: {} }
+  const { replaced } = await transferTree(site, { ...transfer, raw, configure, allowance, alongside })
+  const isReplaced = (replaced && !isGone(replaced)) || before?.place.isNew === true
   await afterCommit(mount, () => unpublished.takeAlong(op, from, to, deep))
+  return isReplaced
 }
