@@ -1,10 +1,11 @@
 /** What a credential gets to see: its scope, the way to it, and nothing else (DAV-3). */
 
 import { setImmediate } from 'node:timers/promises'
+import { absent } from '../../pipeline/refusals.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { memberSum, ZERO } from '../../pipeline/store/tags.ts'
 import type { Exchange } from '../exchange.ts'
-import { inLeaves, type Leaf } from '../listings/listings.ts'
+import { inLeaves, type Leaf, type Listed } from '../listings/listings.ts'
 import { isCollection, type Node } from '../places/place.ts'
 import type { Scope } from './scope.ts'
 
@@ -29,20 +30,50 @@ export async function findSeen(looking: Looking, path: string): Promise<Node | u
   return node && asSeen(looking, node)
 }
 
-/** Members of a collection as the credential sees them, ascending by name. */
-export async function visibleMembers(looking: Looking, collection: Node): Promise<Node[]> {
-  return (await visibleLeaves(looking, collection)).flat()
+/** A collection with its members. */
+export interface Listing {
+  /** As everybody sees it, and as the credential does. */
+  stored: Node
+  node: Node
+  /** As the credential sees them, ascending by name. Where nothing is hidden, leaves without a change since are the same objects again. */
+  leaves: readonly Leaf[]
+  /** Collection and members are of one state, so that the tag of the one stands for the others. */
+  isSettled: boolean
 }
 
-/** The same in leaves. Where nothing is hidden, those without a change since are the same objects again. */
-export async function visibleLeaves(looking: Looking, collection: Node): Promise<readonly Leaf[]> {
+/** Readings of a collection in which somebody writes all the time. */
+const ATTEMPTS = 20
+
+/**
+ * The members of a collection, in the state in which it is shown: others change, move and remove it meanwhile.
+ *
+ * @throws Fault 404 when it is gone
+ */
+export async function listing(looking: Looking, collection: Node): Promise<Listing> {
+  const { site, view } = looking.mount
+  const { path } = collection.resource
+  for (let stored = collection, attempt = 1; ; attempt++) {
+    const node = await asSeen(looking, stored)
+    const { leaves, sum } = await visibleMembers(looking, stored)
+    const isSettled = sum === (node.resource.members ?? ZERO)
+    if (isSettled || attempt === ATTEMPTS) return { stored, node, leaves, isSettled }
+    // What another process has done may not be known here yet.
+    await site.inStep()
+    const again = visible(looking, await view.find(path))
+    if (!again || !isCollection(again)) throw absent()
+    stored = again
+  }
+}
+
+async function visibleMembers(looking: Looking, collection: Node): Promise<Listed> {
   const { author, mount } = looking
-  const leaves = await mount.view.leaves(collection)
-  if (author.scope.whole || author.scope.coversBelow(collection.resource.path)) return leaves
+  const { scope } = author
+  const listed = await mount.view.members(collection)
+  if (scope.whole || !collection.place.isPublished || scope.coversBelow(collection.resource.path)) return listed
   const seen: Node[] = []
-  for (const member of leaves.flat())
-    if (isVisible(author.scope, member.resource)) seen.push(await asSeen(looking, member))
-  return inLeaves(seen)
+  for (const member of listed.leaves.flat())
+    if (isVisible(scope, member.resource)) seen.push(await asSeen(looking, member))
+  return { leaves: inLeaves(seen), sum: listed.sum && memberSum(seen.map(({ resource }) => resource)) }
 }
 
 /** States of collections by what is visible in them; they last as long as the states they are made from. */
@@ -73,7 +104,8 @@ export async function asSeen(looking: Looking, node: Node): Promise<Node> {
 async function seenState(looking: Looking, collection: Node): Promise<Resource> {
   await setImmediate()
   const { resource } = collection
-  const members = (await visibleMembers(looking, collection)).map(member => member.resource)
+  const { leaves } = await visibleMembers(looking, collection)
+  const members = leaves.flat().map(member => member.resource)
   const modified = members.reduce((newest, member) => Math.max(newest, member.modified), resource.created)
   const properties = looking.author.scope.covers(resource.path) ? resource.properties : ZERO
   return { ...resource, properties, members: memberSum(members), modified }

@@ -28,6 +28,12 @@ const USUAL = 16 * 1024 * 1024
 /** Changed members that are looked up one by one; a whole listing is read faster than more of them. */
 const MOST_CHANGED = 64
 
+/** Members with the sum of just these (K of DAV-52); without it they may be of no one moment. */
+export interface Listed {
+  leaves: readonly Leaf[]
+  sum: string | undefined
+}
+
 interface Kept {
   leaves: readonly Leaf[]
   /** K of DAV-52 over all members; undefined while they are read for the first time. */
@@ -61,11 +67,9 @@ export class Listings {
    * Direct members of a collection, no older than the call. What is kept counts only as long as the sum of its members is
    * that of the collection, so that a listing never shows one half of a change.
    */
-  async of(collection: string): Promise<readonly Leaf[]> {
+  async of(collection: string): Promise<Listed> {
     const kept = this.#kept.get(collection)
-    if (kept?.sum !== undefined) {
-      if (await this.#bringUpToDate(collection, kept)) return kept.leaves
-    }
+    if (kept?.sum !== undefined && (await this.#bringUpToDate(collection, kept))) return { ...kept }
     return this.#read(collection)
   }
 
@@ -106,7 +110,7 @@ export class Listings {
   }
 
   /** Reads a collection anew, and keeps it unless it changes right now. */
-  async #read(collection: string): Promise<readonly Leaf[]> {
+  async #read(collection: string): Promise<Listed> {
     const known = this.#kept.get(collection)?.leaves ?? []
     this.#drop(collection)
     // It hears of changes from here on.
@@ -115,13 +119,14 @@ export class Listings {
     const before = await this.#sumOf(collection)
     const members = await this.#store.list(collection)
     const leaves = inLeaves(members.map(member => unchanged(known, member) ?? siteNode(member)))
-    const sum = await this.#sumOf(collection)
-    if (this.#kept.get(collection) !== kept) return leaves
+    const after = await this.#sumOf(collection)
+    const sum = after === before ? after : undefined
+    if (this.#kept.get(collection) !== kept) return { leaves, sum }
     this.#kept.delete(collection)
-    if (sum === undefined || sum !== before || members.length > LARGEST) return leaves
+    if (sum === undefined || members.length > LARGEST) return { leaves, sum }
     this.#kept.set(collection, Object.assign(kept, { leaves, sum }))
     this.#all.use(kept, countOf(kept) * MEMBER, () => this.#drop(collection))
-    return leaves
+    return { leaves, sum }
   }
 
   async #sumOf(collection: string): Promise<string | undefined> {

@@ -15,7 +15,7 @@ import { blobBody, rangeAnswer } from '../../pipeline/read/whole.ts'
 import { absent } from '../../pipeline/refusals.ts'
 import type { StoredFile } from '../../pipeline/site/stored-file.ts'
 import { contentTag, shownSeconds } from '../../pipeline/store/tags.ts'
-import { visible, visibleMembers } from '../access/visibility.ts'
+import { listing, visible } from '../access/visibility.ts'
 import { LISTING_POLICY, listingOrder, listingPage } from '../answers/listing-page.ts'
 import { systemOf } from '../answers/mount-advice.ts'
 import type { Exchange } from '../exchange.ts'
@@ -43,13 +43,13 @@ async function collectionAnswer(exchange: Exchange, node: Node): Promise<Answer>
     'Content-Security-Policy': LISTING_POLICY,
   }
   if (!path.endsWith('/')) headers['Content-Location'] = prefix + encodePath(location)
-  const members = await visibleMembers(exchange, node)
+  const { leaves } = await listing(exchange, node)
   const [, query = ''] = (exchange.request.url ?? '').split('?', 2)
   const { scope } = exchange.author
   const body = listingPage({
     title: settings.title ?? settings.host,
     path: location,
-    members,
+    members: leaves.flat(),
     origin,
     prefix,
     system: systemOf(header(exchange, 'user-agent')),

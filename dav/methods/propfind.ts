@@ -5,11 +5,10 @@ import { Fault } from '../../pipeline/fault.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import { encodePath } from '../../pipeline/http/path.ts'
 import { absent } from '../../pipeline/refusals.ts'
-import { asSeen, findSeen, viewerOf, visible, visibleLeaves, visibleMembers } from '../access/visibility.ts'
+import { asSeen, type Listing, listing, viewerOf, visible } from '../access/visibility.ts'
 import { answerTag, memberTag } from '../conditions/answer-tags.ts'
 import { depthOf, type Exchange } from '../exchange.ts'
 import { multistatusBody, tellsRoom } from '../listings/multistatus.ts'
-import { syncToken } from '../listings/sync-states.ts'
 import { locksInListing, locksOn, type ShownLocks, takenOn } from '../locks/locks-in-force.ts'
 import type { Mount } from '../mount.ts'
 import { isCollection, type Node } from '../places/place.ts'
@@ -34,24 +33,21 @@ export async function propfind(exchange: Exchange): Promise<Answer> {
   if (collection && !exchange.path.endsWith('/'))
     headers['Content-Location'] = exchange.mount.prefix + encodePath(node.resource.path)
   const tellsToken = collection && namesIn(asked).some(name => keyOf(name) === SYNC_TOKEN_KEY)
-  if (tellsToken) await keepSyncState(exchange, node)
   const ownEntry = depth !== '1,noroot' || !collection
   const isRepeatable = !tellsToken && !tellsRoom(exchange, asked)
-  const question: Question = { exchange, stored, node, asked, headers, ownEntry, isRepeatable }
-  return collection && depth !== '0' ? list(question) : describe(question)
+  const question: Question = { exchange, stored, node, asked, headers, ownEntry, isRepeatable, tellsToken }
+  if (collection && depth !== '0') return list(question)
+  if (!tellsToken) return describe(question)
+  const found = await listing(exchange, stored)
+  keepSyncState(exchange, found)
+  return describe({ ...question, ...found })
 }
 
 /** Makes the token that is about to be told one that a report can start from, unless something changes right now. */
-async function keepSyncState(exchange: Exchange, node: Node): Promise<void> {
-  const { syncStates } = exchange.mount
-  const members = await visibleMembers(exchange, node)
-  const again = await findSeen(exchange, node.resource.path)
-  if (again && syncToken(again.resource) === syncToken(node.resource))
-    syncStates.keep(
-      viewerOf(exchange),
-      node.resource,
-      members.map(({ resource }) => resource),
-    )
+function keepSyncState(exchange: Exchange, { node, leaves, isSettled }: Listing): void {
+  if (!isSettled) return
+  const members = leaves.flat().map(({ resource }) => resource)
+  exchange.mount.syncStates.keep(viewerOf(exchange), node.resource, members)
 }
 
 /** One PROPFIND after its gates. */
@@ -67,6 +63,8 @@ interface Question {
   ownEntry: boolean
   /** Nothing has to be done when the answer is given again. */
   isRepeatable: boolean
+  /** A sync token is among the properties. */
+  tellsToken: boolean
 }
 
 /** The target alone. */
@@ -84,24 +82,26 @@ async function describe(question: Question): Promise<Answer> {
 
 /** The target and its members. The members are read only when the answer has to be made. */
 async function list(question: Question): Promise<Answer> {
-  const { exchange, node, asked, ownEntry } = question
+  const { exchange, stored, asked, ownEntry, tellsToken } = question
   const { mount } = exchange
-  const looked = await lookFor(mount, () => locksInListing(mount.locks, mount.site.store.name, node.resource.path))
+  const { resource } = question.node
+  const looked = await lookFor(mount, () => locksInListing(mount.locks, mount.site.store.name, resource.path))
   const { locks } = looked
   // Without locks on members the state of the collection says it all.
-  const evident = locks.known && locks.taken.size === 0
-  if (evident) {
-    const tag = answerTag(node.resource, '1', locks.own)
-    if (isCurrent(exchange, tag)) return repeatable(question, looked, unchanged(question, tag))
-  }
-  const leaves = await visibleLeaves(exchange, node)
+  if (locks.known && locks.taken.size === 0 && !tellsToken && isCurrent(exchange, answerTag(resource, '1', locks.own)))
+    return repeatable(question, looked, unchanged(question, answerTag(resource, '1', locks.own)))
+  const found = await listing(exchange, stored)
+  const { node, leaves, isSettled } = found
+  if (tellsToken) keepSyncState(exchange, found)
   const members = locks.taken.size === 0 ? [] : leaves.flat()
   const shown = [...locks.own, ...members.flatMap(({ resource }) => takenOn(locks, resource.path))]
   const tag = answerTag(node.resource, '1', shown)
-  if (!evident && locks.known && isCurrent(exchange, tag)) return unchanged(question, tag)
+  const isTold = locks.known && isSettled
+  if (isTold && isCurrent(exchange, tag)) return unchanged(question, tag)
   const own = ownEntry ? { node, etag: tag } : undefined
   const body = await multistatusBody({ exchange, asked, locks }, own, leaves)
-  return repeatable(question, looked, multistatus(question, locks.known ? tag : undefined, body))
+  const answer = multistatus(question, isTold ? tag : undefined, body)
+  return isSettled ? repeatable({ ...question, ...found }, looked, answer) : answer
 }
 
 /** Locks that an answer shows, and whether there are still none. */

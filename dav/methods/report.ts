@@ -7,26 +7,28 @@ import { encodePath } from '../../pipeline/http/path.ts'
 import { absent } from '../../pipeline/refusals.ts'
 import type { ElementNode } from '../../pipeline/tree/nodes.ts'
 import { textContent } from '../../pipeline/tree/serialize.ts'
-import { findSeen, viewerOf, visibleMembers } from '../access/visibility.ts'
+import { listing, viewerOf, visible } from '../access/visibility.ts'
 import type { Exchange } from '../exchange.ts'
 import { inLeaves } from '../listings/listings.ts'
 import { multistatusBody } from '../listings/multistatus.ts'
 import { syncToken } from '../listings/sync-states.ts'
 import { locksInListing } from '../locks/locks-in-force.ts'
-import { isCollection, type Node } from '../places/place.ts'
+import { isCollection } from '../places/place.ts'
 import { requestIn } from '../properties/prop-request.ts'
 import { hrefOf, XML_TYPE } from '../properties/response.ts'
 import { davChild, isDav, LARGEST_XML, parseLongXmlBody } from '../requests/xml.ts'
 
 export async function report(exchange: Exchange): Promise<Answer> {
   const { mount, path } = exchange
-  const found = await findSeen(exchange, path)
+  const found = visible(exchange, await mount.view.find(path))
   if (!found) throw absent()
   const body = await parseLongXmlBody(await exchange.body.bytes(LARGEST_XML))
   if (!isDav(body, 'sync-collection') || !isCollection(found) || levelOf(body) !== '1') throw unsupported()
   const asked = requestIn(body)
-  const { node, members } = await settledListing(exchange, found)
+  const { node, leaves, isSettled } = await listing(exchange, found)
+  if (!isSettled) throw busy()
   const { resource } = node
+  const members = leaves.flat()
   const viewer = viewerOf(exchange)
   const token = tokenIn(body)
   const since =
@@ -57,22 +59,6 @@ export async function report(exchange: Exchange): Promise<Answer> {
     headers,
     body: await multistatusBody({ exchange, asked, locks }, undefined, inLeaves(changed), { start, end }),
   }
-}
-
-/** Readings of a collection in which somebody writes all the time. */
-const ATTEMPTS = 20
-
-/** A collection with its members, both of the same state. */
-async function settledListing(exchange: Exchange, found: Node): Promise<{ node: Node; members: Node[] }> {
-  let node = found
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const members = await visibleMembers(exchange, node)
-    const again = await findSeen(exchange, node.resource.path)
-    if (!again) throw absent()
-    if (syncToken(again.resource) === syncToken(node.resource)) return { node, members }
-    node = again
-  }
-  throw busy()
 }
 
 /** What a client has, as it was told; empty when it has nothing yet. */

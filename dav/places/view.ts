@@ -15,7 +15,7 @@ import { MOST_DESCRIBED, tooMuch } from '../listings/listing-bounds.ts'
 import {
   exchanged,
   inLeaves,
-  type Leaf,
+  type Listed,
   type ListedMembers,
   Listings,
   memberAt,
@@ -111,15 +111,16 @@ export class View {
    * Members of a collection as they are listed, ascending by name. Where nothing has changed, the leaves are the same
    * objects again.
    */
-  async leaves(collection: Node): Promise<readonly Leaf[]> {
-    const { path } = collection.resource
+  async members(collection: Node): Promise<Listed> {
+    const { path, members: sum } = collection.resource
     if (collection.place.isHelper) {
       const listed = await this.#unpublished.listHelpers(path)
-      return inLeaves(listed.map(resource => ({ resource, place: helperPlace })))
+      return { leaves: inLeaves(listed.map(resource => ({ resource, place: helperPlace }))), sum }
     }
-    const stored = await this.#listings.of(path)
+    const listed = await this.#listings.of(path)
+    const { leaves: stored } = listed
     const { overlay } = this.#unpublished
-    if (!overlay.touches(path)) return stored
+    if (!overlay.touches(path)) return listed
     const changes = new Map<string, Node | undefined>()
     for (const member of overlay.touchedMembers(path)) {
       const node = memberAt(stored, member)
@@ -130,7 +131,12 @@ export class View {
       const node = this.#overlaid(entry, standing?.resource)
       if (node?.resource !== standing?.resource) changes.set(entry.path, node)
     }
-    return exchanged(stored, changes)
+    let gain = 0n
+    for (const [member, node] of changes) {
+      const was = memberAt(stored, member)
+      gain += (node ? weight(node.resource) : 0n) - (was ? weight(was.resource) : 0n)
+    }
+    return { leaves: exchanged(stored, changes), sum: listed.sum && addTo(listed.sum, gain) }
   }
 
   /** Dead properties of a node; those of a published document stay with it while a draft covers it. */
