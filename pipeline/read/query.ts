@@ -1,7 +1,7 @@
 /** QUERY with a CSS selector on one document, as the public host answers it (HTTP-130 to HTTP-132). */
 
 import type { Answer } from '../answer.ts'
-import type { Authority } from '../authority.ts'
+import type { Authority, Authorizing } from '../authority.ts'
 import { type BodySource, LARGEST_QUERY } from '../body.ts'
 import type { Reader } from '../compose/reader.ts'
 import { Fault } from '../fault.ts'
@@ -19,12 +19,13 @@ import { bodyText } from './body-text.ts'
 import { commonHeaders, conditional, elementParts } from './elements.ts'
 import type { Read } from './read.ts'
 import { findFor, lookAt, type Representation, requireSound, type Seen } from './representation.ts'
+import { byStandingRules } from './standing-rules.ts'
 
 /**
  * @returns answers 200 with a part for every match, or 304; the body holds the selector, and is read once everything
  *   before it is passed
  */
-export function queryDocument(site: Site, read: Read, authority: () => Authority, reader?: Reader): Operation {
+export function queryDocument(site: Site, read: Read, authority: Authorizing, reader?: Reader): Operation {
   const { path, requested } = read
   return {
     async admit(body) {
@@ -38,24 +39,27 @@ export function queryDocument(site: Site, read: Read, authority: () => Authority
       return { addressed: await lookAt(site, path, look, reader) }
     },
     async carryOut(body) {
-      const decided = authority()
-      const document = (file: StoredFile | undefined): void => {
+      const document = (file: StoredFile | undefined, decided: Authority): void => {
         requireAllowed(decided, { ask: 'read', path, exists: file !== undefined }, 'GET', requested)
         if (!file) throw absent()
         if (!file.isDocument) throw notHtml()
       }
-      refuseUnseen(decided, { ask: 'read', path }, 'GET', requested)
-      document((await findFor(site, path, reader))?.file)
+      const first = authority()
+      refuseUnseen(first, { ask: 'read', path }, 'GET', requested)
+      document((await findFor(site, path, reader))?.file, first)
       const { text, selector } = await readSelector(site, body)
-      // The document may have changed while the body was on its way.
-      const look = ({ file, view }: Seen) => {
-        document(file)
-        if (!view) throw notHtml()
-        return answering(read, text, selector, view, decided)
-      }
-      const answer = await lookAt(site, path, look, reader)
-      if (!answer) throw absent()
-      return answer
+      return byStandingRules(site, authority, [path, requested], async decided => {
+        refuseUnseen(decided, { ask: 'read', path }, 'GET', requested)
+        // The document may have changed while the body was on its way.
+        const look = ({ file, view }: Seen) => {
+          document(file, decided)
+          if (!view) throw notHtml()
+          return answering(read, text, selector, view, decided)
+        }
+        const answer = await lookAt(site, path, look, reader)
+        if (!answer) throw absent()
+        return answer
+      })
     },
   }
 }

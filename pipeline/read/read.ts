@@ -1,7 +1,7 @@
 /** Reads of the public surface: whole resources, elements by selector, byte ranges, other forms (HTTP-55 to HTTP-72). */
 
 import type { Answer, Reuse } from '../answer.ts'
-import type { Admission, Authority, Key, ReadableView } from '../authority.ts'
+import type { Admission, Authority, Authorizing, Key, ReadableView } from '../authority.ts'
 import type { Reader } from '../compose/reader.ts'
 import { negotiate } from '../http/accept.ts'
 import { cacheControl } from '../http/caching.ts'
@@ -42,6 +42,7 @@ import {
   storedPart,
   viewingOf,
 } from './representation.ts'
+import { byStandingRules } from './standing-rules.ts'
 import { wholeAnswer } from './whole.ts'
 
 export interface Read {
@@ -82,7 +83,7 @@ export interface Reading {
  *
  * @throws Fault 422 for a selector that does not parse (gate 7)
  */
-export function readResource(site: Site, read: Read, authority: () => Authority, reader?: Reader): Operation {
+export function readResource(site: Site, read: Read, authority: Authorizing, reader?: Reader): Operation {
   const { range } = read
   if (range?.unit !== 'selector') return readWhole(site, read, authority, reader)
   const selector = toSelector(range.selector, site)
@@ -94,13 +95,12 @@ export function readResource(site: Site, read: Read, authority: () => Authority,
       if (!found) await findAbsence(site, read, decided, reader)
       return found?.view ? { addressed: { view: found.view, elements: found.elements } } : {}
     },
-    async carryOut() {
-      // A request is decided by the rules as they stood when it came (RULE-11).
-      const decided = authority()
-      const look = (seen: Seen) => readElements(site, read, range, selector, seen, decided)
-      const answer = await lookForElements(site, read, look, decided, reader)
-      return answer ?? absence(site, read, decided, reader)
-    },
+    carryOut: () =>
+      byStandingRules(site, authority, pathsOf(read), async decided => {
+        const look = (seen: Seen) => readElements(site, read, range, selector, seen, decided)
+        const answer = await lookForElements(site, read, look, decided, reader)
+        return answer ?? absence(site, read, decided, reader)
+      }),
   }
 }
 
@@ -120,7 +120,7 @@ async function lookForElements<T>(
   return isOutOfReach(read, authority, reader) ? undefined : lookAtSeen(site, read.path, look, reader)
 }
 
-function readWhole(site: Site, read: Read, authority: () => Authority, reader: Reader | undefined): Operation {
+function readWhole(site: Site, read: Read, authority: Authorizing, reader: Reader | undefined): Operation {
   const { path } = read
   return {
     async admit() {
@@ -129,26 +129,32 @@ function readWhole(site: Site, read: Read, authority: () => Authority, reader: R
       if (!found) await findAbsence(site, read, decided, reader)
       return {}
     },
-    async carryOut() {
-      const decided = authority()
-      const found = isUnread(read, decided) ? undefined : await findFor(site, path, reader)
-      if (!found) return absence(site, read, decided, reader)
-      const { file, params } = found
-      const shared = decided.shareable(path)
-      const jsonLd = file.kind === 'html' && negotiate(read.accept, false) === 'json-ld'
-      if (jsonLd || isComposed(site, file, reader)) {
-        const look = (seen: Seen) => readView(site, read, jsonLd, shared, seen, decided)
-        const answer = await lookAt(site, path, look, reader)
-        return answer ?? absence(site, read, decided, reader)
-      }
-      const whole = wholeAnswer(file, readingOf(site, read, params ? undefined : onDocument(file), decided, shared))
-      const answer = file.isDocument
-        ? withVersion(whole, read, () => storedPart(site, file))
-        : withoutWorker(whole, site, file, decided)
-      if (!params) return answer
-      return { ...answer, headers: { ...answer.headers, ...routeHeaders(params) } }
-    },
+    carryOut: () => byStandingRules(site, authority, pathsOf(read), answerBy),
   }
+
+  async function answerBy(decided: Authority): Promise<Answer> {
+    const found = isUnread(read, decided) ? undefined : await findFor(site, path, reader)
+    if (!found) return absence(site, read, decided, reader)
+    const { file, params } = found
+    const shared = decided.shareable(path)
+    const jsonLd = file.kind === 'html' && negotiate(read.accept, false) === 'json-ld'
+    if (jsonLd || isComposed(site, file, reader)) {
+      const look = (seen: Seen) => readView(site, read, jsonLd, shared, seen, decided)
+      const answer = await lookAt(site, path, look, reader)
+      return answer ?? absence(site, read, decided, reader)
+    }
+    const whole = wholeAnswer(file, readingOf(site, read, params ? undefined : onDocument(file), decided, shared))
+    const answer = file.isDocument
+      ? withVersion(whole, read, () => storedPart(site, file))
+      : withoutWorker(whole, site, file, decided)
+    if (!params) return answer
+    return { ...answer, headers: { ...answer.headers, ...routeHeaders(params) } }
+  }
+}
+
+/** What a read is decided by. */
+function pathsOf({ path, requested }: Read): string[] {
+  return [path, requested, `${requested}/`]
 }
 
 /** The whole as JSON-LD or as it was put together, in steps. */

@@ -88,6 +88,7 @@ export class Resources {
   readonly #report: (message: string, details: object) => void
   /** Rises with every change. */
   #changes = 0
+  #newestLoaded = 0
   readonly #looks = new Looks()
   /** Paths where no file is, as the store said and no commit has changed since: a write looks there more than once. */
   readonly #absent = new OrderedMap<string, true>()
@@ -102,6 +103,11 @@ export class Resources {
     this.#cache = cache
     this.#vocabulary = vocabulary
     this.#report = report
+  }
+
+  /** Version of the newest file that came from the store: another process may have written it just now. */
+  get newestLoaded(): number {
+    return this.#newestLoaded
   }
 
   /** Another number whenever something has changed. */
@@ -183,6 +189,7 @@ export class Resources {
       return undefined
     }
     const { resource } = loaded
+    this.#newestLoaded = Math.max(this.#newestLoaded, resource.version)
     const body = loaded.body ?? (await this.#store.body(resource))
     if (!body) return 'again'
     if ('bytes' in body && (await digestOf(body.bytes)) !== resource.digest) {

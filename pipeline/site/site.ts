@@ -161,6 +161,11 @@ export class Site {
     return this.#coherence?.inStep()
   }
 
+  /** Has memory know everything up to the newest document that was loaded. */
+  followLoaded(): Promise<void> | undefined {
+    return this.#coherence?.inStep(this.#resources.newestLoaded)
+  }
+
   /**
    * The document part of fragment tags (HTTP-32).
    *

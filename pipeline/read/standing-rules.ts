@@ -1,0 +1,32 @@
+/** Reads are decided by rules that are no older than what they show. */
+
+import type { Authority, Authorizing } from '../authority.ts'
+import { busy } from '../failures.ts'
+import type { Site } from '../site/site.ts'
+
+/** Answers made while rules change all the time, before the client is told to come again. */
+const ATTEMPTS = 50
+
+/**
+ * Makes an answer, and makes it anew where rules have changed meanwhile: what was loaded may have been written after whoever
+ * asks was shut out, by this process or another (RULE-11).
+ *
+ * @param paths that are decided
+ * @throws Fault 503 where rules change all the time
+ */
+export async function byStandingRules<T>(
+  site: Site,
+  authority: Authorizing,
+  paths: readonly string[],
+  make: (decided: Authority) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    const decided = authority()
+    const made = await make(decided)
+    const following = site.followLoaded()
+    if (following !== undefined) await following
+    if (authority() === decided) return made
+    if (attempt === ATTEMPTS) throw busy()
+    await authority.settle?.(paths)
+  }
+}
