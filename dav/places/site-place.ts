@@ -74,7 +74,7 @@ export async function relocateOnSite(exchange: Exchange, relocation: Relocation)
   const isGone = (standing: Resource) => unpublished.isGone(standing)
   const transfer = { op, from, to, deep, overwrite, isGone, check: checkAll, cause: {} }
   const { replaced } = await transferTree(site, { ...transfer, raw, configure, allowance, alongside })
-  const isReplaced = (replaced && !isGone(replaced)) || before?.place.isNew === true
+  const isReplaced = (replaced && !isGone(replaced)) || before?.place.isPublished === false
   await afterCommit(mount, () => unpublished.takeAlong(op, from, to, deep))
   return isReplaced
 }
