@@ -135,7 +135,11 @@ function* findingChanged(
 /** What stands in a list of siblings between those with which another one begins and ends. */
 function* findingDifferent(before: readonly ChildNode[], after: readonly ChildNode[]): Steps<ChildNode[]> {
   const least = Math.min(before.length, after.length)
-  const isSame = (a: ChildNode | undefined, b: ChildNode | undefined) => comparing(a ? [a] : [], b ? [b] : [])
+  function* isSame(a: ChildNode | undefined, b: ChildNode | undefined): Steps<boolean> {
+    // Of many short ones none would take a step of its own.
+    yield
+    return yield* comparing(a ? [a] : [], b ? [b] : [])
+  }
   let from = 0
   while (from < least && (yield* isSame(before[from], after[from]))) from++
   let behind = 0

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { parseDocument } from '../../../../pipeline/tree/document.ts'
-import { EditError, edit, type Way } from '../../../../pipeline/tree/edit/edit.ts'
+import { EditError, edit, editing, type Way } from '../../../../pipeline/tree/edit/edit.ts'
 import type { DocumentKind } from '../../../../pipeline/tree/nodes.ts'
 import { atOnce } from '../../../../pipeline/tree/steps.ts'
 import { takesLess } from '../../../support/cost.ts'
@@ -52,4 +52,19 @@ describe('Hostile documents and fragments are edited in linear time', () => {
         }
       }))
   }
+})
+
+describe('Edits among many siblings that read all of them anew', () => {
+  const many = times('<i></i>', 2_000)
+  for (const [where, source] of [
+    ['before', `${many}<p id=p>x</p>`],
+    ['behind', `<p id=p>x</p>${many}`],
+  ] as const)
+    it(`take a step for each of those ${where} the place`, () => {
+      const document = parseDocument('html', `<!doctype html><body>${source}`)
+      const work = editing(document, command(document, 'append p <div>y'))
+      let steps = 0
+      for (let step = work.next(); !step.done; step = work.next()) steps++
+      expect(steps).to.be.at.least(2_000)
+    })
 })
