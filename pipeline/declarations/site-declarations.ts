@@ -269,6 +269,7 @@ export class SiteDeclarations {
       // Read first: declarations newer than their counter only make a commit look again.
       const counters = await this.#store.counters()
       const now: All = this.#snapshots
+      const before: All = { ...now }
       const after: All = { ...now }
       for (const path of await declaringAt(this.#store, Object.values(now), paths)) {
         for (const name of KIND_NAMES) {
@@ -276,7 +277,8 @@ export class SiteDeclarations {
           after[name] = await inTurns(after[name].exchanging(path, parsed(json)), json.length)
         }
       }
-      if (begun !== state()) continue
+      // Somebody else may have read again meanwhile, too.
+      if (begun !== state() || KIND_NAMES.some(name => now[name] !== before[name])) continue
       Object.assign(now, after)
       this.#standing = this.#stand()
       this.#reach(counters)

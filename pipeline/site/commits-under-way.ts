@@ -47,14 +47,18 @@ export class CommitsUnderWay {
   readonly #site: Committing
   /** For each the commits of other processes that memory has followed meanwhile. */
   readonly #followed = new Set<Foreign[]>()
+  /** Commits of other processes that memory has begun to follow. */
+  readonly #following = new Set<readonly Foreign[]>()
 
   constructor(site: Committing) {
     this.#site = site
   }
 
-  /** To be told of every commit of another process that memory follows. */
-  note(commits: readonly Foreign[]): void {
+  /** To be told of every commit of another process that memory begins to follow. @returns to be called when it has */
+  note(commits: readonly Foreign[]): () => void {
     for (const followed of this.#followed) followed.push(...commits)
+    this.#following.add(commits)
+    return () => this.#following.delete(commits)
   }
 
   /**
@@ -69,7 +73,7 @@ export class CommitsUnderWay {
     // A lone process has nobody to lose its turn to.
     if (coherence)
       for (const commit of commits) commit.confirm = confirming(leases, store.name, commit, quota !== undefined)
-    const followed: Foreign[] = []
+    const followed = [...this.#following].flat()
     this.#followed.add(followed)
     let results: Settled[]
     try {
@@ -96,7 +100,7 @@ export class CommitsUnderWay {
     })
     const isOvertaken =
       coherence !== undefined &&
-      stored.some(({ result }) => hasNewer(followed, result) || declared.isOvertaken(result.counters))
+      stored.some(({ result }) => mayBeKnown(followed, result) || declared.isOvertaken(result.counters))
     if (!isOvertaken) for (const { handed, result } of stored) take(handed, result)
     const isBehind = (settled: Settled) => isOvertaken || resultOf(settled)?.ok === false
     if (!coherence || !results.some(isBehind)) return [...results]
@@ -128,8 +132,11 @@ function asForeign({ handed, result: { version, resources } }: { handed: Handed;
   return { version, paths: [...resources.keys()], raised: handed.redeclared.commit.raises ?? [] }
 }
 
-/** Whether commits of others have changed what a commit has, after it. */
-function hasNewer(followed: readonly Foreign[], { version, resources }: Committed): boolean {
+/**
+ * Whether commits of others have changed what a commit has, after it; or memory has read again what is declared there,
+ * perhaps as the commit has left it: what is moved would be moved twice.
+ */
+function mayBeKnown(followed: readonly Foreign[], { version, resources }: Committed): boolean {
   if (followed.length === 0) return false
   const paths = [...resources.keys()]
   const collections = paths.filter(path => path.endsWith('/'))
@@ -137,5 +144,7 @@ function hasNewer(followed: readonly Foreign[], { version, resources }: Committe
     resources.has(path) ||
     collections.some(collection => path.startsWith(collection)) ||
     (path.endsWith('/') && paths.some(own => own.startsWith(path)))
-  return followed.some(commit => commit.version > version && commit.paths.some(isConcerned))
+  return followed.some(
+    commit => (commit.version > version || commit.raised.length > 0) && commit.paths.some(isConcerned),
+  )
 }

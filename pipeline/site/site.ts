@@ -327,10 +327,18 @@ export class Site {
     return file?.isDocument ? { tree: this.tree(file), version: file.resource.version } : undefined
   }
 
-  /** Brings memory in step with commits of other processes. One call at a time. */
+  /** Brings memory in step with commits of other processes. */
   async follow(commits: readonly Foreign[]): Promise<void> {
+    const end = this.#underWay.note(commits)
+    try {
+      await this.#follow(commits)
+    } finally {
+      end()
+    }
+  }
+
+  async #follow(commits: readonly Foreign[]): Promise<void> {
     this.#resources.change()
-    this.#underWay.note(commits)
     for (const { version, paths, edit } of commits) {
       for (const path of paths) {
         if (path === edit?.path) this.#resources.follow(readNotice(edit), version)

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
 import { LeaseError } from '../../pipeline/coordination/leases.ts'
 import { localLeases } from '../../pipeline/coordination/local/leases.ts'
+import { KIND_NAMES } from '../../pipeline/declarations/kinds.ts'
 import { Coherence } from '../../pipeline/site/coherence.ts'
 import type { ForeignCommit } from '../../pipeline/store/foreign.ts'
 import { page, rulesPage } from '../support/content.ts'
@@ -239,6 +240,87 @@ describe('memory of several processes', () => {
     coherence.inStep = inStep
     await other.append('/a.html', 'y')
     expect(await textOf(other, '/a.html')).to.equal(page('<ul id="l"><li>y</li></ul>'))
+  })
+
+  describe('what is declared, where memory reads it again in the middle of something else', () => {
+    const rules = rulesPage(['*', 'PUT', 'Allow', '/w/*'])
+    const foreign = (path: string) => ({ version: 1, paths: [path], raised: ['access'] })
+    const isKnown = ({ site }: Member, path: string) => site.rules.document(path) !== undefined
+
+    /** Holds back what the store tells a process of what a document declares, one answer after another. */
+    function holding({ site: { store } }: Member, path: string) {
+      const held: (() => void)[] = []
+      let isOpen = false
+      let told = () => {}
+      const derived = store.derived.bind(store)
+      store.derived = async (asked, name) => {
+        const value = await derived(asked, name)
+        if (asked === path && !isOpen)
+          await new Promise<void>(go => {
+            held.push(go)
+            told()
+          })
+        return value
+      }
+      /** Settles when an answer is held back. */
+      const waits = async () => {
+        if (held.length === 0) await new Promise<void>(resolve => (told = resolve))
+      }
+      const letGo = async () => {
+        await waits()
+        held.shift()?.()
+      }
+      const open = () => {
+        isOpen = true
+        for (const go of held.splice(0)) go()
+      }
+      return { waits, letGo, open }
+    }
+
+    it('RULE-11 is known of every document that was read, whoever ends first', async () => {
+      const [one, other] = await two()
+      for (const path of ['/a.html', '/b.html']) await other.put(path, rules)
+      const [a, b] = [holding(one, '/a.html'), holding(one, '/b.html')]
+      const first = one.site.follow([foreign('/a.html')])
+      await a.waits()
+      const second = one.site.follow([foreign('/b.html')])
+      await b.waits()
+      // The first begins anew, as something has changed since, and ends behind the second.
+      for (const _ of KIND_NAMES) await a.letGo()
+      await a.waits()
+      b.open()
+      await second
+      a.open()
+      await first
+      expect(['/a.html', '/b.html'].map(path => isKnown(one, path))).to.deep.equal([true, true])
+    })
+
+    it('RULE-11 is not moved once more by a move that was stored when it was read', async () => {
+      const [one] = await two()
+      await one.put('/c/a.html', rules)
+      const { store } = one.site
+      const counters = store.counters.bind(store)
+      const counted = Promise.withResolvers<void>()
+      const gate = Promise.withResolvers<void>()
+      store.counters = async () => {
+        store.counters = counters
+        const told = await counters()
+        counted.resolve()
+        await gate.promise
+        return told
+      }
+      const following = one.site.follow([foreign('/')])
+      await counted.promise
+      const { stored, answer } = delayed(one)
+      const moved = one.move('/c/', '/d/')
+      await stored
+      gate.resolve()
+      await following
+      expect(isKnown(one, '/d/a.html')).to.equal(true)
+      answer()
+      await moved
+      expect(isKnown(one, '/d/a.html')).to.equal(true)
+    })
   })
 
   it('random work of two processes at once ends with memory that says what is stored', async () => {
