@@ -1,6 +1,7 @@
 /** A mount as one author uses it over the wire, and everything that a request could change. */
 
 import { expect } from 'chai'
+import { after, before, beforeEach } from 'mocha'
 import { unpublishedName } from '../../pipeline/site/unpublished-name.ts'
 import { type Client, client, type Fields, type Received } from '../support/http.ts'
 import { type ReceivedProperties, readMultistatus } from '../support/multistatus.ts'
@@ -32,6 +33,21 @@ export async function startWire(options: TestServerOptions = {}): Promise<Wire> 
     stranger: client(port),
     visitor: client(server.port),
   }
+}
+
+/** Starts a wire for the tests of a suite, and makes a new folder for each of them. @param begin is told both before a test */
+export function inNewFolders(begin: (at: string, wire: Wire) => void | Promise<void>): void {
+  let wire: Wire
+  let count = 0
+  before(async () => {
+    wire = await startWire()
+  })
+  after(() => wire.server.close())
+  beforeEach(async () => {
+    const at = `/t${++count}/`
+    await wire.dav('MKCOL', at)
+    await begin(at, wire)
+  })
 }
 
 export function basic(user: string, password: string): string {

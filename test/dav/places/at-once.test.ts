@@ -2,11 +2,11 @@
 
 import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
-import { after, afterEach, before, beforeEach, describe, it } from 'mocha'
+import { afterEach, describe, it } from 'mocha'
 import { Site } from '../../../pipeline/site/site.ts'
 import type { Change } from '../../../pipeline/store/commit.ts'
 import type { Client, Received } from '../../support/http.ts'
-import { propertyUpdate, startWire, to, type Wire } from '../wire.ts'
+import { inNewFolders, propertyUpdate, to, type Wire } from '../wire.ts'
 
 const { commit } = Site.prototype
 
@@ -14,15 +14,8 @@ describe('helper files at once', () => {
   let wire: Wire
   let dav: Client
   let at = ''
-  let count = 0
-  before(async () => {
-    wire = await startWire()
-    dav = wire.dav
-  })
-  after(() => wire.server.close())
-  beforeEach(async () => {
-    at = `/h${++count}/`
-    await dav('MKCOL', at)
+  inNewFolders((folder, started) => {
+    ;[at, wire, dav] = [folder, started, started.dav]
   })
   afterEach(() => {
     Site.prototype.commit = commit

@@ -1,23 +1,16 @@
 /** Where drafts and put-off removals meet COPY and MOVE: what the mount shows decides (DAV-48, DAV-60, DAV-62, DAV-72). */
 
 import { expect } from 'chai'
-import { after, before, beforeEach, describe, it } from 'mocha'
+import { describe, it } from 'mocha'
 import type { Client } from '../../support/http.ts'
-import { property, shown, startWire, to, type Wire } from '../wire.ts'
+import { inNewFolders, property, shown, to, type Wire } from '../wire.ts'
 
 describe('drafts and removals as sources and destinations', () => {
   let wire: Wire
   let dav: Client
   let at = ''
-  let count = 0
-  before(async () => {
-    wire = await startWire()
-    dav = wire.dav
-  })
-  after(() => wire.server.close())
-  beforeEach(async () => {
-    at = `/s${++count}/`
-    await dav('MKCOL', at)
+  inNewFolders((folder, started) => {
+    ;[at, wire, dav] = [folder, started, started.dav]
   })
 
   for (const [what, make] of [

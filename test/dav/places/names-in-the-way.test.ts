@@ -1,9 +1,9 @@
 /** A name is used once: by a file or a collection, whether the site keeps it or the mount keeps it for itself (DAV-60, DAV-70). */
 
 import { expect } from 'chai'
-import { after, before, beforeEach, describe, it } from 'mocha'
+import { describe, it } from 'mocha'
 import type { Client, Fields } from '../../support/http.ts'
-import { changesNothing, list, outcomeOf, shown, startWire, to, type Wire } from '../wire.ts'
+import { changesNothing, inNewFolders, list, outcomeOf, shown, to, type Wire } from '../wire.ts'
 
 const LOCK =
   '<D:lockinfo xmlns:D="DAV:"><D:lockscope><D:exclusive/></D:lockscope><D:locktype><D:write/></D:locktype></D:lockinfo>'
@@ -12,15 +12,8 @@ describe('names that are taken', () => {
   let wire: Wire
   let dav: Client
   let at = ''
-  let count = 0
-  before(async () => {
-    wire = await startWire()
-    dav = wire.dav
-  })
-  after(() => wire.server.close())
-  beforeEach(async () => {
-    at = `/t${++count}/`
-    await dav('MKCOL', at)
+  inNewFolders(async (folder, started) => {
+    ;[at, wire, dav] = [folder, started, started.dav]
     await dav('PUT', `${at}draft.html`, {}, '')
     await dav('PUT', `${at}~$work`, {}, 'work')
     await dav('PUT', `${at}file.txt`, {}, 'file')

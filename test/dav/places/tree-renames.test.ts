@@ -1,26 +1,19 @@
 /** Collections that change sides: from the site to a helper name, such as the trash of macOS, and back (DAV-34, DAV-72, DAV-73). */
 
 import { expect } from 'chai'
-import { after, before, beforeEach, describe, it } from 'mocha'
+import { describe, it } from 'mocha'
 import type { Client } from '../../support/http.ts'
-import { list, property, propertyUpdate, startWire, to, type Wire } from '../wire.ts'
+import { inNewFolders, list, property, propertyUpdate, to } from '../wire.ts'
 
 const MOOD = '{urn:x}mood'
 const FILES = { 'c/page.html': '<p>page', 'c/draft.html': '', 'c/sub/~$w': 'work', 'c/._m': 'metadata' }
 
 describe('collections between the site and helper names', () => {
-  let wire: Wire
   let dav: Client
   let at = ''
-  let count = 0
-  before(async () => {
-    wire = await startWire()
-    dav = wire.dav
-  })
-  after(() => wire.server.close())
-  beforeEach(async () => {
-    at = `/t${++count}/`
-    for (const name of ['', 'c/', 'c/sub/', '.Trashes/']) await dav('MKCOL', at + name)
+  inNewFolders(async (folder, started) => {
+    ;[at, dav] = [folder, started.dav]
+    for (const name of ['c/', 'c/sub/', '.Trashes/']) await dav('MKCOL', at + name)
     for (const [name, content] of Object.entries(FILES)) await dav('PUT', at + name, {}, content)
     for (const name of ['c/', 'c/sub/', 'c/draft.html', 'c/sub/~$w'])
       await dav('PROPPATCH', at + name, {}, propertyUpdate([MOOD, name]))
