@@ -88,8 +88,10 @@ async function list(question: Question): Promise<Answer> {
   const looked = await lookFor(mount, () => locksInListing(mount.locks, mount.site.store.name, resource.path))
   const { locks } = looked
   // Without locks on members the state of the collection says it all.
-  if (locks.known && locks.taken.size === 0 && !tellsToken && isCurrent(exchange, answerTag(resource, '1', locks.own)))
-    return repeatable(question, looked, unchanged(question, answerTag(resource, '1', locks.own)))
+  if (locks.known && locks.taken.size === 0 && !tellsToken) {
+    const tag = answerTag(resource, '1', locks.own)
+    if (isCurrent(exchange, tag)) return repeatable(question, looked, unchanged(question, tag))
+  }
   const found = await listing(exchange, stored)
   const { node, leaves, isSettled } = found
   if (tellsToken) keepSyncState(exchange, found)

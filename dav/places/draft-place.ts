@@ -1,11 +1,10 @@
 /** Drafts: empty files that wait for their content, alone or over a published document (DAV-60 to DAV-62). */
 
-import { absent } from '../../pipeline/refusals.ts'
 import { describeChange, writeProperties } from '../../pipeline/write/properties.ts'
 import { afterCommit } from '../locks/after-commit.ts'
 import { isCollection, type Place } from './place.ts'
 import { relocateOnSite, removeFile } from './site-place.ts'
-import { removing, toHelperName, transferring } from './unpublished-changes.ts'
+import { describeUnpublished, removing, toHelperName, transferring } from './unpublished-changes.ts'
 
 /** A draft over a published document, which keeps its properties meanwhile; the times of the draft are its own. */
 export const coveringDraft: Place = {
@@ -24,10 +23,8 @@ export const coveringDraft: Place = {
     await removeFile(exchange, path, check)
     await afterCommit(mount, () => mount.unpublished.remove(path))
   },
-  async relocate(exchange, relocation) {
-    if (!relocation.toHelper) return relocateOnSite(exchange, relocation)
-    await toHelperName(exchange, relocation)
-    return relocation.replaced !== undefined
+  relocate(exchange, relocation) {
+    return relocation.toHelper ? toHelperName(exchange, relocation) : relocateOnSite(exchange, relocation)
   },
 }
 
@@ -39,19 +36,15 @@ export const newDraft: Place = {
   isNew: true,
   partOf: ({ unpublished }) => unpublished.site,
   propertiesIn: ({ unpublished }) => unpublished.site,
-  async describe({ unpublished }, path, patch) {
-    if (!(await unpublished.commit([describeChange(path, patch)]))) throw absent()
-  },
+  describe: describeUnpublished,
   remove: (exchange, { resource: { path } }, check) =>
     removing(exchange, path, check, () => exchange.mount.unpublished.remove(path)),
   /** Under another name it stays an empty file that was never published. */
   async relocate(exchange, relocation) {
     const { toHelper, replaced, check } = relocation
-    if (toHelper) await toHelperName(exchange, relocation)
-    else {
-      if (replaced && isCollection(replaced)) await replaced.place.remove(exchange, replaced, check)
-      await transferring(exchange, relocation)
-    }
+    if (toHelper) return toHelperName(exchange, relocation)
+    if (replaced && isCollection(replaced)) await replaced.place.remove(exchange, replaced, check)
+    await transferring(exchange, relocation)
     return replaced !== undefined
   },
 }

@@ -10,14 +10,13 @@ import { ZERO } from '../../pipeline/store/tags.ts'
 import { makeCollection, removeTree } from '../../pipeline/write/collection.ts'
 import { putDocument } from '../../pipeline/write/document.ts'
 import { bytesOf } from '../../pipeline/write/new-version.ts'
-import { describeChange } from '../../pipeline/write/properties.ts'
 import { scopeAuthority } from '../access/scope-authority.ts'
 import type { Exchange } from '../exchange.ts'
 import { afterCommit } from '../locks/after-commit.ts'
 import { storeDraft } from './drafts.ts'
 import { isCollection, type Node, type Place, type Relocation } from './place.ts'
 import { finishRemoval, unlessRefused } from './removals.ts'
-import { occupied, removing, transferring } from './unpublished-changes.ts'
+import { describeUnpublished, occupied, removing, transferring } from './unpublished-changes.ts'
 
 export const helperPlace: Place = {
   isPublished: false,
@@ -26,9 +25,7 @@ export const helperPlace: Place = {
   isNew: false,
   partOf: ({ unpublished }) => unpublished.site,
   propertiesIn: ({ unpublished }) => unpublished.site,
-  async describe({ unpublished }, path, patch) {
-    if (!(await unpublished.commit([describeChange(path, patch)]))) throw absent()
-  },
+  describe: describeUnpublished,
   remove: (exchange, { resource: { path } }, check) =>
     removing(exchange, path, check, async () => {
       if (!(await exchange.mount.unpublished.commit([{ op: 'delete', path, expect: 'present' }]))) throw absent()

@@ -36,8 +36,7 @@ export const sitePlace: Place = {
     const { path } = relocation.source.resource
     if (relocation.op === 'move' && !exchange.configure)
       await refuseConfiguring(exchange.mount.site, [{ op: 'delete', path, expect: 0 }], [])
-    await toHelperName(exchange, relocation)
-    return relocation.replaced !== undefined
+    return toHelperName(exchange, relocation)
   },
 }
 

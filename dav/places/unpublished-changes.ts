@@ -5,12 +5,13 @@ import { Fault } from '../../pipeline/fault.ts'
 import { absent } from '../../pipeline/refusals.ts'
 import { memoryBlob } from '../../pipeline/store/blobs.ts'
 import { nameTaken } from '../../pipeline/write/places.ts'
+import { describeChange, type PropertyPatch } from '../../pipeline/write/properties.ts'
 import { unpublishedPut } from '../../pipeline/write/unpublished.ts'
 import type { Exchange } from '../exchange.ts'
 import { afterCommit } from '../locks/after-commit.ts'
 import type { Mount } from '../mount.ts'
 import { parentOf } from './overlay.ts'
-import { isCollection, type Node, type Relocation } from './place.ts'
+import { isCollection, type Node, type Relocation, type Stored } from './place.ts'
 import { putOffRemoval } from './removals.ts'
 import { requireSiteParent } from './site-parents.ts'
 
@@ -67,12 +68,27 @@ export function occupied(): Fault {
   return new Fault(409, 'Conflict', 'Work files cannot take the place of a collection. Delete it first.')
 }
 
-/** The beginning of a save: what is on the site is kept under a helper name, and is gone from the site (DAV-72). */
-export async function toHelperName(exchange: Exchange, relocation: Relocation): Promise<void> {
-  const { op, source, to, replaced } = relocation
-  const { mount } = exchange
+/** Changes the properties of something unpublished. @throws Fault 404 when it is gone */
+export async function describeUnpublished({ unpublished }: Stored, path: string, patch: PropertyPatch): Promise<void> {
+  if (!(await unpublished.commit([describeChange(path, patch)]))) throw absent()
+}
+
+/**
+ * The beginning of a save: what is on the site is kept under a helper name, and is gone from the site (DAV-72).
+ *
+ * @returns whether something was replaced
+ */
+export async function toHelperName(exchange: Exchange, relocation: Relocation): Promise<boolean> {
+  const { source, replaced } = relocation
   if (replaced && !replaced.place.isHelper) throw occupied()
-  if (isCollection(source)) return treeToHelperName(exchange, relocation)
+  if (isCollection(source)) await treeToHelperName(exchange, relocation)
+  else await fileToHelperName(exchange, relocation)
+  return replaced !== undefined
+}
+
+async function fileToHelperName(exchange: Exchange, relocation: Relocation): Promise<void> {
+  const { op, source, to } = relocation
+  const { mount } = exchange
   const from = source.resource.path
   await relocating(exchange, relocation, async () => {
     // It may have been written since it was found.
