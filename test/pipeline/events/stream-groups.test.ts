@@ -88,6 +88,17 @@ function watchedByMember() {
   }
 }
 
+/** The same, when the group has let the first event pass. */
+async function afterOne() {
+  const watched = watchedByMember()
+  const { reader, questions, publish } = watched
+  publish('1')
+  await until(() => questions.length === 1)
+  questions[0]?.(true)
+  await until(() => reader.mutations.length === 1)
+  return watched
+}
+
 describe('streams of members of groups that decide by themselves', () => {
   it('EVT-65 GRP-5 events wait for the answer, and come in order', async () => {
     const { reader, questions, publish } = watchedByMember()
@@ -104,11 +115,7 @@ describe('streams of members of groups that decide by themselves', () => {
   })
 
   it('EVT-65 when rules change the group is asked again, and who is no member any more gets nothing', async () => {
-    const { stream, reader, questions, publish, changeRules } = watchedByMember()
-    publish('1')
-    await until(() => questions.length === 1)
-    questions[0]?.(true)
-    await until(() => reader.mutations.length === 1)
+    const { stream, reader, questions, publish, changeRules } = await afterOne()
     changeRules()
     publish('2')
     await until(() => questions.length === 2)
@@ -119,22 +126,14 @@ describe('streams of members of groups that decide by themselves', () => {
   })
 
   it('DEC-7 what a group looks at has changed: it is asked again at the keepalive, and who is no member any more is gone', async () => {
-    const { stream, reader, questions, publish, changeAnything } = watchedByMember()
-    publish('1')
-    await until(() => questions.length === 1)
-    questions[0]?.(true)
-    await until(() => reader.mutations.length === 1)
+    const { stream, changeAnything } = await afterOne()
     changeAnything()
     stream.tend()
     await until(() => !stream.isOpen)
   })
 
   it('EVT-65 before an event as well, which who is no member any more does not get', async () => {
-    const { stream, reader, questions, publish, changeAnything } = watchedByMember()
-    publish('1')
-    await until(() => questions.length === 1)
-    questions[0]?.(true)
-    await until(() => reader.mutations.length === 1)
+    const { stream, reader, publish, changeAnything } = await afterOne()
     changeAnything()
     publish('2')
     await until(() => !stream.isOpen)
