@@ -29,7 +29,7 @@ export async function judgeIf(
   const { view, locks, site, prefix } = mount
   const holds = await evaluateIf(header, {
     target,
-    decode: uri => withoutPrefix(parseDestination(uri, 'mount', authorities), prefix),
+    decode: uri => withoutPrefix(parseDestination(uri, 'mount', authorities, author.user), prefix),
     tagOf: async path => {
       const node = visible({ author }, await view.find(path))
       return node && memberTag((await asSeen({ mount, author }, node)).resource)

@@ -19,7 +19,8 @@ export function destinationOf(exchange: Exchange): string {
   if ((exchange.request.headersDistinct.destination?.length ?? 0) > 1)
     throw new Fault(400, 'BadRequest', 'There can be only one Destination.')
   if (field === undefined) throw new Fault(400, 'BadRequest', 'The Destination header is missing.')
-  const path = withoutPrefix(parseDestination(field, 'mount', exchange.authorities), exchange.mount.prefix)
+  const { mount, author, authorities } = exchange
+  const path = withoutPrefix(parseDestination(field, 'mount', authorities, author.user), mount.prefix)
   if (path === undefined) throw new Fault(502, 'BadGateway', 'Destination lies outside of this mount.')
   if (isServerOwned(exchange, path)) throw reserved()
   return path

@@ -11,8 +11,11 @@ import type { Node } from './installation.ts'
 /** Milliseconds after which a write is refused at the latest while a database or Redis is away. */
 const REFUSED_IN = 2000
 
-/** Turns of a server and of this process that a refusal takes besides: questions that fail, attempts, its answer. */
-const TURNS = 10
+/**
+ * Turns of a server, of this process and of a database that answers which a refusal takes besides: questions that fail,
+ * attempts, its answer.
+ */
+const TURNS = 20
 
 export interface Turns {
   /** A write was acknowledged just now. @param begun by the clock of this process */

@@ -23,7 +23,7 @@ export interface Replay {
  * A path that begins with `/` lies in a collection of the replay's own; `~` stands for the mount, `//` for the root of
  * the origin. `visitor GET /x` asks the public surface. In paths, fields and bodies `{T}` stands for what was kept as
  * `T`, `{here}` for the path of the replay's collection, `{origin}` for scheme and host, `{authority}` for the host alone,
- * `{second}` for the credentials of a second author.
+ * `{user}` for the author's name, `{second}` for the credentials of a second author.
  */
 export type Step = readonly [request: string, fields: Fields, body: Body, expected: number | Expected]
 
@@ -70,6 +70,14 @@ export interface Played {
 /** Milliseconds for one answer: a server that gives none fails the step instead of the whole run. */
 const PATIENCE = 15_000
 
+/** @param authorization value of the field, Basic */
+function userOf(authorization: string): string {
+  const [user = ''] = Buffer.from(authorization.replace(/^Basic /, ''), 'base64')
+    .toString()
+    .split(':')
+  return encodeURIComponent(user)
+}
+
 /**
  * @param collection name of a collection that does not exist yet, in which the replay happens
  * @param prepared called when the files of `before` stand there
@@ -86,6 +94,7 @@ export async function play(
     ['here', here],
     ['origin', `${stage.mount.tls ? 'https' : 'http'}://${address}:${port}`],
     ['authority', `${address}:${port}`],
+    ['user', userOf(stage.authorization)],
     ['second', stage.secondAuthorization],
   ])
   const fill = (text: string) => text.replace(/\{(\w+)\}/g, (whole, name) => kept.get(name) ?? whole)

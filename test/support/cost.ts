@@ -5,7 +5,7 @@ import { expect } from 'chai'
 /** Milliseconds that `sample` takes on the machine for which limits are written down. */
 const USUAL = 0.7
 /** Limits from here on are measured in time of the processor, whose clock may tick every few milliseconds only. */
-const COARSE = 100
+const COARSE = 20
 /** Times that work is repeated while it seems too slow: what interrupts it, or compiles its code, does so once. */
 const RUNS = 10
 

@@ -42,7 +42,7 @@ export const SYNC: Replay[] = [
       [`PUT ${HALF}`, {}, 'object', 201],
       [
         `MOVE ${HALF}`,
-        { Destination: 'http://ada:secret@{authority}{here}/r.git/objects/ab/cdef0123456789', Overwrite: 'T' },
+        { Destination: 'http://{user}:secret@{authority}{here}/r.git/objects/ab/cdef0123456789', Overwrite: 'T' },
         undefined,
         201,
       ],

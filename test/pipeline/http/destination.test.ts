@@ -20,9 +20,6 @@ describe('Destination', () => {
     ['https://dav.example.org:443/a', '/a'],
     ['https://dav.example.org:/a', '/a'],
     ['http://dav.example.org', '/'],
-    ['http://me@dav.example.org/a', '/a'],
-    ['http://me:secret@dav.example.org:80/a', '/a'],
-    ['http://me:p@ss@example.org:8080/a', '/a'],
   ]
   for (const [header, path] of accepted) {
     it(`HTTP-105 DAV-48 ${header}`, () => {
@@ -36,9 +33,11 @@ describe('Destination', () => {
     ['http://example.org/a', '502 BadGateway'],
     ['http://example.org:8081/a', '502 BadGateway'],
     ['http://me@other.example/a', '502 BadGateway'],
+    ['http://me@dav.example.org/a', '502 BadGateway'],
     ['http://dav.example.org@other.example/a', '502 BadGateway'],
     ['http://dav.example.org:80@/a', '400 InvalidPath'],
     ['http://@/a', '400 InvalidPath'],
+    ['http://@dav.example.org/a', '502 BadGateway'],
     ['//dav.example.org/a', '400 InvalidPath'],
     ['a.html', '400 InvalidPath'],
     ['', '400 InvalidPath'],
@@ -55,6 +54,25 @@ describe('Destination', () => {
     it(`HTTP-105 ${header.slice(0, 40) || 'empty'}`, () => {
       expect(faultOf(() => parseDestination(header, 'public', OWN))).to.equal(fault)
       expect(faultOf(() => parseDestination(header, 'mount', OWN))).to.equal(fault)
+    })
+  }
+
+  const withUser: [user: string, header: string, outcome: string][] = [
+    ['me', 'http://me@dav.example.org/a', '/a'],
+    ['me', 'http://me:secret@dav.example.org:80/a', '/a'],
+    ['me', 'http://me:p@ss@example.org:8080/a', '/a'],
+    ['Zoë @ work', 'http://Zo%C3%AB%20%40%20work@dav.example.org/a', '/a'],
+    ['me', 'http://you@dav.example.org/a', '502 BadGateway'],
+    ['me', 'http://ME@dav.example.org/a', '502 BadGateway'],
+    ['me', 'http://me%@dav.example.org/a', '502 BadGateway'],
+    ['me', 'http://me@other.example/a', '502 BadGateway'],
+    ['', 'http://:secret@dav.example.org/a', '/a'],
+  ]
+  for (const [user, header, outcome] of withUser) {
+    it(`DAV-48 ${header} by ${user || 'a user without name'}`, () => {
+      const read = () => parseDestination(header, 'mount', OWN, user)
+      if (outcome.startsWith('/')) expect(read()).to.equal(outcome)
+      else expect(faultOf(read)).to.equal(outcome)
     })
   }
 
