@@ -32,7 +32,42 @@ const BENCHES: Record<string, { title: string; head: Row; run: (say: (line: stri
   live: { title: 'Event streams', head: LIVE_HEAD, run: benchLive },
 }
 
-const { values, positionals } = parseArgs({ options: { write: { type: 'boolean' } }, allowPositionals: true })
+const USAGE = `npm run bench -- [benchmark ...] [--write]
+
+Measures the benchmarks that are named, or all, and prints a table of each. It needs wrk; servers that are not installed
+are left out. Nothing else should work on the machine meanwhile.
+
+${Object.entries(BENCHES)
+  .map(([name, { title }]) => `  ${name.padEnd(14)}${title}`)
+  .join('\n')}
+
+  --write       keeps the tables in test/bench/README.md
+  --help        prints this
+
+  BENCH_CORES=shared      server and clients share all cores, else each side has its own
+  BENCH_LINES=a,b         of mount: rows by a part of their titles; of stores and live: parts by name
+  BENCH_SERVERS=a,b       of mount: servers by the begin of their names
+  BENCH_NODE_OPTIONS=...  options of Node for the server`
+
+function readArguments() {
+  try {
+    const options = { write: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const
+    return parseArgs({ options, allowPositionals: true })
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+const read = readArguments()
+if (typeof read === 'string') {
+  console.error(`${read}\n\n${USAGE}`)
+  process.exit(2)
+}
+const { values, positionals } = read
+if (values.help) {
+  console.log(USAGE)
+  process.exit()
+}
 const chosen = positionals.length > 0 ? positionals : Object.keys(BENCHES)
 
 for (const name of chosen) {
