@@ -21,6 +21,15 @@ export interface WeakDigests {
 
 export type Digesting = Feeding<WeakDigests>
 
+/** The SHA-256 of one body, read from the file that it goes to. */
+export interface Following {
+  /** Tells up to where the file has been written. */
+  reach(bytes: number): void
+  /** @returns lower-case hexadecimal, of all that was reached */
+  finish(): Promise<string>
+  abort(): void
+}
+
 interface Thread<Digest> {
   start(): Feeding<Digest>
   /** Ends the thread if no body is on its way; the next one starts it again. */
@@ -29,11 +38,14 @@ interface Thread<Digest> {
 }
 
 interface DigestThread extends Thread<string> {
+  follow(file: string): Following
   /** @returns the digests of a file, in the order of their algorithms; undefined where it cannot be read */
   ofFile(file: string, algorithms: readonly WeakDigest[]): Promise<readonly string[] | undefined>
 }
 
 export interface DigestThreads extends Thread<WeakDigests> {
+  /** Follows a file that is being written; may begin when part of it is there. */
+  follow(file: string): Following
   /**
    * Reads a file beside whatever arrives.
    *
@@ -63,6 +75,7 @@ export function createDigestThreads(): DigestThreads {
         },
       }
     },
+    follow: threads.sha1.follow,
     async ofFile(file, hurry) {
       const parts = hurry
         ? await Promise.all([threads.sha1.ofFile(file, ['sha1']), threads.md5.ofFile(file, ['md5'])])
@@ -130,27 +143,50 @@ function createDigestThread(algorithm: WeakDigest): DigestThread {
     })
   }
 
+  /** A body of which nobody waits for each piece. */
+  function tell(message: DigestMessage): void {
+    thread ??= open()
+    thread.postMessage(message)
+  }
+
+  async function finish(body: number): Promise<string> {
+    const reply = await ask({ body, finish: true })
+    waiting.delete(body)
+    bodies.delete(body)
+    const [digest] = 'free' in reply ? [] : (reply.digests ?? [])
+    if (digest === undefined) throw new StoreError('failed', 'The hashing thread lost a body')
+    return digest
+  }
+
+  function abort(body: number): void {
+    waiting.delete(body)
+    bodies.delete(body)
+    thread?.postMessage({ body, abort: true } satisfies DigestMessage)
+  }
+
+  function begin(): number {
+    bodies.add(++lastBody)
+    return lastBody
+  }
+
   return {
     start() {
-      const body = ++lastBody
-      bodies.add(body)
+      const body = begin()
       return {
         async update(block, length) {
           await ask({ body, block, length })
         },
-        async finish() {
-          const reply = await ask({ body, finish: true })
-          waiting.delete(body)
-          bodies.delete(body)
-          const [digest] = 'free' in reply ? [] : (reply.digests ?? [])
-          if (digest === undefined) throw new StoreError('failed', 'The hashing thread lost a body')
-          return digest
-        },
-        abort() {
-          waiting.delete(body)
-          bodies.delete(body)
-          thread?.postMessage({ body, abort: true } satisfies DigestMessage)
-        },
+        finish: () => finish(body),
+        abort: () => abort(body),
+      }
+    },
+    follow(file) {
+      const body = begin()
+      tell({ body, follow: file })
+      return {
+        reach: bytes => tell({ body, until: bytes }),
+        finish: () => finish(body),
+        abort: () => abort(body),
       }
     },
     async ofFile(file, algorithms) {

@@ -1,7 +1,7 @@
 /**
  * Bodies on their way in: small ones stay in memory, larger ones go to a file in blocks, each of which is written as it has
- * arrived while it is hashed; where SHA-1 and MD5 are asked for, a copy of it by two threads more. Memory stays constant, and
- * what is not finished leaves nothing.
+ * arrived while it is hashed; of a large one a thread reads what is written, and hashes it. Where SHA-1 and MD5 are asked for,
+ * two threads have a copy. Memory stays constant, and what is not finished leaves nothing.
  */
 
 import { createHash, randomBytes } from 'node:crypto'
@@ -12,7 +12,7 @@ import { memoryBlob, type StagedBlob, StagingError, type StagingOptions } from '
 import { StoreError } from '../errors.ts'
 import { collectAt } from '../garbage-collection.ts'
 import { OWN_FILE } from '../modes.ts'
-import type { Digesting, DigestThreads } from './digests.ts'
+import type { Digesting, DigestThreads, Following } from './digests.ts'
 import { HOST, isDiskFull, isUnwritable, stagedName, stagingFolder } from './folder.ts'
 
 /**
@@ -30,6 +30,13 @@ const SPARE = 16
 
 /** Bytes after which the disk is asked to start writing, so that the end of a body does not wait for all of it. */
 const SYNC_EVERY = 32 * 1024 * 1024
+
+/**
+ * Bytes from which on a thread hashes a body, from its beginning: the main thread has as much left as it takes to read
+ * a quarter more. It is told of what is written in steps.
+ */
+const FOLLOWED = 4 * 1024 * 1024
+const STEP = 1024 * 1024
 
 /** Age in milliseconds at which a file of a process that cannot be asked counts as left behind. */
 const ABANDONED = 24 * 60 * 60_000
@@ -49,7 +56,9 @@ export interface Staging {
 interface Outflow {
   handle: FileHandle
   file: string
+  /** Of a body that is not followed. */
   sha256: ReturnType<typeof createHash>
+  following: Following | undefined
   digesting: Digesting | undefined
   /** What has arrived since the last write, and how many bytes that is. */
   pieces: Uint8Array[]
@@ -57,6 +66,10 @@ interface Outflow {
   /** Blocks being hashed or written, the oldest first. */
   busy: Promise<void>[]
   size: number
+  /** Settles when everything so far is in the file. */
+  written: Promise<unknown>
+  /** How much of it the thread was told of. */
+  told: number
   synced: number
   sync: Promise<void>
 }
@@ -92,11 +105,14 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
       handle,
       file,
       sha256: createHash('sha256'),
+      following: undefined,
       digesting: checksums ? threads.start() : undefined,
       pieces: [],
       waiting: 0,
       busy: [],
       size: 0,
+      written: Promise.resolve(),
+      told: 0,
       synced: 0,
       sync: Promise.resolve(),
     }
@@ -122,13 +138,30 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
     // Awaited later; a failure meanwhile must not count as unhandled.
     done.catch(() => undefined)
     out.busy.push(done)
-    for (const piece of pieces) out.sha256.update(piece)
+    if (out.following === undefined && out.size >= FOLLOWED) out.following = threads.follow(out.file)
+    if (out.following === undefined) for (const piece of pieces) out.sha256.update(piece)
+    out.written = Promise.all([out.written, writing]).then(() => tell(out, position + length))
+    out.written.catch(() => undefined)
     collectAt(out.size, length)
     if (out.size - out.synced >= SYNC_EVERY) {
       out.synced = out.size
       out.sync = out.sync.then(() => out.handle.datasync())
       out.sync.catch(() => undefined)
     }
+  }
+
+  /** @param written bytes at the begin of the file */
+  function tell(out: Outflow, written: number): void {
+    if (out.following === undefined || written - out.told < STEP) return
+    out.told = written
+    out.following.reach(written)
+  }
+
+  /** Of all bytes, which are in the file. */
+  async function sha256Of({ following, sha256, size }: Outflow): Promise<string> {
+    if (following === undefined) return sha256.digest('hex')
+    following.reach(size)
+    return following.finish()
   }
 
   /** @returns settles when there is room for more; undefined where there is */
@@ -152,17 +185,17 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
     if (out.waiting > 0) send(out)
     await Promise.all(out.busy)
     const { sha1, md5 } = (await out.digesting?.finish()) ?? {}
-    await out.sync
-    await out.handle.datasync()
+    const [sha256] = await Promise.all([sha256Of(out), out.sync.then(() => out.handle.datasync())])
     await out.handle.close()
     const { file, size } = out
-    return { sha256: out.sha256.digest('hex'), sha1, md5, size, place: file, discard: () => rm(file, { force: true }) }
+    return { sha256, sha1, md5, size, place: file, discard: () => rm(file, { force: true }) }
   }
 
   async function abandon(out: Outflow): Promise<void> {
     // Nothing may write to the file or the blocks any more when they are given away.
     await Promise.allSettled([...out.busy, out.sync])
     out.digesting?.abort()
+    out.following?.abort()
     await out.handle.close().catch(() => undefined)
     await rm(out.file, { force: true })
   }

@@ -31,10 +31,24 @@ export function describeStaging(open: Open): void {
     return 'bytes' in body ? Buffer.from(body.bytes) : blobBytes(body.blob)
   }
 
-  for (const size of [0, 1, 1000, 1001, 65_537, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 5_300_001]) {
+  for (const size of [
+    0,
+    1,
+    1000,
+    1001,
+    65_537,
+    (1 << 20) - 1,
+    1 << 20,
+    (1 << 20) + 1,
+    (1 << 22) - 1,
+    1 << 22,
+    5_300_001,
+    9_000_001,
+  ]) {
     it(`computes size and three digests of ${size} bytes and gives them back`, async () => {
       const bytes = Buffer.from(Array.from({ length: Math.min(size, 4096) }, (_, i) => (i * 7919) % 251))
       const whole = Buffer.alloc(size, bytes.length === 0 ? undefined : bytes)
+      for (let at = 4096; at < size - 4; at += 4096) whole.writeUInt32LE(at, at)
       const staged = await stage(whole, size > 100_000 ? 65_536 : 777)
       expect(staged.size).to.equal(size)
       for (const name of ['sha256', 'sha1', 'md5'] as const) expect(staged[name], name).to.equal(digest(name, whole))
@@ -66,6 +80,7 @@ export function describeStaging(open: Open): void {
   for (const [name, size, limit] of [
     ['in memory', 900, 899],
     ['in a file', 3_000_000, 2_999_999],
+    ['in a larger file', 7_000_000, 6_999_999],
   ] as const) {
     it(`a body over the limit is refused ${name}, one of exactly the limit is not, and the stream stays open`, async () => {
       const stream = Readable.from([Buffer.alloc(size - 1), Buffer.alloc(1), Buffer.alloc(5)])

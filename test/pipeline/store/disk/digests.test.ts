@@ -1,12 +1,13 @@
-/** SHA-1 and MD5 of files: what they are, and how many threads they take. */
+/** Digests of files, those that grow as well: what they are, and how many threads they take. */
 
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { createDigestThreads } from '../../../../pipeline/store/disk/digests.ts'
+import { StoreError } from '../../../../pipeline/store/errors.ts'
 
 describe('digests of a file', () => {
   const content = Buffer.from('some of it. '.repeat(100_000))
@@ -33,4 +34,36 @@ describe('digests of a file', () => {
       expect(await digests.ofFile(join(folder, 'none'), hurry)).to.equal(undefined)
       await digests.close()
     })
+
+  it('SHA-256 of files that are written meanwhile, as far as they were told of', async () => {
+    const digests = createDigestThreads()
+    const files = ['one', 'two'].map(name => join(folder, name))
+    await Promise.all(files.map(file => writeFile(file, '')))
+    const followed = files.map(file => digests.follow(file))
+    for (let written = 0; written < 3 * content.length; written += content.length)
+      for (const [i, file] of files.entries()) {
+        await appendFile(file, content)
+        followed[i]?.reach(written + content.length - i)
+      }
+    const whole = Buffer.concat([content, content, content])
+    const expected = [whole, whole.subarray(0, -1)].map(bytes => createHash('sha256').update(bytes).digest('hex'))
+    expect(await Promise.all(followed.map(each => each.finish()))).to.deep.equal(expected)
+    await digests.close()
+  })
+
+  it('a file that cannot be followed, or not as far as was told, is an error in the end, and none for others', async () => {
+    const digests = createDigestThreads()
+    const lost = digests.follow(join(folder, 'none'))
+    const short = digests.follow(join(folder, 'file'))
+    const given = digests.follow(join(folder, 'file'))
+    const good = digests.follow(join(folder, 'file'))
+    lost.reach(1)
+    short.reach(content.length + 1)
+    given.reach(10)
+    given.abort()
+    good.reach(content.length)
+    for (const each of [lost, short]) expect(await each.finish().catch(error => error)).to.be.instanceOf(StoreError)
+    expect(await good.finish()).to.equal(createHash('sha256').update(content).digest('hex'))
+    await digests.close()
+  })
 })
