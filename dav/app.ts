@@ -25,7 +25,7 @@ import { ancestor } from './answers/ancestors.ts'
 import { addCors, preflight, publicOrigin } from './answers/cors.ts'
 import { errorAnswer } from './answers/error-answer.ts'
 import { judgeIf } from './conditions/if-gate.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange, Handler } from './exchange.ts'
 import { isServerOwned } from './locks/guard.ts'
 import { copy, move } from './methods/copy-move.ts'
 import { remove } from './methods/delete.ts'
@@ -107,7 +107,6 @@ interface State {
 }
 
 type Step = Koa.Middleware<State>
-type Handler = (exchange: Exchange) => Promise<Answer>
 
 const HANDLERS: Readonly<Record<string, Handler>> = {
   OPTIONS: options,
@@ -352,18 +351,9 @@ function dispatch({ publicPort, triggers, bodies }: MountParts, { bodyOf }: Resp
       body: bodyOf(req, res),
       pieces: piecesOf(bodies, req, res),
       allowance: oneAllowance(mount.site),
+      triggered: withTriggers(triggers),
     }
-    const handled = async () => {
-      const triggered = await triggers?.(exchange)
-      if (!triggered) return handler(exchange)
-      if ('answer' in triggered) return triggered.answer
-      const { body, calls } = triggered
-      try {
-        return await handler({ ...exchange, body, alongside: calls })
-      } finally {
-        await calls.record()
-      }
-    }
+    const handled = () => exchange.triggered(exchange, handler)
     if (submitted.size === 0) {
       state.answer = await asRequest(handled)
       return
@@ -374,6 +364,20 @@ function dispatch({ publicPort, triggers, bodies }: MountParts, { bodyOf }: Resp
       state.answer = await asRequest(handled)
     } finally {
       hold.release()
+    }
+  }
+}
+
+function withTriggers(triggers: MountTriggers | undefined): Exchange['triggered'] {
+  return async (exchange, method) => {
+    const triggered = await triggers?.(exchange)
+    if (!triggered) return method(exchange)
+    if ('answer' in triggered) return triggered.answer
+    const { body, calls } = triggered
+    try {
+      return await method({ ...exchange, body, alongside: calls })
+    } finally {
+      await calls.record()
     }
   }
 }

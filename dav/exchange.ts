@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { header } from '../edge/request.ts'
 import type { ReadPieces } from '../edge/request-body.ts'
+import type { Answer } from '../pipeline/answer.ts'
 import type { BodySource } from '../pipeline/body.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { trimField } from '../pipeline/http/field-text.ts'
@@ -47,7 +48,12 @@ export interface Exchange {
   pieces: ReadPieces
   /** Stored together with what the request writes. */
   alongside?: Alongside | undefined
+  /** Has a method carry a request out, with the triggers that the site has for it (REA-6): this one, or one that it stands for. */
+  triggered(exchange: Exchange, method: Handler): Promise<Answer>
 }
+
+/** Carries out one method. */
+export type Handler = (exchange: Exchange) => Promise<Answer>
 
 export type Depth = '0' | '1' | 'infinity'
 

@@ -15,7 +15,7 @@ import { largestDocument } from '../../pipeline/site/site.ts'
 import { type StagedBlob, StagingError } from '../../pipeline/store/blobs.ts'
 import { inTurns } from '../../pipeline/tree/steps.ts'
 import { visible } from '../access/visibility.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange, Handler } from '../exchange.ts'
 import { isServerOwned } from '../locks/guard.ts'
 import type { Mount } from '../mount.ts'
 import { isCollection } from '../places/place.ts'
@@ -50,7 +50,13 @@ export async function submitForm(exchange: Exchange): Promise<Answer> {
   if (!isCollection(node)) throw new Fault(422, 'InvalidRange', 'POST needs Range: selector=<css> here.')
   const folder = node.resource.path
   const boundary = boundaryOf(header(exchange, 'content-type') ?? '')
-  const deed = boundary === undefined ? await carryOut(exchange, folder) : await upload(exchange, folder, boundary)
+  let deed: string
+  try {
+    deed = boundary === undefined ? await carryOut(exchange, folder) : await upload(exchange, folder, boundary)
+  } catch (error) {
+    if (error instanceof OtherAnswer) return error.answer
+    throw error
+  }
   const headers = { Location: `${mount.prefix}${encodePath(folder)}?done=${deed}`, 'Cache-Control': 'no-store' }
   return { status: 303, headers, body: '' }
 }
@@ -65,10 +71,11 @@ async function carryOut(exchange: Exchange, folder: string): Promise<string> {
   const deed = field('do')
   switch (deed) {
     case 'folder':
-      await mkcol(acting(exchange, 'MKCOL', memberPath(exchange, folder, `${field('name')}/`)))
+      await act(mkcol, acting(exchange, 'MKCOL', memberPath(exchange, folder, `${field('name')}/`)))
       return deed
     case 'rename':
-      await move(
+      await act(
+        move,
         acting(exchange, 'MOVE', member(), {
           destination: encodePath(mount.prefix + memberPath(exchange, folder, field('name'))),
           overwrite: 'F',
@@ -79,7 +86,7 @@ async function carryOut(exchange: Exchange, folder: string): Promise<string> {
       const path = member()
       if (field('sure') !== 'yes')
         throw new Fault(400, 'BadRequest', 'Nothing was deleted: the tick that confirms it was missing.')
-      await remove(acting(exchange, 'DELETE', path))
+      await act(remove, acting(exchange, 'DELETE', path))
       return deed
     }
     default:
@@ -214,12 +221,27 @@ async function store(exchange: Exchange, files: readonly Waiting[], replace: boo
     const fields: Record<string, string> = { 'content-length': String(size) }
     if (type !== undefined) fields['content-type'] = type
     if (!replace) fields['if-none-match'] = '*'
-    await put({ ...acting(exchange, 'PUT', path, fields), body }, true)
+    await act(part => put(part, true), { ...acting(exchange, 'PUT', path, fields), body })
   }
 }
 
 function tooLong(what: string, cap: number): Fault {
   return new Fault(413, 'PayloadTooLarge', `${what} may have ${cap} bytes.`, { headers: { Connection: 'close' } })
+}
+
+/** What a method answers in place of what it was to do: a trigger of the site has said so. */
+class OtherAnswer extends Error {
+  readonly answer: Answer
+  constructor(answer: Answer) {
+    super('A trigger has answered the form')
+    this.answer = answer
+  }
+}
+
+/** Does what a client's request would do. @throws what refuses it, and OtherAnswer */
+async function act(method: Handler, request: Exchange): Promise<void> {
+  const answer = await request.triggered(request, method)
+  if (answer.status >= 300) throw new OtherAnswer(answer)
 }
 
 /** The request that a client would send: with these fields and no other. */

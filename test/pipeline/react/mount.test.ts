@@ -152,6 +152,43 @@ describe('mountReactions', () => {
     expect(new Set(deliveries).size).to.equal(deliveries.length)
   })
 
+  it('REA-6 DAV-40 forms of a listing run what the methods run', async () => {
+    site = await reactingSite(
+      { '/schema.html': SCHEMA, '/guarded.html': page('x'), '/free.txt': 'x', '/t.html': guards },
+      { site: { mountReactions: true } },
+    )
+    const headers = { origin: site.mountUrl }
+    const submit = (fields: Record<string, string>) => {
+      const body = new URLSearchParams(fields).toString()
+      const type = 'application/x-www-form-urlencoded'
+      return mounted('POST', '/', { headers: { ...headers, 'content-type': type }, body })
+    }
+    const upload = (replace: string, ...files: [name: string, content: string][]) => {
+      const fields = [['do"', 'upload'], ['replace"', replace], ...files.map(([n, c]) => [`file"; filename="${n}"`, c])]
+      const parts = fields.map(([n, c]) => `--XX\r\nContent-Disposition: form-data; name="${n}\r\n\r\n${c}\r\n`)
+      const type = 'multipart/form-data; boundary=XX'
+      return mounted('POST', '/', {
+        headers: { ...headers, 'content-type': type },
+        body: `${parts.join('')}--XX--\r\n`,
+      })
+    }
+    for (const refused of [
+      await submit({ do: 'delete', member: 'guarded.html', sure: 'yes' }),
+      await submit({ do: 'rename', member: 'guarded.html', name: 'other.html' }),
+      await upload('yes', ['guarded.html', page('y')]),
+      await upload('', ['guarded.bin', 'y']),
+    ])
+      expect([refused.status, await refused.text()]).to.deep.equal([409, 'guarded'])
+    expect(await site.site.find('/guarded.html')).to.have.property('resource')
+    expect(await site.site.find('/guarded.bin')).to.equal(undefined)
+    const stamped = await upload('', ['stamped.html', 'raw'], ['beside.bin', 'x'])
+    expect(new URL(stamped.url).search).to.equal('?done=upload')
+    const stored = await site.site.find('/stamped.html')
+    expect(Buffer.from(stored?.bytes ?? []).toString()).to.include('trueraw')
+    const renamed = await submit({ do: 'rename', member: 'free.txt', name: 'freed.txt' })
+    expect(new URL(renamed.url).search).to.equal('?done=rename')
+  })
+
   it('REA-6 files of desktop systems run nothing', async () => {
     site = await reactingSite(
       { '/t.html': page(trigger({ action: answering(409, 'guarded') })) },
