@@ -14,6 +14,7 @@ import { absent } from '../../pipeline/refusals.ts'
 import { largestDocument } from '../../pipeline/site/site.ts'
 import { type StagedBlob, StagingError } from '../../pipeline/store/blobs.ts'
 import { inTurns } from '../../pipeline/tree/steps.ts'
+import { checkWritable } from '../access/scope-authority.ts'
 import { visible } from '../access/visibility.ts'
 import type { Exchange, Handler } from '../exchange.ts'
 import { isServerOwned } from '../locks/guard.ts'
@@ -22,10 +23,13 @@ import { isCollection } from '../places/place.ts'
 import { move } from './copy-move.ts'
 import { remove } from './delete.ts'
 import { mkcol } from './mkcol.ts'
-import { put } from './put.ts'
+import { admitPut, put } from './put.ts'
 
 /** Bytes of a form that brings no files, and of each field of one that does. */
 const LONGEST_FORM = 64 * 1024
+
+/** Files that a refusal names. */
+const NAMED = 20
 
 /** Fields of a form that brings files. */
 const FIELDS = new Set(['do', 'replace'])
@@ -123,8 +127,8 @@ interface Waiting {
 }
 
 /**
- * The form that brings files. They go to the staging area while they arrive, documents to memory; all names are looked at
- * before the first of them is stored.
+ * The form that brings files. They go to the staging area while they arrive, documents to memory; all of them are looked
+ * at before the first is stored.
  *
  * @returns what was done
  */
@@ -211,18 +215,38 @@ function memoryFor({ mount }: Exchange, hold: (bytes: number) => void) {
   }
 }
 
+/** Stores files one after the other, once nothing that can be said of them beforehand is against any of them. */
 async function store(exchange: Exchange, files: readonly Waiting[], replace: boolean): Promise<void> {
   if (files.length === 0) throw new Fault(400, 'BadRequest', 'The form brings no file.')
-  if (!replace)
-    for (const { name, path } of files)
-      if (await exchange.mount.view.find(path))
-        throw new Fault(412, 'PreconditionFailed', `There is a file named ${name} already; nothing was stored.`)
-  for (const { path, type, size, body } of files) {
+  const paths = new Set<string>()
+  for (const { name, path } of files) {
+    if (paths.has(path)) throw new Fault(400, 'BadRequest', `The form brings ${name} twice; nothing was stored.`)
+    paths.add(path)
+    checkWritable(exchange.author.scope, path)
+    if (!replace && (await exchange.mount.view.find(path)))
+      throw new Fault(412, 'PreconditionFailed', `There is a file named ${name} already; nothing was stored.`)
+  }
+  const requests = files.map(({ path, type, size, body }) => {
     const fields: Record<string, string> = { 'content-length': String(size) }
     if (type !== undefined) fields['content-type'] = type
     if (!replace) fields['if-none-match'] = '*'
-    await act(part => put(part, true), { ...acting(exchange, 'PUT', path, fields), body })
-  }
+    return { ...acting(exchange, 'PUT', path, fields), body }
+  })
+  for (const request of requests) await admitPut(request, true)
+  for (const [i, request] of requests.entries())
+    try {
+      await act(part => put(part, true), request)
+    } catch (error) {
+      throw error instanceof Fault && i > 0 ? afterOthers(error, files, i) : error
+    }
+}
+
+/** Names what a form has stored before one of its files was refused: who sends it again needs to know. */
+function afterOthers(fault: Fault, files: readonly Waiting[], refused: number): Fault {
+  const names = files.slice(0, refused).map(({ name }) => name)
+  const listed = names.length > NAMED ? [...names.slice(0, NAMED), `${names.length - NAMED} more`] : names
+  const message = `${files[refused]?.name}: ${fault.message} Stored before it: ${listed.join(', ')}.`
+  return new Fault(fault.status, fault.kind, message, fault.details)
 }
 
 function tooLong(what: string, cap: number): Fault {

@@ -47,6 +47,20 @@ export async function put(
   checkWritable(author.scope, path)
   checkBodyFields(exchange)
   if (header(exchange, 'range') !== undefined) return writeElements(exchange, 'put')
+  const node = await admitPut(exchange, needsParent)
+  const upload = readUpload(exchange, needsParent)
+  if (!node) await clearWay(mount, path)
+  if (node?.place.isHelper || (!node && (await mount.view.isHelper(path)))) return putHelper(exchange, upload)
+  return putOrdinary(exchange, upload, node)
+}
+
+/**
+ * What can be said of a file before its bytes are looked at; nothing changes.
+ *
+ * @returns what stands there
+ */
+export async function admitPut(exchange: Exchange, needsParent: boolean): Promise<Node | undefined> {
+  const { path, mount } = exchange
   if (path.endsWith('/')) throw new Fault(400, 'InvalidPath', 'A file has no slash at the end of its name.')
   const node = await mount.view.find(path)
   await checkConditions(exchange, node)
@@ -54,10 +68,7 @@ export async function put(
   if (node && isCollection(node))
     throw new Fault(405, 'MethodNotAllowed', 'There is a collection of this name; it cannot be written like a file.')
   if (needsParent && !node) await requireParent(exchange, path)
-  const upload = readUpload(exchange, needsParent)
-  if (!node) await clearWay(mount, path)
-  if (node?.place.isHelper || (!node && (await mount.view.isHelper(path)))) return putHelper(exchange, upload)
-  return putOrdinary(exchange, upload, node)
+  return node
 }
 
 /**

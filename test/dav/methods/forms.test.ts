@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import type { Received } from '../../support/http.ts'
-import { changesNothing, outcomeOf, startWire, type Wire } from '../wire.ts'
+import { basic, changesNothing, outcomeOf, startWire, type Wire } from '../wire.ts'
 
 describe('forms of listings', () => {
   let wire: Wire
@@ -17,6 +17,7 @@ describe('forms of listings', () => {
             credentials: [
               { user: 'editor', password: 'a known password' },
               { user: 'reader', password: 'pw', write: false },
+              { user: 'part', password: 'pw', scope: ['/f/', '/f/p*'], write: true },
             ],
           },
         ],
@@ -32,15 +33,20 @@ describe('forms of listings', () => {
   const post = (fields: Record<string, string>, more: Record<string, string> = own, path = '/f/'): Promise<Received> =>
     wire.dav('POST', path, { 'Content-Type': FORM, ...more }, new URLSearchParams(fields).toString())
 
-  function send(files: [name: string, content: string][], fields: Record<string, string>): Promise<Received> {
+  function send(
+    files: [name: string, content: string][],
+    fields: Record<string, string>,
+    more: Record<string, string> = own,
+  ): Promise<Received> {
     const parts = [
       ...Object.entries(fields).map(([name, value]) => `form-data; name="${name}"\r\n\r\n${value}`),
       ...files.map(
-        ([name, text]) => `form-data; name="file"; filename="${name}"\r\nContent-Type: text/plain\r\n\r\n${text}`,
+        ([name, text]) =>
+          `form-data; name="file"; filename="${name}"\r\nContent-Type: ${name.endsWith('.xml') ? 'text/xml' : 'text/plain'}\r\n\r\n${text}`,
       ),
     ]
     const body = `${parts.map(part => `--XX\r\nContent-Disposition: ${part}\r\n`).join('')}--XX--\r\n`
-    return wire.dav('POST', '/f/', { 'Content-Type': 'multipart/form-data; boundary=XX', ...own }, body)
+    return wire.dav('POST', '/f/', { 'Content-Type': 'multipart/form-data; boundary=XX', ...more }, body)
   }
 
   it('DAV-40 makes a folder, renames and deletes, and leads back', async () => {
@@ -93,6 +99,45 @@ describe('forms of listings', () => {
     expect(outcomeOf(again)).to.equal('412 PreconditionFailed')
     expect((await send([['one.txt', 'y']], { do: 'upload', replace: 'yes' })).status).to.equal(303)
     expect((await wire.dav('GET', '/f/one.txt')).text).to.equal('y')
+  })
+
+  it('DAV-40 DAV-8 nothing of a form is stored where a file of it cannot be', async () => {
+    const lockinfo =
+      '<D:lockinfo xmlns:D="DAV:"><D:lockscope><D:exclusive/></D:lockscope><D:locktype><D:write/></D:locktype></D:lockinfo>'
+    await wire.dav('MKCOL', '/f/taken')
+    await wire.dav('PUT', '/f/locked.txt', {}, 'x')
+    const lock = await wire.dav('LOCK', '/f/locked.txt', {}, lockinfo)
+    for (const [outcome, ...names] of [
+      ['400 BadRequest', 'twice.txt', 'twice.txt'],
+      ['400 BadRequest', 'caf\u00e9.txt', 'cafe\u0301.txt'],
+      ['405 MethodNotAllowed', 'first.txt', 'taken'],
+      ['423 Locked', 'first.txt', 'locked.txt'],
+    ]) {
+      const files = names.map((name): [string, string] => [name, 'y'])
+      const refused = await changesNothing(wire.server, () => send(files, { do: 'upload', replace: 'yes' }))
+      expect(outcomeOf(refused), names.join()).to.equal(outcome)
+    }
+    const Authorization = basic('part', 'pw')
+    const two: [string, string][] = [
+      ['p.txt', 'y'],
+      ['q.txt', 'y'],
+    ]
+    const partly = await changesNothing(wire.server, () => send(two, { do: 'upload' }, { ...own, Authorization }))
+    expect(outcomeOf(partly)).to.equal('403 Forbidden')
+    await wire.dav('UNLOCK', '/f/locked.txt', { 'Lock-Token': lock.headers['lock-token'] })
+  })
+
+  it('DAV-40 a file that is refused after others were stored is told with them', async () => {
+    const files: [string, string][] = [
+      ['before.txt', 'x'],
+      ['broken.xml', '<a>'],
+      ['after.txt', 'x'],
+    ]
+    const broken = await send(files, { do: 'upload' })
+    expect(outcomeOf(broken)).to.match(/^422 /)
+    expect(broken.text).to.include('broken.xml').and.to.include('Stored before it: before.txt.')
+    expect((await wire.dav('GET', '/f/before.txt')).status).to.equal(200)
+    expect((await wire.dav('GET', '/f/after.txt')).status).to.equal(404)
   })
 
   const REFUSED: [what: string, outcome: string, fields: Record<string, string>, more?: Record<string, string>][] = [
