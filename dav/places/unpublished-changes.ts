@@ -104,8 +104,9 @@ async function fileToHelperName(exchange: Exchange, relocation: Relocation): Pro
 }
 
 /**
- * The same for a collection, with everything that the mount shows in it (DAV-73). If the original cannot go, or is not what
- * was kept any more, what stood under the helper name stands there again.
+ * The same for a collection, with everything that the mount shows in it (DAV-73). It is put together out of sight and takes the
+ * helper name in one commit, so that whoever is stopped meanwhile leaves there what was before, or the whole. If the original
+ * cannot go, or is not what was kept any more, what stood under the helper name stands there again.
  */
 async function treeToHelperName(exchange: Exchange, relocation: Relocation): Promise<void> {
   const { op, source, to, deep, replaced, check } = relocation
@@ -113,29 +114,40 @@ async function treeToHelperName(exchange: Exchange, relocation: Relocation): Pro
   const { unpublished, view } = mount
   const { path: from } = source.resource
   await check()
-  const before = replaced?.resource.path
-  const aside = `/._${randomUUID().slice(0, 8)}${before?.endsWith('/') ? '/' : ''}`
-  if (before !== undefined) await unpublished.transfer('move', before, aside, true)
+  const standing = replaced?.resource.path
+  const [made, before] = [outOfSight('/'), outOfSight(standing?.endsWith('/') ? '/' : '')]
+  let isThere = false
   try {
     const kept = await sumsOf(mount, from)
-    await unpublished.makeCollection(to, await view.properties(source))
+    await unpublished.makeCollection(made, await view.properties(source))
     if (deep)
       for await (const node of shownBelow(mount, from)) {
-        const path = to + node.resource.path.slice(from.length)
+        const path = made + node.resource.path.slice(from.length)
         if (node.resource.kind === 'collection') await unpublished.makeCollection(path, await view.properties(node))
         else await keepAside(exchange, node, path)
       }
+    isThere = await unpublished.replace(
+      made,
+      to,
+      standing === undefined ? undefined : { path: standing, aside: before },
+    )
+    if (!isThere) throw changedMeanwhile()
     if (op === 'move')
       await source.place.remove(exchange, source, async () => {
         await check()
         if ((await sumsOf(mount, from)) !== kept) throw changedMeanwhile()
       })
   } catch (error) {
-    await unpublished.remove(to)
-    if (before !== undefined) await unpublished.transfer('move', aside, before, true)
+    if (isThere && standing !== undefined) await unpublished.replace(before, standing, { path: to, aside: made })
+    await unpublished.remove(isThere && standing === undefined ? to : made)
     throw error
   }
-  if (before !== undefined) await afterCommit(mount, () => unpublished.remove(aside))
+  if (standing !== undefined) await afterCommit(mount, () => unpublished.remove(before))
+}
+
+/** A name that no listing shows. @param end of a collection: a slash */
+function outOfSight(end: '/' | ''): string {
+  return `/._${randomUUID().slice(0, 8)}${end}`
 }
 
 /** What tells whether anything below a collection of the site, or kept unpublished there, has changed. */

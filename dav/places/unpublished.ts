@@ -182,6 +182,19 @@ export class Unpublished {
   }
 
   /**
+   * Gives what is kept under one name another, in one commit with what stands there.
+   *
+   * @param standing what stands there and where it goes
+   * @returns false when one of them is gone, or something else stands there
+   * @throws Fault 414 where the path of something in it would become too long
+   */
+  async replace(from: string, to: string, standing?: { path: string; aside: string }): Promise<boolean> {
+    const changes: Change[] = [{ op: 'move', from, to, expectTo: 'absent', longest: LONGEST_PATH }]
+    if (standing) changes.unshift({ op: 'move', from: standing.path, to: standing.aside })
+    return this.#commitAt(to, changes)
+  }
+
+  /**
    * Commits changes with the unpublished collections that a path needs; others may make some of these at the same time.
    *
    * @returns false when something else was not as the changes need it

@@ -93,6 +93,29 @@ describe('helper files at once', () => {
     expect((await dav('GET', `${at}.Trashes/c/old.txt`)).status).to.equal(404)
   })
 
+  for (const [what, old] of [
+    ['what stands there', 200],
+    ['nothing', 404],
+  ] as const)
+    it(`DAV-8 at every moment of a rename to a helper name, ${what} is there or the whole collection`, async () => {
+      for (const name of ['c/', '.Trashes/']) await dav('MKCOL', at + name)
+      if (old === 200) await dav('MKCOL', `${at}.Trashes/c/`)
+      if (old === 200) await dav('PUT', `${at}.Trashes/c/old.txt`, {}, 'old')
+      for (const name of ['c/x.txt', 'c/y.txt']) await dav('PUT', at + name, {}, name)
+      const seen = new Set<string>()
+      const look = async () => {
+        const files = ['', 'old.txt', 'x.txt', 'y.txt'].map(name => dav('GET', `${at}.Trashes/c/${name}`))
+        seen.add((await Promise.all(files)).map(({ status }) => status).join())
+      }
+      Site.prototype.commit = async function (...order) {
+        await look()
+        return commit.apply(this, order)
+      }
+      await dav('MOVE', `${at}c/`, to(`${at}.Trashes/c/`))
+      await look()
+      expect([...seen]).to.deep.equal([`${old},${old},404,404`, '200,404,200,200'])
+    })
+
   it('DAV-8 what stood under a helper name stays when a document cannot be kept there', async () => {
     for (const name of ['x.html', '~$x']) await dav('PUT', at + name, {}, name)
     beforeCommit('put', () => Promise.reject(new Error('no room')))
