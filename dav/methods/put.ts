@@ -141,7 +141,7 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
       const { leases, store } = mount.site
       return leases.hold(store.name, [path], async () => {
         const replaced = await checkAgain(exchange)
-        const draft = await storeDraft(mount, path, { type, language, shown }, needsParent)
+        const draft = await storeDraft(exchange, path, { type, language, shown }, needsParent)
         return answer(upload, draft, replaced !== undefined)
       })
     }

@@ -9,6 +9,7 @@ import type { Property, Resource } from '../../pipeline/store/resource.ts'
 import { putDocument } from '../../pipeline/write/document.ts'
 import { ensureParents, nameTaken, parentMissing } from '../../pipeline/write/places.ts'
 import { type UnpublishedFile, unpublishedPut } from '../../pipeline/write/unpublished.ts'
+import { checkLaterLoss } from '../access/later-changes.ts'
 import { checkWritable, scopeAuthority } from '../access/scope-authority.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Mount } from '../mount.ts'
@@ -33,15 +34,16 @@ export interface DraftFacts {
  *
  * @param needsParent its collection must exist; otherwise missing collections are made (DAV-14)
  * @returns its state
- * @throws Fault 409 `ParentDirectoryMissing`
+ * @throws Fault 409 `ParentDirectoryMissing`, 403 over configuration that the author must leave alone
  */
 export async function storeDraft(
-  mount: Mount,
+  exchange: Pick<Exchange, 'mount' | 'configure'>,
   path: string,
   facts: DraftFacts,
   needsParent: boolean,
 ): Promise<Resource | undefined> {
   const { type, language, shown, properties = [] } = facts
+  await checkLaterLoss(exchange, path)
   const changes = unpublishedPut({
     path,
     content: NOTHING,
@@ -50,7 +52,7 @@ export async function storeDraft(
     ...(language !== undefined && { language }),
     ...(shown !== undefined && { shown }),
   })
-  return (await storeBeside(mount, path, changes, needsParent)).get(path)
+  return (await storeBeside(exchange.mount, path, changes, needsParent)).get(path)
 }
 
 /**
@@ -118,7 +120,8 @@ export async function endOutdated({ site, unpublished }: Mount, path: string): P
  *
  * @throws Fault 412 when something was made there in the meantime, or what scope and pipeline refuse it with
  */
-export async function makeEmpty({ mount, author, path }: Exchange): Promise<void> {
+export async function makeEmpty(exchange: Exchange): Promise<void> {
+  const { mount, author, path } = exchange
   checkWritable(author.scope, path)
   if (await mount.view.find(path))
     throw new Fault(412, 'PreconditionFailed', 'Something was made at this address in the meantime.')
@@ -126,7 +129,7 @@ export async function makeEmpty({ mount, author, path }: Exchange): Promise<void
   if (await mount.view.isHelper(path)) {
     await storeHelper(mount, { path, content: NOTHING, type }, true)
   } else if (kindOf(type) !== 'blob') {
-    await storeDraft(mount, path, { type }, true)
+    await storeDraft(exchange, path, { type }, true)
   } else {
     const authority = scopeAuthority(author.scope)
     const mark = mount.unpublished.coverAt(path)

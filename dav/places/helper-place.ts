@@ -74,7 +74,7 @@ async function publish(
   if (kindOf(type) !== 'blob' && file.resource.size === 0) {
     await mount.site.leases.hold(mount.site.store.name, [to], async () => {
       await check()
-      await storeDraft(mount, to, { ...facts, properties }, true)
+      await storeDraft(exchange, to, { ...facts, properties }, true)
     })
     return version
   }

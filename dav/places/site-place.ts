@@ -5,7 +5,6 @@ import { perform } from '../../pipeline/operation.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { removeTree, transferTree } from '../../pipeline/write/collection.ts'
 import { deleteDocument } from '../../pipeline/write/document.ts'
-import { refuseConfiguring } from '../../pipeline/write/may-configure.ts'
 import { writeProperties } from '../../pipeline/write/properties.ts'
 import { scopeAuthority } from '../access/scope-authority.ts'
 import type { Exchange } from '../exchange.ts'
@@ -30,13 +29,8 @@ export const sitePlace: Place = {
     else await removeFile(exchange, path, check)
     await afterCommit(mount, () => mount.unpublished.remove(path))
   },
-  async relocate(exchange, relocation) {
-    if (!relocation.toHelper) return relocateOnSite(exchange, relocation)
-    // The document goes a little later, when nobody is there any more who could be refused.
-    const { path } = relocation.source.resource
-    if (relocation.op === 'move' && !exchange.configure)
-      await refuseConfiguring(exchange.mount.site, [{ op: 'delete', path, expect: 0 }], [])
-    return toHelperName(exchange, relocation)
+  relocate(exchange, relocation) {
+    return relocation.toHelper ? toHelperName(exchange, relocation) : relocateOnSite(exchange, relocation)
   },
 }
 

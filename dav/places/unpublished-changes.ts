@@ -7,6 +7,7 @@ import { memoryBlob } from '../../pipeline/store/blobs.ts'
 import { nameTaken } from '../../pipeline/write/places.ts'
 import { describeChange, type PropertyPatch } from '../../pipeline/write/properties.ts'
 import { unpublishedPut } from '../../pipeline/write/unpublished.ts'
+import { checkLaterLoss } from '../access/later-changes.ts'
 import type { Exchange } from '../exchange.ts'
 import { afterCommit } from '../locks/after-commit.ts'
 import type { Mount } from '../mount.ts'
@@ -49,9 +50,10 @@ export function relocating(
  */
 export function transferring(exchange: Exchange, relocation: Relocation): Promise<void> {
   const { mount } = exchange
-  const { op, source, to, deep } = relocation
+  const { op, source, to, toHelper, deep } = relocation
   const { path: from } = source.resource
   return relocating(exchange, relocation, async () => {
+    if (!toHelper) await checkLaterLoss(exchange, to)
     if (!(await mount.unpublished.transfer(op, from, to, deep))) throw absent()
     if (mount.names.of(parentOf(to))) return
     await requireSiteParent(mount, to, expect =>
@@ -94,6 +96,7 @@ async function fileToHelperName(exchange: Exchange, relocation: Relocation): Pro
     // It may have been written since it was found.
     const node = await mount.view.find(from)
     if (!node || isCollection(node)) throw absent()
+    if (op === 'move') await checkLaterLoss(exchange, from)
     await keepAside(exchange, node, to, await mount.view.find(to))
     if (!mount.names.of(parentOf(to)))
       await requireSiteParent(mount, to, expect => ({ op: 'delete', path: to, expect }))
@@ -114,6 +117,7 @@ async function treeToHelperName(exchange: Exchange, relocation: Relocation): Pro
   const { unpublished, view } = mount
   const { path: from } = source.resource
   await check()
+  if (op === 'move') await checkLaterLoss(exchange, from)
   const standing = replaced?.resource.path
   const [made, before] = [outOfSight('/'), outOfSight(standing?.endsWith('/') ? '/' : '')]
   let isThere = false

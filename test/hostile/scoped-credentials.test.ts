@@ -35,6 +35,7 @@ describe("a credential's scope as boundary: who may configure", () => {
     await put(server, '/part/sub/deep/trigger.html', page(TRIGGER))
     await put(server, '/part/empty/x.html', page('x'))
     await put(server, '/part/rules.txt', page(OPEN), 'text/plain')
+    for (const name of ['draft.html', '~$e']) await limited('PUT', `/part/${name}`, {}, '')
   })
 
   const url = (path: string) => ({ Destination: path })
@@ -61,6 +62,11 @@ describe("a credential's scope as boundary: who may configure", () => {
     ['a copy of a collection with a trigger', 'COPY', '/part/sub/', url('/part/sub2/'), undefined],
     ['a copy over a collection with a trigger', 'COPY', '/part/empty/', url('/part/sub/'), undefined],
     ['a copy over rules', 'COPY', '/part/rules.txt', url('/part/rules.html'), undefined],
+    ['an empty file over rules, which would replace them later', 'PUT', '/part/rules.html', {}, ''],
+    ['a draft renamed over rules', 'MOVE', '/part/draft.html', url('/part/rules.html'), undefined],
+    ['a copy of a draft over rules', 'COPY', '/part/draft.html', url('/part/rules.html'), undefined],
+    ['an empty work file renamed over rules', 'MOVE', '/part/~$e', url('/part/rules.html'), undefined],
+    ['a copy of an empty work file over rules', 'COPY', '/part/~$e', url('/part/rules.html'), undefined],
   ]
   for (const [what, method, path, fields, body] of cases)
     it(`SEC-10 refuses ${what}, and changes nothing`, async () => {
@@ -74,6 +80,14 @@ describe("a credential's scope as boundary: who may configure", () => {
       expect((await client(server.port)('PUT', '/secret.html', {}, page('x'))).status).to.equal(401)
     })
 
+  it('SEC-10 rules that somebody else is saving are not put aside', async () => {
+    expect((await whole('PUT', '/part/rules.html', {}, '')).status).to.equal(204)
+    const aside = { Destination: `${server.mountUrl}/part/~$aside` }
+    expect((await limited('MOVE', '/part/rules.html', aside)).status).to.equal(403)
+    expect((await limited('PUT', '/part/rules.html', {}, '')).status).to.equal(403)
+    expect((await whole('MOVE', '/part/rules.html', aside)).status).to.equal(201)
+  })
+
   it('SEC-10 everything else is written as before, beside configuration too', async () => {
     expect((await limited('PUT', '/part/plain.html', {}, page('<p>x</p>'))).status).to.equal(201)
     expect((await limited('PUT', '/part/list.html', {}, page(`<ul id="l"><li>y</ul>${TRIGGER}`))).status).to.equal(204)
@@ -81,6 +95,9 @@ describe("a credential's scope as boundary: who may configure", () => {
     expect(posted.status).to.be.oneOf([200, 201, 206])
     const moved = { Destination: `${server.mountUrl}/part/rules2.html` }
     expect((await limited('MOVE', '/part/rules.html', moved)).status).to.equal(201)
+    expect((await limited('PUT', '/part/plain.html', {}, '')).status).to.equal(204)
+    const over = { Destination: `${server.mountUrl}/part/plain.html` }
+    expect((await limited('MOVE', '/part/draft.html', over)).status).to.equal(204)
     expect((await limited('DELETE', '/part/plain.html')).status).to.equal(204)
   })
 
