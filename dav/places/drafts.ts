@@ -115,6 +115,11 @@ export async function endOutdated({ site, unpublished }: Mount, path: string): P
   }
 }
 
+async function requireFree({ view }: Mount, path: string): Promise<void> {
+  if (!(await view.find(path))) return
+  throw new Fault(412, 'PreconditionFailed', 'Something was made at this address in the meantime.')
+}
+
 /**
  * Makes the empty resource that LOCK on an unmapped path promises (DAV-81): a draft, a helper file, or an empty blob.
  *
@@ -123,13 +128,17 @@ export async function endOutdated({ site, unpublished }: Mount, path: string): P
 export async function makeEmpty(exchange: Exchange): Promise<void> {
   const { mount, author, path } = exchange
   checkWritable(author.scope, path)
-  if (await mount.view.find(path))
-    throw new Fault(412, 'PreconditionFailed', 'Something was made at this address in the meantime.')
+  await requireFree(mount, path)
   const type = storedType(path, undefined)
   if (await mount.view.isHelper(path)) {
     await storeHelper(mount, { path, content: NOTHING, type }, true)
   } else if (kindOf(type) !== 'blob') {
-    await storeDraft(exchange, path, { type }, true)
+    // A draft covers what is older: what a visitor stores in the meantime comes before it and is found, or after it.
+    const { leases, store } = mount.site
+    await leases.hold(store.name, [path], async () => {
+      await requireFree(mount, path)
+      await storeDraft(exchange, path, { type }, true)
+    })
   } else {
     const authority = scopeAuthority(author.scope)
     const mark = mount.unpublished.coverAt(path)

@@ -5,7 +5,9 @@ import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
 import { Site } from '../../../pipeline/site/site.ts'
 import type { Change } from '../../../pipeline/store/commit.ts'
+import { put } from '../../support/content.ts'
 import type { Client, Received } from '../../support/http.ts'
+import { lockInfo } from '../locks/locking.ts'
 import { inNewFolders, propertyUpdate, to, type Wire } from '../wire.ts'
 
 const { commit } = Site.prototype
@@ -115,6 +117,20 @@ describe('helper files at once', () => {
       await look()
       expect([...seen]).to.deep.equal([`${old},${old},404,404`, '200,404,200,200'])
     })
+
+  it('DAV-81 LOCK of a free name does not cover what a visitor stores there meanwhile', async () => {
+    let stored: Promise<void> | undefined
+    Site.prototype.commit = async function (...order) {
+      if (this !== wire.server.site && stored === undefined) {
+        stored = put(wire.server, `${at}x.html`, '<p>visitor')
+        await setTimeout(100)
+      }
+      return commit.apply(this, order)
+    }
+    expect((await dav('LOCK', `${at}x.html`, {}, lockInfo())).status).to.equal(201)
+    await stored
+    expect((await dav('GET', `${at}x.html`)).text).to.equal('<p>visitor')
+  })
 
   it('DAV-8 what stood under a helper name stays when a document cannot be kept there', async () => {
     for (const name of ['x.html', '~$x']) await dav('PUT', at + name, {}, name)
