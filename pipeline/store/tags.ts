@@ -50,12 +50,19 @@ function stat(properties: string, members: string): string {
   return sha256(`0\n${properties}\n${members}\n`)
 }
 
+/** What a line is made of beside the name. */
+export type Listed = Pick<Resource, 'digest' | 'size' | 'type' | 'shown' | 'modified' | 'properties' | 'members'>
+
 /** The line that a resource contributes to the K of its collection, LF included. */
+function lineOf(name: string, isCollection: boolean, listed: Listed): string {
+  if (isCollection) return `D\t${name}\t${stat(listed.properties, listed.members ?? ZERO)}\n`
+  const { digest, size, type, properties } = listed
+  return `F\t${name}\t${digest}\t${size}\t${type}\t${shownSeconds(listed)}\t${properties}\n`
+}
+
+/** The same of a resource that has its path. */
 export function line(resource: Resource): string {
-  const name = nameOf(resource.path)
-  if (resource.kind === 'collection') return `D\t${name}\t${stat(resource.properties, resource.members ?? ZERO)}\n`
-  const { digest, size, type, properties } = resource
-  return `F\t${name}\t${digest}\t${size}\t${type}\t${shownSeconds(resource)}\t${properties}\n`
+  return lineOf(nameOf(resource.path), resource.kind === 'collection', resource)
 }
 
 /** Tag of a collection at depth 0, without quotes: `d0-` and 64 hex digits. */
@@ -76,6 +83,11 @@ export function fileTag(file: Resource): string {
 /** What a resource adds to the K of its collection, as a number below 2^256. */
 export function weight(resource: Resource): bigint {
   return BigInt(`0x${sha256(line(resource))}`)
+}
+
+/** The same of one whose name is known. */
+export function weightOf(name: string, isCollection: boolean, listed: Listed): bigint {
+  return BigInt(`0x${sha256(lineOf(name, isCollection, listed))}`)
 }
 
 /** What one dead property adds to P, as a number below 2^256. */

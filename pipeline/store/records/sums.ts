@@ -1,7 +1,7 @@
 /** Sums of collections (K of DAV-52) while commits run: what collections gain and lose, and sums made anew from members. */
 
-import { addTo, weight, ZERO } from '../tags.ts'
-import { pathOf, type ResourceRow, resourceOf } from './rows.ts'
+import { addTo, weightOf, ZERO } from '../tags.ts'
+import { pathOf, type ResourceRow } from './rows.ts'
 
 /** What a collection has to gain: its sum modulo 2^256, and the commit that last changed its membership, if one did. */
 interface Pending {
@@ -13,9 +13,55 @@ interface Pending {
 /** What is pending in one site, by path of the collection. */
 export type Sums = Map<string, Pending>
 
+/** What sums read of a row, in the order of `SummedTuple`. */
+export const SUMMED_COLUMNS =
+  'folder, name, kind, digest, size, type, modified, shown, properties, members, unlisted'
+
+/** A row that is summed up. */
+export type SummedRow = Pick<
+  ResourceRow,
+  | 'folder'
+  | 'name'
+  | 'kind'
+  | 'digest'
+  | 'size'
+  | 'type'
+  | 'modified'
+  | 'shown'
+  | 'properties'
+  | 'members'
+  | 'unlisted'
+>
+
+/** The same as columns. */
+export type SummedTuple = readonly [
+  folder: string,
+  name: string,
+  kind: number,
+  digest: string,
+  size: number,
+  type: string,
+  modified: number,
+  shown: number | null,
+  properties: string | null,
+  members: string | null,
+  unlisted: number,
+]
+
+/** A row of its columns. */
+export function summedRow(tuple: SummedTuple): SummedRow {
+  const [folder, name, kind, digest, size, type, modified, shown, properties, members, unlisted] = tuple
+  return { folder, name, kind, digest, size, type, modified, shown, properties, members, unlisted }
+}
+
 /** What a row adds to the sum of its collection. */
-export function share(row: ResourceRow): bigint {
-  return row.unlisted === 1 || row.folder === '' ? 0n : weight(resourceOf(row))
+export function share(row: SummedRow): bigint {
+  const { folder, name, kind, digest, size, type, modified, unlisted } = row
+  if (unlisted === 1 || folder === '') return 0n
+  const shown = row.shown ?? undefined
+  const properties = row.properties ?? ZERO
+  const members = row.members ?? undefined
+  return weightOf(name, kind === 0, { digest, size, type, modified, shown, properties, members })
 }
 
 function pendingOf(sums: Sums, collection: string): Pending {
@@ -52,10 +98,10 @@ export function mergeSums(into: Sums, from: Sums): void {
  * @param collection path of that collection
  * @returns sums by path, null for 64 zeros; the collection itself comes last
  */
-export function sumsOf(rows: Iterable<ResourceRow>, collection: string): Map<string, string | null> {
+export function sumsOf(rows: Iterable<SummedRow>, collection: string): Map<string, string | null> {
   const shares = new Map<string, bigint>()
-  const collections: ResourceRow[] = []
-  const add = (row: ResourceRow) => shares.set(row.folder, (shares.get(row.folder) ?? 0n) + share(row))
+  const collections: SummedRow[] = []
+  const add = (row: SummedRow) => shares.set(row.folder, (shares.get(row.folder) ?? 0n) + share(row))
   for (const row of rows) {
     if (row.kind === 0) collections.push(row)
     else add(row)

@@ -2,6 +2,7 @@
 
 import { DERIVATION } from '../../derivation.ts'
 import { COLUMNS, type ResourceRow } from '../../records/rows.ts'
+import { SUMMED_COLUMNS, type SummedTuple } from '../../records/sums.ts'
 import { BUNDLED_AT, ofFile } from '../bundles.ts'
 import type { Database } from '../database.ts'
 import { SPLICES, type SpliceRow } from '../splices.ts'
@@ -58,7 +59,7 @@ export function prepareStatements(database: Database) {
     ),
 
     find: database.prepare<ResourceRow>(`SELECT ${COLUMNS} FROM resource WHERE site = ? AND folder = ? AND name = ?`),
-    below: database.prepare<ResourceRow>(`SELECT ${COLUMNS} FROM resource WHERE ${BELOW}`),
+    summedBelow: database.prepareTuples<SummedTuple>(`SELECT ${SUMMED_COLUMNS} FROM resource WHERE ${BELOW}`),
     longerBelow: database.prepare<Pick<ResourceRow, 'folder' | 'name' | 'kind'>>(
       `SELECT folder, name, kind FROM resource WHERE ${BELOW} AND octet_length(folder) + octet_length(name) + (kind = 0) > ? LIMIT 1`,
     ),

@@ -4,7 +4,7 @@
  */
 
 import { endOf, parentOf, splitPath } from '../../paths.ts'
-import { gain, type Sums, share, sumsOf } from '../../records/sums.ts'
+import { gain, type Sums, share, summedRow, sumsOf } from '../../records/sums.ts'
 import { addTo, ZERO } from '../../tags.ts'
 import type { Statements } from './statements.ts'
 
@@ -34,7 +34,7 @@ export function flushSums(statements: Statements, site: number, sums: Sums): voi
 
 /** Writes the sums of all collections below one, and its own, anew from their members; for copies and repairs. */
 export function rebuildSums(statements: Statements, site: number, collection: string): void {
-  const rows = statements.below.all(site, collection, endOf(collection))
+  const rows = statements.summedBelow.all(site, collection, endOf(collection)).map(summedRow)
   for (const [path, sum] of sumsOf(rows, collection)) {
     const { folder, name } = splitPath(path)
     statements.member.run(sum, site, folder, name)
