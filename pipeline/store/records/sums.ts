@@ -14,23 +14,12 @@ interface Pending {
 export type Sums = Map<string, Pending>
 
 /** What sums read of a row, in the order of `SummedTuple`. */
-export const SUMMED_COLUMNS =
-  'folder, name, kind, digest, size, type, modified, shown, properties, members, unlisted'
+export const SUMMED_COLUMNS = 'folder, name, kind, digest, size, type, modified, shown, properties, members, unlisted'
 
 /** A row that is summed up. */
 export type SummedRow = Pick<
   ResourceRow,
-  | 'folder'
-  | 'name'
-  | 'kind'
-  | 'digest'
-  | 'size'
-  | 'type'
-  | 'modified'
-  | 'shown'
-  | 'properties'
-  | 'members'
-  | 'unlisted'
+  'folder' | 'name' | 'kind' | 'digest' | 'size' | 'type' | 'modified' | 'shown' | 'properties' | 'members' | 'unlisted'
 >
 
 /** The same as columns. */

@@ -156,7 +156,7 @@ export function prepareStatements(database: Database) {
     copyProperties: run(
       'INSERT INTO property (id, namespace, name, value) SELECT ?, namespace, name, value FROM property WHERE id = ?',
     ),
-    removePropertiesBelow: run(`DELETE FROM property WHERE id IN (${IDS_BELOW})`),
+    removePropertiesBelow: run(`DELETE FROM property WHERE id IN (${IDS_BELOW} AND properties NOTNULL)`),
 
     useBlob: run(
       `INSERT INTO blob (digest, size, sha1, md5) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET unused = NULL,
@@ -216,6 +216,6 @@ export function prepareCopies(database: Database) {
     `INSERT INTO entry (site, key, id, item) SELECT copy.site, entry.key, copy.id, entry.item ${pairs}
      JOIN entry ON entry.id = original.id WHERE ${below}`,
     `INSERT INTO property (id, namespace, name, value) SELECT copy.id, property.namespace, property.name, property.value
-     ${pairs} JOIN property ON property.id = original.id WHERE ${below}`,
+     ${pairs} JOIN property ON property.id = original.id WHERE ${below} AND copy.properties NOTNULL`,
   ].map(sql => database.prepare(sql))
 }
