@@ -1,7 +1,7 @@
 /** Changing the trees of constructed elements (SES-144): they stay trees, and no deeper than documents may be. */
 
 import { cloneNode, cloningElement } from '../../tree/clone.ts'
-import { checkNames, MAX_DEPTH, TreeError } from '../../tree/limits.ts'
+import { checkNames, LONGEST_NAME, MAX_DEPTH, TreeError } from '../../tree/limits.ts'
 import { isShort } from '../../tree/long-text.ts'
 import {
   type ChildNode,
@@ -240,8 +240,8 @@ export function setAttribute(node: ElementNode, name: string, value: string | nu
     if (at >= 0) node.attrs.splice(at, 1)
     return
   }
-  if (!ATTRIBUTE_NAME.test(wanted)) throw typeError(`“${name.slice(0, 80)}” is not the name of an attribute`)
   checkLength(wanted, value)
+  if (!ATTRIBUTE_NAME.test(wanted)) throw typeError(`“${name.slice(0, 80)}” is not the name of an attribute`)
   on.take(96 + 2 * value.length)
   const attribute = node.attrs[at]
   if (attribute) attribute.value = value
@@ -264,7 +264,9 @@ export function attributeOf(node: ElementNode, name: string): string | null {
 }
 
 function attributeName(node: ElementNode, name: string): string {
-  return node.namespaceURI === HTML_NAMESPACE || node.namespaceURI === '' ? name.toLowerCase() : name
+  // Nothing has a name that is too long, whatever its letters are.
+  const isFolded = node.namespaceURI === HTML_NAMESPACE || node.namespaceURI === ''
+  return isFolded && name.length <= LONGEST_NAME ? name.toLowerCase() : name
 }
 
 function fullName({ prefix, name }: { prefix?: string; name: string }): string {

@@ -2,7 +2,7 @@
 
 import { randomInt } from 'node:crypto'
 import { isDictionary, type Value } from '../values.ts'
-import { typeOf } from './comparison.ts'
+import { tooLong, typeOf } from './comparison.ts'
 import { type Evaluation, typeError } from './evaluation.ts'
 
 const UPPER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
@@ -18,6 +18,7 @@ const ALPHABETS: Readonly<Record<string, string>> = {
   url_safe: `${UPPER}${LOWER}${DIGITS}-_`,
 }
 
+/** Characters of a text, and UTF-16 code units to draw from. */
 const MOST = 65_536
 
 interface Pool {
@@ -31,7 +32,7 @@ export function randomText(length: Value, options: Value, on: Evaluation): strin
   const count = Number(length)
   on.spend(count)
   on.take(2 * count)
-  const pools = poolsOf(options)
+  const pools = poolsOf(options, on)
   const all = pools.length > 0 ? pools.flatMap(({ characters }) => characters) : [...(ALPHABETS.alphanumeric ?? '')]
   const drawn: string[] = []
   const least = pools.reduce((sum, pool) => sum + pool.least, 0)
@@ -51,7 +52,7 @@ function pick(characters: readonly string[]): string {
   return characters[randomInt(characters.length)] ?? ''
 }
 
-function poolsOf(options: Value): Pool[] {
+function poolsOf(options: Value, on: Evaluation): Pool[] {
   if (options === null) return []
   if (!isDictionary(options)) throw typeError(`options of “random” are a Dictionary, not a ${typeOf(options)}`)
   const pools: Pool[] = []
@@ -59,6 +60,9 @@ function poolsOf(options: Value): Pool[] {
     const value = options.get(name) ?? null
     if (name === 'chars') {
       if (typeof value !== 'string' || value === '') throw typeError('“chars” of “random” is a text')
+      if (value.length > MOST) throw tooLong(MOST)
+      on.spend(value.length)
+      on.take(40 * value.length)
       pools.push({ characters: [...value], least: minimum('chars_min', options.get('chars_min') ?? 0n) })
     } else if (name === 'chars_min') {
       if (options.get('chars') === undefined) throw typeError('“chars_min” of “random” needs “chars”')

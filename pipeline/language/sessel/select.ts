@@ -2,6 +2,7 @@
 
 import { isElement, type ParentNode, rootElement, type TreeDocument } from '../../tree/nodes.ts'
 import { neededTokens } from '../../tree/selector/needs.ts'
+import { LIMITS } from '../../tree/selector/parse.ts'
 import {
   compileSelector,
   type Extensions,
@@ -38,7 +39,9 @@ const RELATIVES = 500
 export function selectorText({ texts }: SelectorTemplate, values: readonly Value[], on: Evaluation): string {
   let text = texts[0] ?? ''
   values.forEach((value, at) => {
-    text += CSS_TEXT.string(textForm(value, on.spend)) + (texts[at + 1] ?? '')
+    // What is too long for a selector is not gone through.
+    const own = textForm(value, on.spend).slice(0, LIMITS.length + 1)
+    text += CSS_TEXT.string(own) + (texts[at + 1] ?? '')
   })
   return text
 }

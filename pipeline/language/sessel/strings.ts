@@ -1,11 +1,12 @@
 /** Methods of Strings (SES-75). Places and lengths are code points. */
 
 import { createHash, createHmac } from 'node:crypto'
-import { finder, parted } from '../../tree/selector/substring.ts'
+import { containing, parting } from '../../tree/selector/substring.ts'
+import { atOnce, type Steps } from '../../tree/steps.ts'
 import type { Value } from '../values.ts'
 import { MAX_TEXT, tooLong } from './comparison.ts'
 import { CONVERSIONS } from './conversions.ts'
-import { type Evaluation, type Given, Pending, settled } from './evaluation.ts'
+import { type Evaluation, type Given, Pending, pausing, settled } from './evaluation.ts'
 import { argon2, bcrypt } from './hashes.ts'
 import { rangeOf } from './lists.ts'
 import { type Method, type Methods, textArgument } from './method.ts'
@@ -87,32 +88,44 @@ function withText(name: string, run: (text: string, argument: string, on: Evalua
   }
 }
 
-function replace(text: string, [a, b]: Value[], on: Evaluation): string {
+/** UTF-16 code units that are gone through without a pause. */
+const WITHOUT_PAUSE = 64 * 1024
+
+function given<T extends Value>(steps: Steps<T>, text: string): Given {
+  return text.length <= WITHOUT_PAUSE ? atOnce(steps) : new Pending(pausing(steps))
+}
+
+function replace(text: string, [a, b]: Value[], on: Evaluation): Given {
   const from = textArgument('replace', a)
   const to = textArgument('replace', b)
   if (from === '' || text === '') return text
   goThrough(text, on)
   on.spend(to.length >> 6)
-  const parts = parted(text, from)
+  return given(replacing(text, from, to, on), text)
+}
+
+function* replacing(text: string, from: string, to: string, on: Evaluation): Steps<string> {
+  const parts = yield* parting(text, from, on.spend)
   const count = parts.length - 1
   const length = text.length + count * (to.length - from.length)
   if (length > MAX_TEXT) throw tooLong()
   on.take(32 + 2 * length)
-  on.spend(count)
   return count === 0 ? text : parts.join(to)
 }
 
-function split(text: string, between: string, on: Evaluation): Value {
+function split(text: string, between: string, on: Evaluation): Given {
   if (between === '') {
     const characters = lengthOf(text)
     on.take(16 + 40 * characters)
     on.spend(characters)
     return [...text]
   }
-  const parts = parted(text, between)
-  on.take(16 + 40 * parts.length)
-  on.spend(parts.length)
-  return parts
+  on.take(16)
+  const counted = (parts: number) => {
+    on.take(40 * parts)
+    on.spend(parts)
+  }
+  return given(parting(text, between, counted), text)
 }
 
 const upper = ofText((text, on) => metered(on, text.toUpperCase()))
@@ -134,7 +147,7 @@ function slugify(text: string): string {
 
 export const STRING_METHODS: Methods = new Map<string, Method>([
   ...CONVERSIONS,
-  ['contains', withText('contains', (text, part) => part === '' || finder(part)(text))],
+  ['contains', withText('contains', (text, part) => part === '' || given(containing(text, part), text))],
   ['startsWith', withText('startsWith', (text, part) => text.startsWith(part))],
   ['endsWith', withText('endsWith', (text, part) => text.endsWith(part))],
   ['matches', withText('matches', matches)],

@@ -1,7 +1,12 @@
 /** Substring search in linear time for any pattern. */
 
+import { atOnce, type Steps } from '../steps.ts'
+
 /** Up to this size the naive search of the engine cannot do harm. */
 const SHORT = { pattern: 16, text: 2048 }
+
+/** UTF-16 code units that are looked at, and parts that are made, in one step. */
+const PER_STEP = { text: 32 * 1024, parts: 4 * 1024 }
 
 /**
  * @param pattern what to look for, not empty
@@ -35,22 +40,32 @@ export function occurrences(pattern: string, text: string): number[] {
     for (let at = text.indexOf(pattern); at >= 0; at = text.indexOf(pattern, at + 1)) places.push(at)
     return places
   }
-  eachOccurrence(pattern, text, at => places.push(at))
+  atOnce(eachOccurrence(pattern, text, at => places.push(at)))
   return places
 }
 
-function eachOccurrence(pattern: string, text: string, found: (at: number) => void): void {
-  const borders = bordersOf(pattern)
+/** @param found is told of each place; the search ends where it says `true` */
+function* eachOccurrence(pattern: string, text: string, found: (at: number) => unknown): Steps<void> {
+  const borders = yield* makingBorders(pattern)
   let matched = 0
   for (let at = 0; at < text.length; at++) {
+    if (at % PER_STEP.text === PER_STEP.text - 1) yield
     const code = text.charCodeAt(at)
     while (matched > 0 && pattern.charCodeAt(matched) !== code) matched = borders[matched - 1] ?? 0
     if (pattern.charCodeAt(matched) === code) matched++
     if (matched === pattern.length) {
-      found(at + 1 - pattern.length)
+      if (found(at + 1 - pattern.length) === true) return
       matched = borders[matched - 1] ?? 0
     }
   }
+}
+
+/** What a `finder` says of a text, in steps. */
+export function* containing(text: string, pattern: string): Steps<boolean> {
+  if (pattern.length <= SHORT.pattern || text.length <= SHORT.text) return text.includes(pattern)
+  let isFound = false
+  yield* eachOccurrence(pattern, text, () => (isFound = true))
+  return isFound
 }
 
 /**
@@ -59,14 +74,31 @@ function eachOccurrence(pattern: string, text: string, found: (at: number) => vo
  */
 export function parted(text: string, separator: string): string[] {
   if (separator.length <= SHORT.pattern || text.length <= SHORT.text) return text.split(separator)
+  return atOnce(parting(text, separator, () => undefined))
+}
+
+/**
+ * `parted` in steps.
+ *
+ * @param counted is told of parts that were made
+ */
+export function* parting(text: string, separator: string, counted: (parts: number) => void): Steps<string[]> {
   const parts: string[] = []
   let end = 0
-  eachOccurrence(separator, text, at => {
+  const part = (at: number) => {
     if (at < end) return
     parts.push(text.slice(end, at))
     end = at + separator.length
-  })
+    if (parts.length % PER_STEP.parts === 0) counted(PER_STEP.parts)
+  }
+  if (separator.length <= SHORT.pattern) {
+    for (let at = text.indexOf(separator); at >= 0; at = text.indexOf(separator, end)) {
+      part(at)
+      if (parts.length % PER_STEP.parts === 0) yield
+    }
+  } else yield* eachOccurrence(separator, text, part)
   parts.push(text.slice(end))
+  counted(parts.length % PER_STEP.parts)
   return parts
 }
 
@@ -78,17 +110,24 @@ export function placeOf(text: string, pattern: string, which: 'first' | 'last'):
   if (pattern.length <= SHORT.pattern || text.length <= SHORT.text)
     return which === 'first' ? text.indexOf(pattern) : text.lastIndexOf(pattern)
   let place = -1
-  eachOccurrence(pattern, text, at => {
-    if (which === 'last' || place < 0) place = at
+  const looking = eachOccurrence(pattern, text, at => {
+    place = at
+    return which === 'first'
   })
+  atOnce(looking)
   return place
 }
 
 /** For every prefix of the pattern the length of its longest proper prefix that is also its suffix. */
 function bordersOf(pattern: string): Uint32Array {
+  return atOnce(makingBorders(pattern))
+}
+
+function* makingBorders(pattern: string): Steps<Uint32Array> {
   const borders = new Uint32Array(pattern.length)
   let matched = 0
   for (let at = 1; at < pattern.length; at++) {
+    if (at % PER_STEP.text === 0) yield
     const code = pattern.charCodeAt(at)
     while (matched > 0 && pattern.charCodeAt(matched) !== code) matched = borders[matched - 1] ?? 0
     if (pattern.charCodeAt(matched) === code) matched++

@@ -1,0 +1,67 @@
+/** What a program makes of long texts leaves the loop to others, or is refused before it is gone through (SES-75, SES-77). */
+
+import { expect } from 'chai'
+import { parted } from '../../../../pipeline/tree/selector/substring.ts'
+import { unhurried } from '../../../support/unhurried.ts'
+import { became, hostFor } from './site.ts'
+import { running } from './turns.ts'
+
+/** A program about a text `s` of 2 to a power letters. */
+const about = (power: number, program: string) => {
+  const doubled = Array.from({ length: power }, (_, i) => `let s${i + 1} = s${i} + s${i};`)
+  return `let s0 = "a"; ${doubled.join(' ')} let s = s${power}; ${program}`
+}
+
+const stepsIn = (program: string) => {
+  const work = running(program, hostFor(), unhurried({ steps: 10_000_000 }))
+  for (let steps = 0; ; steps++) if (work.next().done) return steps
+}
+
+describe('Sessel: long texts', () => {
+  for (const [what, program, least] of [
+    ['a replacement in many places', 's.replace("a", "")', 100],
+    ['a text that is split into many parts', 's.split("a").count()', 100],
+    ['a search for a long text', 's.contains("b" + s)', 20],
+    ['a long text that is replaced', 's.replace("b" + s, "c")', 20],
+  ] as const)
+    it(`SES-75 ${what} is made in steps`, () => {
+      expect(stepsIn(about(19, program))).to.be.at.least(least)
+    })
+
+  it('SES-75 parts of a text are the same in any number of steps', async () => {
+    for (const [text, between] of [
+      ['a,b,,c,', ','],
+      [',', ','],
+      ['x'.repeat(9_000), 'x'],
+      [`${'ab'.repeat(40_000)}c`, `${'ab'.repeat(20)}`],
+      [`${'ab'.repeat(40_000)}c`, `${'ab'.repeat(9)}a`],
+      ['none'.repeat(20_000), 'a text that is not there'],
+    ] as const) {
+      expect(parted(text, between)).to.deep.equal(text.split(between))
+      const program = `let t = ${JSON.stringify(text)}; let b = ${JSON.stringify(between)}; `
+      const parts = text.split(between)
+      expect(await became(`${program} t.split(b).count()`)).to.equal(String(parts.length))
+      expect(await became(`${program} t.split(b).join(b) == t`)).to.equal('true')
+      expect(await became(`${program} t.replace(b, "_").count()`)).to.equal(String(parts.join('_').length))
+      expect(await became(`${program} t.contains(b)`)).to.equal(String(parts.length > 1))
+    }
+  })
+
+  it('SES-75 parts beyond all steps are not made', async () => {
+    expect(await became(about(22, 's.replace("a", "")'))).to.equal('!spent: steps')
+  })
+
+  it('SES-77 characters to draw from are not more than a random text has', async () => {
+    expect(await became(about(16, 'String.random(5, { chars: s })'))).to.equal('"aaaaa"')
+    expect(await became(about(17, 'String.random(5, { chars: s })'))).to.equal(
+      '!RuntimeError: a text is longer than 65536 characters',
+    )
+  })
+
+  it('SES-122 SES-144 values and names that are too long are refused', async () => {
+    expect(await became(about(14, `\${:contains(s)}.count()`))).to.match(/at most 8192 characters$/)
+    expect(await became(about(14, 'new p.attr(s.upper(), "x")'))).to.match(/more than 8,192 characters/)
+    expect(await became(about(14, 'new p.attr(s)'))).to.equal('null')
+    expect(await became('new p.attr("TITLE", "x").attr("Title")')).to.equal('"x"')
+  })
+})
