@@ -50,6 +50,25 @@ function* copying(tree: TreeDocument): Steps<Copied> {
   return { document, elements: [...(yield* findingPositions(document)).keys()] }
 }
 
+/** Copies by version, or what becomes one, as long as anybody uses them: there is one, however many requests ask at once. */
+const copies = new WeakMap<StoredFile, WeakRef<Copied> | Promise<Copied>>()
+
+async function sharedCopyOf(site: Site, file: StoredFile): Promise<Copied> {
+  const known = copies.get(file)
+  const kept = known instanceof WeakRef ? known.deref() : await known
+  if (kept) return kept
+  const making = site.parsed(file).then(copyOf)
+  copies.set(file, making)
+  try {
+    const copied = await making
+    copies.set(file, new WeakRef(copied))
+    return copied
+  } catch (error) {
+    copies.delete(file)
+    throw error
+  }
+}
+
 /** What groups share that are asked one after another. */
 interface Together {
   /** What all of them may spend. */
@@ -82,7 +101,7 @@ export function schemaGroups(site: Site, refused?: (group: Group, failure: strin
     if (last?.file === file) return last.copied
     // Of several large documents one copy is there at a time.
     together.last = undefined
-    const copied = await copyOf(await site.parsed(file))
+    const copied = await sharedCopyOf(site, file)
     spend(together.all, copied.elements.length)
     together.last = { file, copied }
     return copied
