@@ -9,12 +9,13 @@ export interface GroupOracle {
   /** Whether a type of the group, or the nearest ancestor that does, defines `includes`; if not, members count. */
   overrides(group: Group): boolean
   /**
-   * Calls `includes` with the email; the call has a small budget of its own. A failure of any kind is no membership
-   * (GRP-5), whether it resolves to false or rejects.
+   * Calls `includes` with the email; the call has a small budget of its own. A failure of the program is no membership
+   * (GRP-5).
    *
    * @param asking the same object for all groups that are asked one after another, those of a document together
-   * @returns undefined for one that is not asked, as those before it have spent what all may or it has changed meanwhile: rules
-   *   that refuse its members count then, and those that allow them do not
+   * @returns undefined for one that is not asked, as those before it have spent what all may or it has changed meanwhile, or that
+   *   had no time for its answer: rules that refuse its members count then, and those that allow them do not. So it is where it
+   *   rejects, as the site cannot be read.
    */
   includes(group: Group, email: string, asking: object): Promise<boolean | undefined>
 }
@@ -63,7 +64,7 @@ export class Membership {
     // However many there are, each is asked when the one before has answered.
     const asking = {}
     for (const group of open.sort(byDocument)) {
-      const answer = await oracle.includes(group, email, asking).catch(() => false)
+      const answer = await oracle.includes(group, email, asking).catch(() => undefined)
       if (answer !== undefined) this.#answers.set(group, answer)
     }
   }

@@ -4,6 +4,7 @@ import { findingPositions } from '../access/extract.ts'
 import type { GroupOracle } from '../access/groups.ts'
 import type { Group } from '../access/rules.ts'
 import { Allowance, type AllowanceLimits, AllowanceSpent } from '../language/allowance.ts'
+import { Turns } from '../language/turns.ts'
 import type { RawMethod } from '../model/declarations.ts'
 import { cloning } from '../tree/clone.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
@@ -69,12 +70,34 @@ async function sharedCopyOf(site: Site, file: StoredFile): Promise<Copied> {
   }
 }
 
+/** Groups are asked one after another, sites in turns: how long one takes is then no matter of how many others are asked. */
+const turns = new Turns(Number.POSITIVE_INFINITY)
+
 /** What groups share that are asked one after another. */
 interface Together {
   /** What all of them may spend. */
   all: Allowance
+  /** Tells the time that passes while one of them has its turn. */
+  watch: Stopwatch
   /** The document of the last one. */
   last: { file: StoredFile; copied: Copied } | undefined
+}
+
+class Stopwatch {
+  #passed = 0
+  #since: number | undefined
+
+  readonly now = (): number => this.#passed + (this.#since === undefined ? 0 : performance.now() - this.#since)
+
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    this.#since = performance.now()
+    try {
+      return await work()
+    } finally {
+      this.#passed = this.now()
+      this.#since = undefined
+    }
+  }
 }
 
 /** Takes what a group has spent from what all may. */
@@ -92,7 +115,11 @@ export function schemaGroups(site: Site, refused?: (group: Group, failure: strin
 
   function togetherOf(asking: object): Together {
     let together = asked.get(asking)
-    if (!together) asked.set(asking, (together = { all: new Allowance({}, site), last: undefined }))
+    if (!together) {
+      const watch = new Stopwatch()
+      together = { all: new Allowance({}, site, watch.now), watch, last: undefined }
+      asked.set(asking, together)
+    }
     return together
   }
 
@@ -107,41 +134,48 @@ export function schemaGroups(site: Site, refused?: (group: Group, failure: strin
     return copied
   }
 
+  async function answer(group: Group, email: string, together: Together): Promise<boolean | undefined> {
+    const found = answering(site, group)
+    if (!found) return false
+    const { all, watch } = together
+    if (all.stepsLeft === 0 || all.timeLeft === 0) {
+      refused?.(group, 'the groups before it have spent what all groups of a request may')
+      return undefined
+    }
+    const file = await site.find(group.document)
+    if (!file?.isDocument) return false
+    const { itemtype, method } = found
+    const { document, elements } = await copied(together, file)
+    // Its place is that of the rules it comes from: in another state of the document another group may stand there.
+    await site.inStep()
+    if (!site.rules.groupsNamed(group.name).includes(group)) {
+      refused?.(group, 'its document has changed meanwhile')
+      return undefined
+    }
+    const element = elements[group.position]
+    if (!element) return false
+    const { steps, time } = GROUP_LIMITS
+    const limits = { ...GROUP_LIMITS, steps: Math.min(steps, all.stepsLeft), time: Math.min(time, all.timeLeft) }
+    const allowance = new Allowance(limits, site, watch.now)
+    try {
+      const place = { path: group.document, document, element, itemtype }
+      const outcome = await site.code(allowance).includes(method, place, email)
+      const included = 'value' in outcome && outcome.value
+      if (!included) refused?.(group, 'failure' in outcome ? outcome.failure.message : undefined)
+      // Who has not had what it may spend, because of others, is not to be let in where its members are refused.
+      const { spent } = allowance
+      const isShort = spent === 'time' || spent === 'turns' || (spent === 'steps' && limits.steps < steps)
+      return isShort ? undefined : included
+    } finally {
+      spend(all, allowance.stepsTaken)
+    }
+  }
+
   return {
     overrides: group => answering(site, group) !== undefined,
-    async includes(group, email, asking) {
-      const found = answering(site, group)
-      if (!found) return false
+    includes(group, email, asking) {
       const together = togetherOf(asking)
-      const { all } = together
-      if (all.stepsLeft === 0 || all.timeLeft === 0) {
-        refused?.(group, 'the groups before it have spent what all groups of a request may')
-        return undefined
-      }
-      const file = await site.find(group.document)
-      if (!file?.isDocument) return false
-      const { itemtype, method } = found
-      const { document, elements } = await copied(together, file)
-      // Its place is that of the rules it comes from: in another state of the document another group may stand there.
-      await site.inStep()
-      if (!site.rules.groupsNamed(group.name).includes(group)) {
-        refused?.(group, 'its document has changed meanwhile')
-        return undefined
-      }
-      const element = elements[group.position]
-      if (!element) return false
-      const { steps, time } = GROUP_LIMITS
-      const limits = { ...GROUP_LIMITS, steps: Math.min(steps, all.stepsLeft), time: Math.min(time, all.timeLeft) }
-      const allowance = new Allowance(limits, site)
-      try {
-        const place = { path: group.document, document, element, itemtype }
-        const outcome = await site.code(allowance).includes(method, place, email)
-        const included = 'value' in outcome && outcome.value
-        if (!included) refused?.(group, 'failure' in outcome ? outcome.failure.message : undefined)
-        return included
-      } finally {
-        spend(all, allowance.stepsTaken)
-      }
+      return turns.take(site, () => together.watch.during(() => answer(group, email, together)))
     },
   }
 }

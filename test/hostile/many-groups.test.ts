@@ -46,6 +46,8 @@ describe('many groups that decide by themselves', () => {
       '/rules.html': rulesPage(
         [named('c').join('|'), 'GET', 'Allow', '/club.html'],
         [`c${GROUPS - 1}`, 'GET', 'Allow', '/last.html'],
+        ['*', 'GET', 'Allow', '/kept.html'],
+        ['s7', 'GET', 'Deny', '/kept.html'],
         [named('s').join('|'), 'GET', 'Allow', '/slow.html'],
         [`s${GROUPS - 1}`, 'GET', 'Deny', '/slow.html'],
         ['*', 'GET', 'Allow', '/open.html'],
@@ -53,6 +55,7 @@ describe('many groups that decide by themselves', () => {
       '/club.html': page('x'),
       '/last.html': page('x'),
       '/slow.html': page('x'),
+      '/kept.html': page('x'),
       '/open.html': page('x'),
     })
     http = client(server.port)
@@ -92,6 +95,12 @@ describe('many groups that decide by themselves', () => {
     await putAll(server, { '/groups.html': page(group('urn:t:Club', 'c1')) })
     expect(await asked(inside, 'new')).to.equal(200)
     expect(copies).to.be.above(before)
+  })
+
+  it('GRP-5 DEC-5 refuse their members however many requests ask at once', async () => {
+    const fields = await as('a@x.example')
+    const many = Array.from({ length: 40 }, (_, i) => http('GET', `/kept.html?${i}`, fields))
+    for (const { status } of await Promise.all(many)) expect(status).to.equal(403)
   })
 
   it('GRP-5 together spend no more than a request may, whatever each of them may', async () => {
