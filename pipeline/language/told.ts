@@ -3,7 +3,7 @@
 import type { CodeFailure } from '../fault.ts'
 
 /** What messages of languages quote: from the first quotation mark to the last one of its kind, since values may hold some. */
-const QUOTED = [/“([\s\S]*)”/, /'([\s\S]*)'/, /"([\s\S]*)"/, /(?<=Cannot parse: )([\s\S]*)/]
+const QUOTED = [/“([\s\S]*)”/, /'([\s\S]*)'/, /"([\s\S]*)"/]
 
 /**
  * A message without values that it quotes, which may be content of other documents (COMP-148); what stands in the page or

@@ -24,7 +24,13 @@ const EXPRESSIONS = [
   `"#{ 1 / ${TEXT} }"`,
   `Temporal.Instant.from(${TEXT})`,
   `Temporal.PlainDate.from(${TEXT})`,
+  `Temporal.PlainDate.from({ year: 2020, month: 1, day: 1, calendar: ${TEXT} })`,
+  `Temporal.PlainDate.from({ year: 2020, monthCode: ${TEXT}, day: 1 })`,
+  `Temporal.Duration.from('PT1H').total(${TEXT})`,
+  `Temporal.Now.zonedDateTimeISO(${TEXT}.slice(6))`,
   `'a'.matches(${TEXT} + '[')`,
+  `'a'.matches('(' + ${TEXT})`,
+  `'a'.matches('x**' + ${TEXT} + '**' + '“'.repeat(90))`,
 ]
 /** Of directives. */
 const SELECTORS = ['b:greater-than(text-of(b.k))', 'b:less-than(attr-of("data-k", b.k))', 'i:nth-child(text-of(b.k))']
@@ -36,6 +42,11 @@ const SCRIPTS = [
   'n()',
   '({})[n]()',
   'new RegExp("(" + n)',
+  'new DOMParser().parseFromString("", n)',
+  'new TextDecoder(n)',
+  'await crypto.subtle.digest(n, new Uint8Array(1))',
+  'document.createElement("b").insertAdjacentHTML(n, "")',
+  'document.createElementNS("urn:x", "xml:" + n.slice(6))',
 ]
 
 describe('errors of pages', () => {

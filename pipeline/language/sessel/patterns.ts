@@ -52,6 +52,8 @@ function compiledPattern(pattern: string): { compiled: RE2JS; size: number } {
     return kept.keep(pattern, { compiled: re2js().RE2JS.compile(pattern), size }, 15_000 + 160 * size)
   } catch (error) {
     if (!(error instanceof re2js().RE2JSException)) throw error
-    throw typeError(`“${pattern.slice(0, 80)}” is not a pattern: ${error.message.slice(0, 120)}`)
+    // Its message ends with the pattern, or a part of it.
+    const reason = error.message.replace(/: `[\s\S]*/, '').slice(0, 120)
+    throw typeError(`“${pattern.slice(0, 80)}” is not a pattern: ${reason}`)
   }
 }

@@ -85,9 +85,14 @@ export function made(make: () => Moment): TemporalValue {
   }
 }
 
-/** What the library refuses is a TypeError (SES-191). */
+/** Messages of the library that end with a value, or name it before what would be right. */
+const VALUE =
+  /^(Cannot parse: |Invalid [^:]*: |Non-[^:]*: |Unknown calendar )([\s\S]*?)(; (?:must be|might need) [^;]*)?$/
+
+/** What the library refuses is a TypeError (SES-191); values stand in quotation marks, as in all messages (COMP-148). */
 export function refused(error: unknown): unknown {
-  return error instanceof RangeError || error instanceof TypeError ? typeError(error.message.slice(0, 200)) : error
+  if (!(error instanceof RangeError || error instanceof TypeError)) return error
+  return typeError(error.message.slice(0, 200).replace(VALUE, '$1“$2”$3'))
 }
 
 export function fieldOf(value: Moment, name: string): unknown {

@@ -450,7 +450,7 @@ export class DOMParser {
   parseFromString(markup, type) {
     const kind = text(type)
     if (!['text/html', 'text/xml', 'application/xml', 'application/xhtml+xml', 'image/svg+xml'].includes(kind))
-      throw new TypeError(`${kind} is no type of markup.`)
+      throw new TypeError(`"${kind}" is no type of markup.`)
     return wrap(ask(OP.parseFromString, text(markup), kind))
   }
 }

@@ -42,7 +42,7 @@ class TextDecoder {
   #fatal
   constructor(label = 'utf-8', options = {}) {
     if (!['utf-8', 'utf8', 'unicode-1-1-utf-8'].includes(`${label}`.trim().toLowerCase()))
-      throw new RangeError(`There is no decoder of ${label}.`)
+      throw new RangeError(`There is no decoder of "${label}".`)
     this.#fatal = !!options.fatal
   }
   get encoding() {
@@ -129,7 +129,7 @@ const crypto = {
   subtle: {
     async digest(algorithm, data) {
       const name = `${algorithm?.name ?? algorithm}`.toUpperCase()
-      if (!ALGORITHMS.includes(name)) throw new TypeError(`There is no algorithm ${name}.`)
+      if (!ALGORITHMS.includes(name)) throw new TypeError(`There is no algorithm "${name}".`)
       return unhex(ask(OP.digest, name, hex(bytesOf(data)))).buffer
     },
   },

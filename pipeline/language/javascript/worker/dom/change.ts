@@ -49,7 +49,7 @@ function checkedQualified(
     (prefix === 'xml' && namespace !== XML_NAMESPACE) ||
     isXmlns !== (namespace === XMLNS_NAMESPACE)
   )
-    throw new DomError('NamespaceError', `${name.slice(0, 100)} does not go with its namespace.`)
+    throw new DomError('NamespaceError', `"${name.slice(0, 100)}" does not go with its namespace.`)
   return { prefix, local }
 }
 

@@ -118,7 +118,7 @@ export const marking: Record<string, DomOperation> = {
     const parent = parentOf(element)
     const isOutside = position === 'beforebegin' || position === 'afterend'
     if (!isOutside && position !== 'afterbegin' && position !== 'beforeend')
-      throw new DomError('SyntaxError', `${position.slice(0, 100)} is no position.`)
+      throw new DomError('SyntaxError', `"${position.slice(0, 100)}" is no position.`)
     if (isOutside && (!parent || parent.nodeName === '#document'))
       throw new DomError('NoModificationAllowedError', 'There is no element around this one.')
     const made = fragmentIn(nodes, values.text(3), adjacentContext(isOutside ? parent : element))
