@@ -54,9 +54,14 @@ function ownMembers({ status, kind, details }: Fault, { canSignIn }: ErrorContex
   }
 }
 
+/** HEAD tells the length of what GET gets, for failures as well (HTTP-56). */
+function isReading(method: string): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
 /** A page opened in a browser is read; whoever sends another method knows its name. */
 function refusalText(anonymous: boolean, method: string): string {
-  const action = `${method === 'GET' || method === 'HEAD' ? 'read' : method} this resource`
+  const action = `${isReading(method) ? 'read' : method} this resource`
   return anonymous
     ? `Authentication required to ${action}.`
     : `You are signed in, but you do not have permission to ${action}.`
@@ -139,10 +144,10 @@ function wayIn(context: ErrorContext): string {
   )
 }
 
-/** The address to sign in or out; a GET is repeated afterwards. */
+/** The address to sign in or out; what was read is read again afterwards. */
 function endpointAddress(name: 'login' | 'logout', { brand, method, path, query }: ErrorContext): string {
   const address = `/-${encodeURIComponent(brand)}/oidc/${name}`
-  if (method !== 'GET') return address
+  if (!isReading(method)) return address
   const target = query === undefined ? encodePath(path) : `${encodePath(path)}?${query}`
   return `${address}?redirect-post=${encodeURIComponent(target.toWellFormed())}`
 }
@@ -180,5 +185,5 @@ function wayOut(status: number, context: ErrorContext): string {
 
 /** Empty where the start page is what was asked for, or nobody reads the answer in a browser. */
 function startPage({ method, path }: ErrorContext): string {
-  return method === 'GET' && path !== '/' && path !== '/index.html' ? '<a href="/">Go to the start page</a>' : ''
+  return isReading(method) && path !== '/' && path !== '/index.html' ? '<a href="/">Go to the start page</a>' : ''
 }

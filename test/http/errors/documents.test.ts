@@ -63,6 +63,23 @@ describe('error documents', () => {
   })
   after(() => server.close())
 
+  it('HTTP-56 HEAD tells the headers of what GET gets, whatever has failed', async () => {
+    const targets: [target: string, fields?: Fields][] = [
+      ['/shut/page.html'],
+      ['/shut/page.html?q=1', { Range: 'selector=p', Accept: 'multipart/mixed' }],
+      ['/none.html', { Accept: 'application/json' }],
+      ['/none.html'],
+      ['/page.html', { Range: 'selector=h6' }],
+    ]
+    for (const [target, fields] of targets) {
+      const [get, head] = [await http('GET', target, fields), await http('HEAD', target, fields)]
+      expect(get.status, target).to.be.above(400)
+      expect(head.body.length, target).to.equal(0)
+      const { date: _, 'set-cookie': __, ...expected } = get.headers
+      expect(head.headers, target).to.include(expected)
+    }
+  })
+
   /** Every kind that this surface answers by itself, with a request that meets it. */
   const kinds: [kind: string, status: number, method: string, target: string, fields?: Fields, body?: string][] = [
     ['InvalidPath', 400, 'GET', '/%zz'],
