@@ -50,6 +50,20 @@ export function requireAdmission(admission: Admission, method: string, path: str
 }
 
 /**
+ * Waits for what is done at a path that the server has made up: a refusal there names the path of the request (DENY-2), as
+ * the other may hold values of documents that the requester may not read (COMP-148).
+ *
+ * @throws Fault
+ */
+export async function refusingRequest<T>(done: Promise<T>, refusal: () => Fault): Promise<T> {
+  try {
+    return await done
+  } catch (error) {
+    throw error instanceof Fault && error.details.refused ? refusal() : error
+  }
+}
+
+/**
  * A client's selector, compiled.
  *
  * @param site whose schemas `:isa()` goes by (COMP-138)

@@ -91,7 +91,9 @@ async function refusing(method: string, path: string, write: () => Promise<void>
   } catch (thrown) {
     const error = asFault(thrown)
     if (!(error instanceof Fault) || error.kind === 'BudgetExceeded') throw thrown
-    throw new SesselError('RuntimeError', `${method} ${path} was refused with ${error.status}: ${error.message}`)
+    // The path may be a value of a document (COMP-148).
+    const told = `runtime error: ${method} “${path}” was refused with ${error.status}: ${error.message}`
+    throw new SesselError('RuntimeError', told)
   }
 }
 

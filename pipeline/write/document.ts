@@ -10,7 +10,7 @@ import { formatHttpDate } from '../http/conditions.ts'
 import { extensionFor, kindOf, servedType, storedType } from '../http/media.ts'
 import { encodePath } from '../http/path.ts'
 import { type Operation, perform } from '../operation.ts'
-import { absent, requireAllowed } from '../refusals.ts'
+import { absent, refusingRequest, requireAllowed } from '../refusals.ts'
 import { largestDocument, type Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import type { Content } from '../store/blobs.ts'
@@ -254,7 +254,8 @@ export function createDocument(site: Site, write: DocumentPut, authority: Author
       await check()
       const path = directory + generatedName(write.type)
       const put = { ...write, path, check, checksNoBytes: true }
-      const answer = await perform(putDocument(site, put, authority), body)
+      const done = perform(putDocument(site, put, authority), body)
+      const answer = await refusingRequest(done, () => authority().refusal('POST', directory))
       return { ...answer, status: 201, headers: { ...answer.headers, Location: encodePath(path) } }
     },
   }

@@ -8,7 +8,7 @@ import type { Reader } from '../compose/reader.ts'
 import { Fault } from '../fault.ts'
 import { canonicalPath, decodeTarget, encodePath, isReserved, reserved } from '../http/path.ts'
 import { type Operation, perform } from '../operation.ts'
-import { absent, refuseForbidden, refuseUnseen, requireAllowed } from '../refusals.ts'
+import { absent, refuseForbidden, refuseUnseen, refusingRequest, requireAllowed } from '../refusals.ts'
 import { largestDocument, type Site } from '../site/site.ts'
 import { notHtml, type StoredFile } from '../site/stored-file.ts'
 import { encoding } from '../tree/document.ts'
@@ -68,7 +68,8 @@ export function createFromTemplate(site: Site, write: TemplatePost, authority: A
       const check = async () => requireAllowed(await decide(), question(template), 'POST', path)
       const { type } = template.resource
       const put: DocumentPut = { ...write, path: target, type, conditions: newOnly(write), check, checksNoBytes: true }
-      await perform(putDocument(site, put, authority), memoryBody(bytes))
+      const done = perform(putDocument(site, put, authority), memoryBody(bytes))
+      await refusingRequest(done, () => authority().refusal('POST', path))
       return { status: 301, headers: { Location: encodePath(target), 'Cache-Control': 'no-store' }, body: '' }
     },
   }

@@ -104,6 +104,11 @@ describe('refusals by the data model', () => {
     const { status, text } = await http('GET', '/p/right.html')
     expect(status).to.equal(500)
     expect(text).to.include('in arithmetic').and.not.include('SECRET')
+    const removal = `@schema Site url("${NS}/1.0"); Site.DELETE("/" + ${FAILING.replace(' - 1', '')} + ".html")`
+    await put(server, '/react.html', page(trigger({ resource: '/p/*', method: 'GET', action: removal })))
+    expect((await http('GET', '/p/right.html')).text)
+      .to.include('DELETE “…” was refused with 401')
+      .and.not.include('SECRET')
     await put(server, '/react.html', page(''))
   })
 })

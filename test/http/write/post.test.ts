@@ -220,7 +220,7 @@ describe('POST', () => {
     it('COMP-108 both permits are needed: POST on the directory, PUT on the new path', async () => {
       const noPut = await http('POST', '/other/', { 'Content-Type': 'text/plain' }, 'x')
       expect(noPut.status).to.equal(401)
-      expect(failureOf(noPut)).to.match(/^401 \/other\//)
+      expect(failureOf(noPut)).to.equal('401 /other/')
       expect(failureOf(await http('POST', '/shut/', {}, 'x'))).to.equal('401 /shut/')
       expect(await server.site.store.list('/other/')).to.deep.equal([])
       expect(await server.site.store.list('/shut/')).to.deep.equal([])

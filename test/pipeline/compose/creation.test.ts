@@ -11,6 +11,8 @@ import { PREFIXES } from './composing.ts'
 const NEW = `<!doctype html><html xmlns:p="${NS}/1.0" p:template="text/liquid"><head><title>{{ request.body.title }}</title>
 <base href="/entries/{{ request.body.slug }}.html"></head><body><h1>{{ request.body.title }}</h1><ul>{% for t in request.body.tags %}<li>{{ t }}</li>{% endfor %}</ul><i>{{ request.method }}</i></body></html>`
 const FORM = 'application/x-www-form-urlencoded'
+/** Names the new document by what stands in another one. */
+const BY_SECRET = `<!doctype html><html ${PREFIXES} e:s="\${#s}.first().text()"><head p:template="text/liquid"><base href="/entries/{{ s }}.html"></head></html>`
 
 describe('Templated creation', () => {
   let server: TestServer
@@ -66,6 +68,10 @@ describe('Templated creation', () => {
     await rules(['*', 'POST', 'Allow', '/templates/*'])
     expect((await post('slug=no&title=x')).status).to.equal(401)
     expect(await server.site.find('/entries/no.html')).to.equal(undefined)
+    await putAll(server, { '/secret.html': page('<p id="s">TOPSECRET</p>'), '/templates/hidden.html': BY_SECRET })
+    const refused = await post('', {}, '/templates/hidden.html')
+    expect(refused.status).to.equal(401)
+    expect(refused.text, 'DENY-2 COMP-148').to.include('/templates/hidden.html').and.not.include('TOPSECRET')
     await rules(['*', 'POST', 'Allow', '/templates/*'], ['*', 'PUT', 'Allow', '/entries/*'])
     expect((await post('slug=yes&title=x')).status).to.equal(301)
   })

@@ -90,7 +90,7 @@ describe('Writes of actions', () => {
     )
     await put(site, '/rules.html', page(rule('Allow', '*', '*') + rule('Deny', 'PUT', '/closed/*')))
     expect((await site.ask('GET', '/go')).text).to.include('401')
-    expect((await site.ask('GET', '/caught')).text).to.include('PUT /closed/x.html was refused with 401')
+    expect((await site.ask('GET', '/caught')).text).to.include('PUT “/closed/x.html” was refused with 401')
     expect(await site.site.find('/closed/x.html')).to.equal(undefined)
     const invalid = await site.ask('GET', '/invalid')
     expect([invalid.status, invalid.text.includes('422')]).to.deep.equal([500, true])
