@@ -1,6 +1,5 @@
 /** The command that runs the server: in this process, or in several that this one watches over. */
 
-import { closeSync, openSync } from 'node:fs'
 import { firstCredential, withCredential } from '../config/first-start.ts'
 import type { Settings } from '../config/schema.ts'
 import { nodeOptions } from '../pipeline/memory.ts'
@@ -12,6 +11,7 @@ import { banner, type ListedSite } from './cli/banner.ts'
 import type { Commands, ServeOptions } from './cli/commands.ts'
 import { createLog, type Log } from './log.ts'
 import { openServed } from './open-store.ts'
+import { hasLostTerminal, listenForReload } from './reload.ts'
 import { importDemo, type RunningServer, startServer } from './start.ts'
 import { compileLess } from './start-code.ts'
 import { type Addresses, isWorker, startWorkers, supervised, workerSettings } from './workers.ts'
@@ -24,27 +24,6 @@ function ended(): Promise<NodeJS.Signals> {
       if (hasLostTerminal()) resolve('SIGHUP')
     })
   })
-}
-
-/**
- * Has something done whenever the process is asked to look at its files again: SIGHUP, unless it says that the terminal
- * which the server was started in has gone.
- */
-function onReload(work: () => void): void {
-  process.on('SIGHUP', () => {
-    if (!hasLostTerminal()) work()
-  })
-}
-
-function hasLostTerminal(): boolean {
-  if (process.platform === 'win32') return true
-  if (!process.stdout.isTTY) return false
-  try {
-    closeSync(openSync('/dev/tty', 'r'))
-    return false
-  } catch {
-    return true
-  }
 }
 
 /** Reads the settings again, and takes from them what a running server can take. What is wrong leaves all as it was. */
@@ -118,6 +97,7 @@ async function serveAlone(given: Settings, options: ServeOptions): Promise<void>
   const compileAsUsual = compileLess(nodeOptions())
   const log = createLog(given.log)
   const stop = ended()
+  const onReload = listenForReload()
   const lock = lockFolder(given.data, 'serve', given.redis !== undefined)
   const store = await openServed(given, log)
   const first = options.firstStart ? await firstCredential(store, { renew: options.newPassword }) : undefined
@@ -134,7 +114,7 @@ async function serveAlone(given: Settings, options: ServeOptions): Promise<void>
     log.warn({ reason: error instanceof Error ? error.message : String(error) }, 'the demo site was not imported')
   if (options.firstStart) await importDemo(server.hosting, store).catch(failed)
   rest(store, compileAsUsual)
-  onReload(() => void renew(server, options, complete, log))
+  onReload(() => renew(server, options, complete, log))
   await announce(settings, options, server, made)
   log.info({ signal: await stop }, 'ending')
   await server.close()
@@ -146,6 +126,7 @@ async function serveAlone(given: Settings, options: ServeOptions): Promise<void>
 async function watchOver(settings: Settings, options: ServeOptions): Promise<void> {
   const log = createLog(settings.log)
   const stop = ended()
+  const onReload = listenForReload()
   const lock = lockFolder(settings.data, 'serve', settings.redis !== undefined)
   let made: { user: string; password: string } | undefined
   if (options.firstStart) {
@@ -174,6 +155,7 @@ async function work(settingsOfAll: Settings, options: ServeOptions): Promise<voi
   const log = createLog(given.log)
   const supervisor = supervised()
   const stop = ended()
+  const onReload = listenForReload()
   try {
     const store = await openServed(given, log)
     const first = options.firstStart ? await firstCredential(store) : undefined
@@ -183,7 +165,7 @@ async function work(settingsOfAll: Settings, options: ServeOptions): Promise<voi
       throw error
     })
     rest(store, compileAsUsual)
-    onReload(() => void renew(server, options, complete, log))
+    onReload(() => renew(server, options, complete, log))
     supervisor.ready({
       publicOrigin: server.publicOrigin,
       ...(server.mountOrigin !== undefined && { mountOrigin: server.mountOrigin }),

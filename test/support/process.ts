@@ -28,6 +28,7 @@ export interface ServerProcess {
  * @param settings as a settings file has them; free ports unless they say something else
  * @param env variables of the environment besides those of this process
  * @param descriptors that the system lets it have
+ * @param begun is given the process before it is ready
  * @throws with the output, when it ends before it is ready
  */
 export async function startProcess(
@@ -35,6 +36,7 @@ export async function startProcess(
   settings: Record<string, unknown>,
   env: Readonly<Record<string, string>> = {},
   descriptors?: number,
+  begun?: (child: ChildProcess) => void,
 ): Promise<ServerProcess> {
   const file = join(folder, 'settings.json')
   await writeFile(
@@ -48,6 +50,7 @@ export async function startProcess(
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...env },
   })
+  begun?.(child)
   let output = ''
   let errors = ''
   child.stderr.setEncoding('utf8').on('data', text => {

@@ -5,6 +5,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export interface Relay {
   port: number
+  /** Settles when somebody connects. */
+  connected(): Promise<unknown>
   /** Sends new connections to another port. */
   pointTo(port: number): void
   /** Ends all connections. */
@@ -42,6 +44,7 @@ export async function startRelay(first: number): Promise<Relay> {
   }
   return {
     port: (server.address() as AddressInfo).port,
+    connected: () => once(server, 'connection'),
     pointTo(port) {
       target = port
     },

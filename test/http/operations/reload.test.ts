@@ -1,14 +1,16 @@
 /** What a running server takes when it gets SIGHUP. */
 
-import { execFileSync } from 'node:child_process'
+import { type ChildProcess, execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { expect } from 'chai'
+import { startRedis } from '../../pipeline/coordination/redis-server.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Client, client } from '../../support/http.ts'
 import { type ServerProcess, startProcess } from '../../support/process.ts'
+import { startRelay } from '../../support/tcp-relay.ts'
 
 /** Makes a certificate with a name of its own. */
 function certify(folder: string, name: string): void {
@@ -46,13 +48,12 @@ describe('SIGHUP', () => {
     const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
     return (await mount('PROPFIND', path, { authorization, Depth: '0' })).status
   }
+  const write = (written: object) =>
+    writeFile(join(folder, 'settings.json'), JSON.stringify({ listen: { port: 0 }, mount: { port: 0 }, ...written }))
   /** Changes the settings file and has the server read it. */
   async function reload(written: object, told: RegExp): Promise<void> {
     const before = server.output().length
-    await writeFile(
-      join(folder, 'settings.json'),
-      JSON.stringify({ listen: { port: 0 }, mount: { port: 0 }, ...written }),
-    )
+    await write(written)
     server.child.kill('SIGHUP')
     await eventually(() => expect(server.output().slice(before)).to.match(told))
   }
@@ -103,5 +104,31 @@ describe('SIGHUP', () => {
     const paths = async (name: string) => (await readFile(name, 'utf8')).match(/"path":"\/\w+\.css"/g)
     expect(await paths(`${file}.1`)).to.include('"path":"/one.css"')
     expect(await paths(file)).to.include('"path":"/two.css"')
+  })
+
+  it('MNT-1 credentials that are withdrawn while the server starts are not those that it goes on with', async () => {
+    await server.stop()
+    const redis = await startRedis()
+    const relay = await startRelay(redis.port)
+    relay.swallow('answers')
+    const connected = relay.connected()
+    let begun: ChildProcess | undefined
+    const common = { redis: `redis://127.0.0.1:${relay.port}` }
+    const starting = startProcess(folder, settings([ADA, BO], common), {}, undefined, child => {
+      begun = child
+    })
+    // Who connects knows the settings.
+    await connected
+    await write(settings([ADA], common))
+    begun?.kill('SIGHUP')
+    relay.swallow(undefined)
+    relay.cut()
+    server = await starting
+    await eventually(() => expect(server.output()).to.match(/were read again/))
+    mount = client({ port: Number(/ mount https:\/\/[^:]+:(\d+)\//.exec(server.output())?.[1]), tls: true })
+    expect([await status(ADA), await status(BO, '/b/')]).to.deep.equal([207, 401])
+    await server.stop()
+    await relay.close()
+    await redis.stop()
   })
 })
