@@ -8,6 +8,7 @@ import { Readable } from 'node:stream'
 import { BlobGone, StoreError } from '../errors.ts'
 import { BLOCK, type Blocks } from './blocks.ts'
 import { type Attempt, type Client, type Patience, sdk } from './client.ts'
+import { isUnreached, meaningOf } from './failures.ts'
 
 /** Bytes of a part. Of those that the protocol allows, 10,000, the second half are larger, so that 350 GiB find room. */
 export const partSize = (number: number) => (number <= 5000 ? 8 : 64) * 1024 * 1024
@@ -78,6 +79,17 @@ export function startUpload(client: Client, blocks: Blocks, name: string, { note
   let noted = 0
   let total = 0
   let isBegun = false
+  /** What an attempt sent that nobody answered may be carried out at any time, also when all of it was taken back. */
+  let isOpen = false
+
+  function ask<Output>(patience: Patience, request: (attempt: Attempt) => Promise<Output>): Promise<Output> {
+    return client.ask(patience, attempt =>
+      request(attempt).catch(error => {
+        if (meaningOf(error) === 'passing' && !isUnreached(error)) isOpen = true
+        throw error
+      }),
+    )
+  }
 
   async function noteNow(): Promise<void> {
     if (isBegun && performance.now() - noted < NOTED) return
@@ -88,7 +100,7 @@ export function startUpload(client: Client, blocks: Blocks, name: string, { note
 
   async function begin(): Promise<void> {
     await noteNow()
-    const answer = await client.ask(waits.first, ({ client, options }) =>
+    const answer = await ask(waits.first, ({ client, options }) =>
       client.send(new (sdk().CreateMultipartUploadCommand)({ ...place, ContentType: TYPE }), options),
     )
     uploadId = answer.UploadId
@@ -110,7 +122,7 @@ export function startUpload(client: Client, blocks: Blocks, name: string, { note
       await noteNow()
       // Digests can be asked once, but requests may be made again.
       const sha256 = sent.sha256.digest('hex')
-      return await client.ask(patience, attempt => {
+      return await ask(patience, attempt => {
         const body = bodyOf(sent, attempt.touch)
         return make(attempt, body, sha256).finally(() => body.destroy())
       })
@@ -158,7 +170,7 @@ export function startUpload(client: Client, blocks: Blocks, name: string, { note
 
   async function complete(): Promise<void> {
     try {
-      await client.ask(waits.later, ({ client, options }) =>
+      await ask(waits.later, ({ client, options }) =>
         client.send(
           new (sdk().CompleteMultipartUploadCommand)({
             ...place,
@@ -204,7 +216,7 @@ export function startUpload(client: Client, blocks: Blocks, name: string, { note
       await sending.catch(() => undefined)
       if (!isBegun) return true
       return removeObject(client, name, uploadId, AFTERWARDS).then(
-        () => true,
+        () => !isOpen,
         () => false,
       )
     },

@@ -124,6 +124,24 @@ describe('objects', () => {
     expect(await server.unfinished(PREFIX)).to.deep.equal([])
   })
 
+  it('an upload that was not answered is not known to leave nothing: it may be carried out later', async () => {
+    const waits = { ...WAITS, first: { quiet: 200, total: 200 }, later: { quiet: 200, total: 200 } }
+    for (const [size, what] of [
+      [100, /^PUT /],
+      [PART + 1, /^POST .*uploads/],
+    ] as const) {
+      const name = randomUUID()
+      const impatient = objectsAt(server.url(PREFIX, proxy.port), { waits })
+      proxy.break(new RegExp(`${what.source}.*`), { swallow: true }, 10)
+      const upload = impatient.upload(name, noted)
+      await upload.write(WHOLE.subarray(0, size))
+      expect(await failing(upload.finish())).to.be.instanceOf(StoreError)
+      proxy.mend()
+      expect(await upload.abandon()).to.equal(false)
+      impatient.close()
+    }
+  })
+
   it('an object is noted before anything of it is sent', async () => {
     const order: string[] = []
     const note = async () => void order.push(`noted after ${proxy.seen.length}`)
