@@ -42,6 +42,7 @@ import { query } from './methods/query.ts'
 import { report } from './methods/report.ts'
 import { unlock } from './methods/unlock.ts'
 import type { Mount } from './mount.ts'
+import { OtherAnswer } from './requests/acting.ts'
 import { withoutPrefix } from './requests/destination.ts'
 import { createResponseCache, type MountsByHost, type ResponseCache } from './response-cache.ts'
 
@@ -353,7 +354,7 @@ function dispatch({ publicPort, triggers, bodies }: MountParts, { bodyOf }: Resp
       allowance: oneAllowance(mount.site),
       triggered: withTriggers(triggers),
     }
-    const handled = () => exchange.triggered(exchange, handler)
+    const handled = () => exchange.triggered(exchange, handler).catch(otherAnswer)
     if (submitted.size === 0) {
       state.answer = await asRequest(handled)
       return
@@ -366,6 +367,12 @@ function dispatch({ publicPort, triggers, bodies }: MountParts, { bodyOf }: Resp
       hold.release()
     }
   }
+}
+
+/** @throws whatever is none */
+function otherAnswer(error: unknown): Answer {
+  if (error instanceof OtherAnswer) return error.answer
+  throw error
 }
 
 function withTriggers(triggers: MountTriggers | undefined): Exchange['triggered'] {

@@ -3,7 +3,7 @@
 import { Readable } from 'node:stream'
 import { header } from '../../edge/request.ts'
 import type { Answer } from '../../pipeline/answer.ts'
-import { type BodySource, memoryBody, NO_BODY } from '../../pipeline/body.ts'
+import { type BodySource, memoryBody } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { readingForm } from '../../pipeline/http/form.ts'
 import { boundaryOf, contentBytes, eachPart } from '../../pipeline/http/form-parts.ts'
@@ -16,10 +16,11 @@ import { type StagedBlob, StagingError } from '../../pipeline/store/blobs.ts'
 import { inTurns } from '../../pipeline/tree/steps.ts'
 import { checkWritable } from '../access/scope-authority.ts'
 import { visible } from '../access/visibility.ts'
-import type { Exchange, Handler } from '../exchange.ts'
+import type { Exchange } from '../exchange.ts'
 import { isServerOwned } from '../locks/guard.ts'
 import type { Mount } from '../mount.ts'
 import { isCollection } from '../places/place.ts'
+import { act, acting } from '../requests/acting.ts'
 import { move } from './copy-move.ts'
 import { remove } from './delete.ts'
 import { mkcol } from './mkcol.ts'
@@ -54,13 +55,7 @@ export async function submitForm(exchange: Exchange): Promise<Answer> {
   if (!isCollection(node)) throw new Fault(422, 'InvalidRange', 'POST needs Range: selector=<css> here.')
   const folder = node.resource.path
   const boundary = boundaryOf(header(exchange, 'content-type') ?? '')
-  let deed: string
-  try {
-    deed = boundary === undefined ? await carryOut(exchange, folder) : await upload(exchange, folder, boundary)
-  } catch (error) {
-    if (error instanceof OtherAnswer) return error.answer
-    throw error
-  }
+  const deed = boundary === undefined ? await carryOut(exchange, folder) : await upload(exchange, folder, boundary)
   const headers = { Location: `${mount.prefix}${encodePath(folder)}?done=${deed}`, 'Cache-Control': 'no-store' }
   return { status: 303, headers, body: '' }
 }
@@ -251,30 +246,4 @@ function afterOthers(fault: Fault, files: readonly Waiting[], refused: number): 
 
 function tooLong(what: string, cap: number): Fault {
   return new Fault(413, 'PayloadTooLarge', `${what} may have ${cap} bytes.`, { headers: { Connection: 'close' } })
-}
-
-/** What a method answers in place of what it was to do: a trigger of the site has said so. */
-class OtherAnswer extends Error {
-  readonly answer: Answer
-  constructor(answer: Answer) {
-    super('A trigger has answered the form')
-    this.answer = answer
-  }
-}
-
-/** Does what a client's request would do. @throws what refuses it, and OtherAnswer */
-async function act(method: Handler, request: Exchange): Promise<void> {
-  const answer = await request.triggered(request, method)
-  if (answer.status >= 300) throw new OtherAnswer(answer)
-}
-
-/** The request that a client would send: with these fields and no other. */
-function acting(exchange: Exchange, method: string, path: string, fields: Record<string, string> = {}): Exchange {
-  const headers = { host: exchange.request.headers.host, ...fields }
-  const headersDistinct = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, [value]]))
-  const request = Object.create(exchange.request, {
-    headers: { value: headers },
-    headersDistinct: { value: headersDistinct },
-  })
-  return { ...exchange, request, method, path, raw: false, body: NO_BODY }
 }

@@ -13,6 +13,7 @@ import { bytesOf } from '../../pipeline/write/new-version.ts'
 import { scopeAuthority } from '../access/scope-authority.ts'
 import type { Exchange } from '../exchange.ts'
 import { afterCommit } from '../locks/after-commit.ts'
+import { act, acting } from '../requests/acting.ts'
 import { storeDraft } from './drafts.ts'
 import { isCollection, type Node, type Place, type Relocation } from './place.ts'
 import { finishRemoval, unlessRefused } from './removals.ts'
@@ -55,7 +56,7 @@ async function fromHelper(exchange: Exchange, relocation: Relocation): Promise<v
   if (op === 'move') await afterCommit(mount, () => mount.unpublished.commit([{ op: 'delete', path, expect }]))
 }
 
-/** Writes a helper's bytes at an ordinary path. @returns their version */
+/** Writes a helper's bytes at an ordinary path, as the PUT that this stands for (DAV-72). @returns their version */
 async function publish(
   exchange: Exchange,
   source: Node,
@@ -82,24 +83,20 @@ async function publish(
     bytes: async cap => withinCap(await bytesOf(file.body), cap),
     stage: cap => ('bytes' in file.body ? memoryBody(file.body.bytes) : mount.blobSource(file.body.blob)).stage(cap),
   }
-  const { raw, configure, allowance, alongside } = exchange
   const write = {
     path: to,
     conditions: undefined,
     check,
     cause: {},
-    raw,
-    configure,
-    allowance,
-    alongside,
     properties,
     needsParent: true,
     ...facts,
   }
-  await perform(
-    putDocument(mount.site, write, () => authority),
-    body,
-  )
+  const saving = { ...acting(exchange, 'PUT', to, { 'content-type': type }), raw: exchange.raw, body }
+  await act(async ({ raw, configure, allowance, alongside, body: shown }) => {
+    const put = putDocument(mount.site, { ...write, raw, configure, allowance, alongside }, () => authority)
+    return perform(put, shown)
+  }, saving)
   await afterCommit(mount, () => mount.unpublished.remove(to))
   return version
 }

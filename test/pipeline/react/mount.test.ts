@@ -59,6 +59,40 @@ describe('mountReactions', () => {
     expect((await mounted('PUT', '/free.html', { body: page('y') })).status).to.equal(201)
   })
 
+  it('REA-6 DAV-72 a work file that takes an ordinary name is a PUT of that to triggers', async () => {
+    site = await reactingSite(
+      {
+        '/schema.html': SCHEMA,
+        '/t.html': guards,
+        '/u.html': page(trigger({ method: 'PUT', resource: '/taken.html', action: answering(202, 'taken') })),
+      },
+      { site: { mountReactions: true } },
+    )
+    const stored = async (path: string) => Buffer.from((await site.site.find(path))?.bytes ?? []).toString()
+    for (const [method, name, status, text] of [
+      ['MOVE', 'guarded.html', 409, 'guarded'],
+      ['COPY', 'guarded.html', 409, 'guarded'],
+      ['MOVE', 'taken.html', 202, 'taken'],
+      ['MOVE', 'guarded-folder/', 409, 'guarded'],
+    ] as const) {
+      const isTree = name.endsWith('/')
+      const work = isTree ? '/page.sb-12345678-abcdef/' : '/~$work.tmp'
+      if (isTree) await mounted('MKCOL', work)
+      expect((await mounted('PUT', isTree ? `${work}a.html` : work, { body: page('new') })).status).to.be.below(300)
+      const reply = await mounted(method, work, { headers: { Destination: `${site.mountUrl}/${name}` } })
+      expect([reply.status, await reply.text()], `${method} to ${name}`).to.deep.equal([status, text])
+      expect(await stored(isTree ? `/${name}a.html` : `/${name}`)).to.equal('')
+      expect((await mounted('GET', isTree ? `${work}a.html` : work)).status, `work file after ${name}`).to.equal(200)
+    }
+    expect((await mounted('PUT', '/~$work.tmp', { body: 'raw' })).status).to.equal(204)
+    const headers = { Destination: `${site.mountUrl}/stamped.html` }
+    expect((await mounted('MOVE', '/~$work.tmp', { headers })).status).to.equal(201)
+    expect(await stored('/stamped.html'))
+      .to.include('trueraw')
+      .and.to.include(LOAN)
+    expect((await mounted('GET', '/~$work.tmp')).status).to.equal(404)
+  })
+
   it('DAV-43 checksums of a large upload are compared where a trigger has read it before', async () => {
     site = await reactingSite(
       { '/t.html': page(trigger({ method: 'PUT', resource: '/*.bin', action: 'true' })) },
