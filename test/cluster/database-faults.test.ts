@@ -79,7 +79,7 @@ describe('two servers on a database that fails among 16 writers', function () {
   })
 
   it('HTTP-4 a database that takes reads alone: writers are refused, readers served', async () => {
-    const writers = await begin(nodes)
+    const writers = await begin(nodes, database)
     await database.run('ALTER SYSTEM SET default_transaction_read_only = on')
     await database.run('SELECT pg_reload_conf()')
     await writers.untilRefused(3)
@@ -116,7 +116,7 @@ describe('two servers on a database that fails among 16 writers', function () {
   it('HTTP-172 no room in the database: writers are told so, readers served, and it goes on when there is some', async () => {
     const { database, fill, empty } = await withoutRoom()
     const { nodes } = await install({ postgres: database.url })
-    const writers = await begin(nodes)
+    const writers = await begin(nodes, database)
     await fill()
     await writers.untilRefused(3)
     for (const node of nodes) {

@@ -57,8 +57,9 @@ export function faults(ending: HookFunction = afterEach) {
       return cluster
     },
 
-    async begin(nodes: readonly Node[]): Promise<Writers> {
-      const writers = await startWriters(nodes)
+    /** @param database of these nodes, if it answers the whole time */
+    async begin(nodes: readonly Node[], database?: Database): Promise<Writers> {
+      const writers = await startWriters(nodes, database)
       ends.push(() => writers.end())
       await writers.untilMore(50)
       return writers

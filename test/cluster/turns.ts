@@ -6,6 +6,7 @@
 
 import { expect } from 'chai'
 import { connect } from '../support/http.ts'
+import type { Cluster as Database } from '../support/postgres.ts'
 import type { Node } from './installation.ts'
 
 /** Milliseconds after which a write is refused at the latest while a database or Redis is away. */
@@ -16,6 +17,9 @@ const REFUSED_IN = 2000
  * attempts, its answer.
  */
 const TURNS = 20
+
+/** Connections that a database which answers makes for a refusal: of what was under way, of the write, of its next attempt. */
+const CONNECTIONS = 3
 
 export interface Turns {
   /** A write was acknowledged just now. @param begun by the clock of this process */
@@ -30,8 +34,11 @@ interface Turn {
   ended: number
 }
 
-/** @param nodes may be exchanged meanwhile */
-export function watchTurns(nodes: readonly Node[]): Turns {
+/**
+ * @param nodes may be exchanged meanwhile
+ * @param database of those nodes, if it answers the whole time
+ */
+export function watchTurns(nodes: readonly Node[], database?: Database): Turns {
   const turns: Turn[] = []
   const writes: Turn[] = []
   let isOver = false
@@ -45,7 +52,16 @@ export function watchTurns(nodes: readonly Node[]): Turns {
       await new Promise(resolve => setTimeout(resolve, 10))
     }
   }
-  const running = nodes.map((_, i) => ask(i))
+  const connections: Turn[] = []
+  async function askDatabase(): Promise<void> {
+    while (database !== undefined && !isOver) {
+      const begun = performance.now()
+      await database.run('SELECT 1').catch(() => undefined)
+      connections.push({ begun, ended: performance.now() })
+      await new Promise(resolve => setTimeout(resolve, 50))
+    }
+  }
+  const running = [...nodes.map((_, i) => ask(i)), askDatabase()]
   return {
     acknowledged(begun) {
       writes.push({ begun, ended: performance.now() })
@@ -54,7 +70,8 @@ export function watchTurns(nodes: readonly Node[]): Turns {
       const now = performance.now()
       const took = Math.round(now - since)
       // One that came before the failure may have waited for the disk first.
-      const most = REFUSED_IN + TURNS * longest(turns, since) + longest(writes, since - REFUSED_IN)
+      const before = longest(writes, since - REFUSED_IN)
+      const most = REFUSED_IN + TURNS * longest(turns, since) + CONNECTIONS * longest(connections, since) + before
       expect(took, `milliseconds: ${what}`).to.be.below(most)
     },
     async end() {

@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import { type OpenStream, openStream } from '../pipeline/events/stream-client.ts'
 import { page, rulesPage } from '../support/content.ts'
 import type { Received } from '../support/http.ts'
+import type { Cluster as Database } from '../support/postgres.ts'
 import type { Node } from './installation.ts'
 import { watchTurns } from './turns.ts'
 
@@ -43,8 +44,10 @@ const soon = () => new Promise(resolve => setTimeout(resolve, 5))
 /**
  * Every second one appends to one list, which begins empty, the others make documents; nobody repeats what was not
  * acknowledged.
+ *
+ * @param database of these nodes, if it answers the whole time
  */
-export async function startWriters(nodes: readonly Node[]): Promise<Writers> {
+export async function startWriters(nodes: readonly Node[], database?: Database): Promise<Writers> {
   const folder = `/${++starts}`
   expect((await nodes[0]?.http('PUT', LIST, {}, FILES[LIST]))?.status).to.equal(200)
   /** By path, or the text of an element of the list. */
@@ -55,7 +58,7 @@ export async function startWriters(nodes: readonly Node[]): Promise<Writers> {
   const refusals = Array.from({ length: WRITERS }, () => 0)
   const watchers = nodes.map(node => watch(node, nodes))
   await Promise.all(watchers.map(({ ready }) => ready))
-  const turns = watchTurns(nodes)
+  const turns = watchTurns(nodes, database)
   /** When each node acknowledged something last: until then a writer has only waited for its turn. */
   const heard: number[] = []
   const late: unknown[] = []

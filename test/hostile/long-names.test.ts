@@ -69,7 +69,9 @@ describe('long names', () => {
 
   it('SEC-12 HTTP-181 many long names in one tag are refused before each is compared with all', async () => {
     const names = Array.from({ length: 900 }, (_, i) => `${'n'.repeat(16_400)}${1_000 + i}`)
-    await takesLess(60, () => expect(refusals('html', `<p ${names.join(' ')}>x</p>`)).to.equal(2))
+    // Made before: it is as long as the reading of it may take, and no work of the server.
+    const source = Buffer.from(`<p ${names.join(' ')}>x</p>`).toString('latin1')
+    await takesLess(60, () => expect(refusals('html', source)).to.equal(2))
   })
 
   it('SEC-12 COMP-36 long classes are not kept as what a document holds', () => {

@@ -4,7 +4,10 @@ import { expect } from 'chai'
 
 /** Milliseconds that `sample` takes on the machine for which limits are written down. */
 const USUAL = 0.7
-/** Limits from here on are measured in time of the processor, whose clock may tick every few milliseconds only. */
+/**
+ * Limits from here on are measured in time of the processor at once, whose clock may tick every few milliseconds only. Work
+ * with smaller ones that seems too slow is repeated until it is that long together.
+ */
 const COARSE = 20
 /** Times that work is repeated while it seems too slow: what interrupts it, or compiles its code, does so once. */
 const RUNS = 10
@@ -65,12 +68,26 @@ export async function cost<Result>(
   work: () => Result,
 ): Promise<{ milliseconds: number; result: Awaited<Result> }> {
   const clock = limit < COARSE ? () => performance.now() : worked
+  /** Runs that are long enough together to be measured in time of the processor. */
+  const together = Math.ceil((4 * COARSE) / limit)
   let milliseconds = Number.POSITIVE_INFINITY
+  let slowBefore = 1
   for (let run = 1; ; run++) {
-    const start = clock()
-    const result = await work()
-    const took = clock() - start
-    milliseconds = Math.min(milliseconds, took < limit ? took : took / slowness())
+    let start = clock()
+    let result = await work()
+    let took = clock() - start
+    if (took >= limit) {
+      if (limit < COARSE) {
+        start = worked()
+        for (let i = 0; i < together; i++) result = await work()
+        took = Math.min(took, (worked() - start) / together)
+      }
+      // What kept others busy beside the work may have ended with it.
+      const slowAfter = slowness()
+      took /= Math.max(slowBefore, slowAfter)
+      slowBefore = slowAfter
+    }
+    milliseconds = Math.min(milliseconds, took)
     if (milliseconds < limit || run === RUNS) return { milliseconds, result }
   }
 }

@@ -8,7 +8,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Mocha from 'mocha'
 import { type Batch, batchesOf } from './batches.ts'
@@ -52,11 +52,27 @@ async function checks(): Promise<boolean> {
  */
 const HANGS = 180_000
 
-/** What a run counted: how many tests did what, and of those that failed the full titles with what went wrong. */
+/**
+ * What a run counted: how many tests did what, of those that failed the full titles with what went wrong, and the milliseconds
+ * of each file.
+ */
 interface Tally {
   passed: number
   pending: number
   failed: string[]
+  times: [file: string, milliseconds: number][]
+}
+
+/** Files that a run of all tests names as those that took longest. */
+const NAMED = 20
+
+/** Says which files took longest, and how long all did: on one processor, a run without waits would take as long. */
+function reportTimes(times: Tally['times']): void {
+  const sorted = times.toSorted(([, one], [, other]) => other - one)
+  for (const [file, milliseconds] of sorted.slice(0, NAMED)) say(`${(milliseconds / 1000).toFixed(1)} s ${file}`)
+  say(
+    `${(sorted.reduce((sum, [, milliseconds]) => sum + milliseconds, 0) / 1000).toFixed()} s in ${times.length} files`,
+  )
 }
 
 function report({ passed, pending, failed }: Tally): boolean {
@@ -78,10 +94,16 @@ async function runHere(files: readonly string[]): Promise<Tally> {
   const watch = watchForHangs()
   return new Promise(finish => {
     const failed: string[] = []
+    const times = new Map<string, number>()
     const runner = mocha.run(() => {
       watch.over()
-      finish({ passed: runner.stats?.passes ?? 0, pending: runner.stats?.pending ?? 0, failed })
+      finish({ passed: runner.stats?.passes ?? 0, pending: runner.stats?.pending ?? 0, failed, times: [...times] })
     })
+    const addTime = (sign: 1 | -1) => (suite: Mocha.Suite) => {
+      const file = relative(root, suite.file ?? '')
+      if (suite.parent?.root) times.set(file, (times.get(file) ?? 0) + sign * performance.now())
+    }
+    runner.on('suite', addTime(-1)).on('suite end', addTime(1))
     for (const event of ['test', 'hook']) runner.on(event, (begun: Mocha.Runnable) => watch.begins(begun.fullTitle()))
     runner.on('fail', (test, error: unknown) => failed.push(`${test.fullTitle()}: ${shortened(error)}`))
   })
@@ -127,7 +149,7 @@ function runApart(files: readonly string[]): Promise<Tally> {
       say(`\n${dirname(files[0] ?? '')}\n${output.join('')}`)
       const died = `${files.join(' ')} ended with ${signal ?? code}`
       if (tally === undefined || (code !== 0 && tally.failed.length + tally.pending === 0))
-        finish({ passed: tally?.passed ?? 0, pending: tally?.pending ?? 0, failed: [died] })
+        finish({ passed: tally?.passed ?? 0, pending: tally?.pending ?? 0, failed: [died], times: [] })
       else finish(tally)
     })
   })
@@ -135,7 +157,7 @@ function runApart(files: readonly string[]): Promise<Tally> {
 
 async function runAll(processes: number): Promise<Tally> {
   const queue = allBatches()
-  const all: Tally = { passed: 0, pending: 0, failed: [] }
+  const all: Tally = { passed: 0, pending: 0, failed: [], times: [] }
   /** The longest that waits, or that works, while there is one of that kind. */
   const take = (kind: Batch['kind']): readonly string[] | undefined => {
     const at = queue.findIndex(batch => batch.kind === kind)
@@ -144,13 +166,15 @@ async function runAll(processes: number): Promise<Tally> {
   const takeTurns = async (_: unknown, place: number) => {
     const kind = place % 2 === 0 ? 'waits' : 'works'
     for (let files = take(kind); files !== undefined; files = take(kind)) {
-      const { passed, pending, failed } = await runApart(files)
+      const { passed, pending, failed, times } = await runApart(files)
+      all.times.push(...times)
       all.passed += passed
       all.pending += pending
       all.failed.push(...failed)
     }
   }
   await Promise.all(Array.from({ length: processes }, takeTurns))
+  reportTimes(all.times)
   for (const title of all.failed) say(`FAILED ${title}`)
   return all
 }
@@ -159,6 +183,7 @@ async function main(): Promise<boolean> {
   const chosen = process.argv.slice(2).map(file => resolve(file))
   if (process.send !== undefined) {
     const tally = await runHere(chosen)
+    reportTimes(tally.times)
     process.send(tally)
     process.disconnect()
     return report(tally)

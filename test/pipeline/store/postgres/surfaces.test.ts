@@ -9,14 +9,18 @@
  * tests run on both.
  */
 
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { goesOn } from '../../../support/hang-watch.ts'
 import { type Cluster, sharedCluster } from '../../../support/postgres.ts'
 import { startRedis, type TestRedis } from '../../coordination/redis-server.ts'
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
+
+/** Milliseconds without word of a test that passed, or failed, after which a run hangs: more than the tests in it have each. */
+const SILENCE = 390_000
 
 const SUITES: Readonly<Record<string, readonly string[]>> = {
   'the public surface: writes, their conditions, competitors and events, guards and cascades of models': [
@@ -36,17 +40,28 @@ describe('the surfaces on PostgreSQL and Redis', () => {
     database = await sharedCluster()
     redis = await startRedis()
   })
-  after(() => redis.stop())
+  let child: ChildProcess | undefined
+  after(async () => {
+    child?.kill('SIGKILL')
+    await redis.stop()
+  })
 
   for (const [name, files] of Object.entries(SUITES)) {
     it(name, async function () {
-      this.timeout(390_000)
+      this.timeout(SILENCE)
       const env = { ...process.env, CI: '1', TEST_POSTGRES: database.url, TEST_REDIS: redis.url }
       const args = ['server/launch.mjs', '--run', 'test/support/run.ts', ...files]
-      const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] })
+      const run = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] })
+      child = run
       let output = ''
-      for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', text => (output += text))
-      const code = await new Promise(resolve => child.once('close', resolve))
+      const take = (text: string) => {
+        output += text
+        // Begins anew.
+        this.timeout(SILENCE)
+        goesOn(name)
+      }
+      for (const stream of [run.stdout, run.stderr]) stream.setEncoding('utf8').on('data', take)
+      const code = await new Promise(resolve => run.once('close', resolve))
       expect(code, output).to.equal(0)
       expect(output).to.match(/[1-9]\d* passed, 0 failed/)
     })
