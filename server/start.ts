@@ -18,12 +18,12 @@ import { Fault } from '../pipeline/fault.ts'
 import { createJavaScript } from '../pipeline/language/javascript/javascript.ts'
 import type { Outbound } from '../pipeline/react/outbound/queue.ts'
 import { documentCacheIn } from '../pipeline/site/cache.ts'
-import type { Coherence } from '../pipeline/site/coherence.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { type Imported, importFolder } from '../pipeline/write/import.ts'
 import { mountAddress } from './addresses.ts'
 import { notOffered, publicApp } from './app.ts'
 import { openAudit } from './audit.ts'
+import { afterCatchingUp } from './catching-up.ts'
 import type { AnswersByBytes } from './connections.ts'
 import { openCoordination } from './coordination.ts'
 import { type ConnectionRoom, connectionRoom, descriptors, ENDLESS, sharedOut } from './descriptors.ts'
@@ -37,7 +37,7 @@ import { createMounts, type Mounts, routeToMount } from './mounts.ts'
 import { memoryOf } from './open-store.ts'
 import { mountTriggers } from './outbound/mount-triggers.ts'
 import { serverOutbound } from './outbound/outbound.ts'
-import { platformRoutes } from './platform/routes.ts'
+import { isForOperators, platformRoutes } from './platform/routes.ts'
 import type { ReactionParts } from './public/reactions.ts'
 import { createResponseCache } from './response-cache.ts'
 import { watchOwnHeap, watchRest } from './rest.ts'
@@ -189,8 +189,9 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     idle: settings.limits.bodyIdle,
   }
   let ready = false
+  const brands = new Set([settings.defaults.brand, ...settings.sites.map(site => site.brand)])
   const platform = platformRoutes({
-    brands: new Set([settings.defaults.brand, ...settings.sites.map(site => site.brand)]),
+    brands,
     metrics,
     isServing: () => ready,
     readiness: readiness({ isServing: () => ready, services, hasRoom: () => room.hasRoom(), folder: settings.data }),
@@ -268,10 +269,14 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     },
   )
   const facing = (handler: RequestListener) =>
-    afterCatchingUp(coherence, handler, (_request, response) => {
-      const fault = new Fault(503, 'Unavailable', 'The server cannot read its documents now. Try again in a moment.')
-      const { headers, body } = listening.brokenDocument(fault)
-      response.writeHead(fault.status, headers).end(body)
+    afterCatchingUp(coherence, {
+      handler,
+      isFree: request => isForOperators(request, brands),
+      unready(_request, response) {
+        const fault = new Fault(503, 'Unavailable', 'The server cannot read its documents now. Try again in a moment.')
+        const { headers, body } = listening.brokenDocument(fault)
+        response.writeHead(fault.status, headers).end(body)
+      },
     })
   const outbound = serverOutbound({
     table,
@@ -327,29 +332,6 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
       metrics.close()
       audit?.close()
     },
-  }
-}
-
-/**
- * Has a handler wait until memory knows what other processes had acknowledged when the request came: requests are
- * decided by nothing older (RULE-11).
- *
- * @param unready answers when memory cannot be brought in step: nothing may be decided by what is outdated
- * @returns the handler itself where there are no other processes
- */
-function afterCatchingUp(
-  coherence: Coherence | undefined,
-  handler: RequestListener,
-  unready: RequestListener,
-): RequestListener {
-  if (!coherence) return handler
-  return (request, response) => {
-    const catchingUp = coherence.inStep()
-    if (!catchingUp) return handler(request, response)
-    catchingUp.then(
-      () => handler(request, response),
-      () => unready(request, response),
-    )
   }
 }
 

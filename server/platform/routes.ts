@@ -60,6 +60,16 @@ export function platformRoutes(options: {
   return router
 }
 
+/** Whether one of these addresses is read: no document has a part in the answer, whoever asks, as they are reserved. */
+export function isForOperators(
+  { method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>,
+  brands: ReadonlySet<string>,
+): boolean {
+  if (method !== 'GET' && method !== 'HEAD') return false
+  const brand = /^\/-([^/?%]+)\/(?:health(?:\/live|\/ready)?|metrics)(?:\?|$)/.exec(url)?.[1]
+  return brand !== undefined && brands.has(brand)
+}
+
 /** @param missing without which it is not all well, even where it is `ok` */
 function healthAnswer(ok: boolean, missing: readonly Missing[] = []): Answer {
   const well = missing.length === 0 ? 'ok' : 'limited'
