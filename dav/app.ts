@@ -331,6 +331,7 @@ const tellOfDeclarations: Step = async ({ req, state }, next) => {
 }
 
 function dispatch({ publicPort, triggers, bodies }: MountParts, { bodyOf }: ResponseCache): Step {
+  const triggered = withTriggers(triggers)
   return async ({ req, res, state }) => {
     const { mount, path, author, client, submitted, lookAgain } = state
     const handler = HANDLERS[req.method ?? '']
@@ -352,7 +353,7 @@ function dispatch({ publicPort, triggers, bodies }: MountParts, { bodyOf }: Resp
       body: bodyOf(req, res),
       pieces: piecesOf(bodies, req, res),
       allowance: oneAllowance(mount.site),
-      triggered: withTriggers(triggers),
+      triggered,
     }
     const handled = () => exchange.triggered(exchange, handler).catch(otherAnswer)
     if (submitted.size === 0) {

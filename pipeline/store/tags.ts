@@ -82,7 +82,7 @@ export function fileTag(file: Resource): string {
 
 /** What a resource adds to the K of its collection, as a number below 2^256. */
 export function weight(resource: Resource): bigint {
-  return BigInt(`0x${sha256(line(resource))}`)
+  return weightOf(nameOf(resource.path), resource.kind === 'collection', resource)
 }
 
 /** The same of one whose name is known. */

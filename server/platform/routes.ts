@@ -11,6 +11,11 @@ import type { Metrics } from '../metrics.ts'
 /** Not imported: its module for imports would load a client of 13 MB (`pipeline/http/node-http.ts`). */
 const loadRouter = lazyPackage<{ default: typeof Router }>('@koa/router')
 
+/** Addresses behind `/-{brand}/`. */
+const ADDRESSES = ['health', 'health/live', 'health/ready', 'metrics'] as const
+type Address = (typeof ADDRESSES)[number]
+const KNOWN: ReadonlySet<string> = new Set(ADDRESSES)
+
 /**
  * Routes for `/-{brand}/health` and `/-{brand}/metrics`; requests that may not see them fall through. `health/live` answers
  * as long as the process does; `health/ready` says whether it can do its work, and what it waits for; `health` alone,
@@ -31,24 +36,26 @@ export function platformRoutes(options: {
   const known = (brand: string | undefined) => brand !== undefined && options.brands.has(brand)
   const visible = (request: IncomingMessage, open: boolean) => open || isLocal(request)
 
-  const health: [path: string, answer: () => Answer | Promise<Answer>][] = [
-    ['/-:brand/health', () => healthAnswer(options.isServing())],
-    ['/-:brand/health/live', () => healthAnswer(true)],
+  const at = (address: Address) => `/-:brand/${address}`
+
+  const health: [address: Address, answer: () => Answer | Promise<Answer>][] = [
+    ['health', () => healthAnswer(options.isServing())],
+    ['health/live', () => healthAnswer(true)],
     [
-      '/-:brand/health/ready',
+      'health/ready',
       async () => {
         const missing = await options.readiness()
         return healthAnswer(isUsable(missing), missing)
       },
     ],
   ]
-  for (const [path, answer] of health)
-    router.get(path, async (context, next) => {
+  for (const [address, answer] of health)
+    router.get(at(address), async (context, next) => {
       if (!known(context.params.brand) || !visible(context.req, options.open.health)) return next()
       context.state.answer = await answer()
     })
 
-  router.get('/-:brand/metrics', async (context, next) => {
+  router.get(at('metrics'), async (context, next) => {
     if (!known(context.params.brand) || !visible(context.req, options.open.metrics)) return next()
     const { type, text } = await options.metrics.told()
     context.state.answer = {
@@ -66,8 +73,8 @@ export function isForOperators(
   brands: ReadonlySet<string>,
 ): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false
-  const brand = /^\/-([^/?%]+)\/(?:health(?:\/live|\/ready)?|metrics)(?:\?|$)/.exec(url)?.[1]
-  return brand !== undefined && brands.has(brand)
+  const [, brand = '', address = ''] = /^\/-([^/?%]+)\/([^?]*)/.exec(url) ?? []
+  return brands.has(brand) && KNOWN.has(address)
 }
 
 /** @param missing without which it is not all well, even where it is `ok` */

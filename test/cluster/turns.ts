@@ -12,11 +12,8 @@ import type { Node } from './installation.ts'
 /** Milliseconds after which a write is refused at the latest while a database or Redis is away. */
 const REFUSED_IN = 2000
 
-/**
- * Turns of a server, of this process and of a database that answers which a refusal takes besides: questions that fail,
- * attempts, its answer.
- */
-const TURNS = 20
+/** Turns of a server and of this process that a refusal takes besides: questions that fail, attempts, its answer. */
+const TURNS = 10
 
 /** Connections that a database which answers makes for a refusal: of what was under way, of the write, of its next attempt. */
 const CONNECTIONS = 3

@@ -21,13 +21,10 @@ export interface WeakDigests {
 
 export type Digesting = Feeding<WeakDigests>
 
-/** The SHA-256 of one body, read from the file that it goes to. */
-export interface Following {
-  /** Tells up to where the file has been written. */
+/** The SHA-256 of one body, in lower-case hexadecimal, read from the file that it goes to. */
+export interface Following extends Pick<Feeding<string>, 'finish' | 'abort'> {
+  /** Tells up to where the file has been written; nobody waits until it is read. */
   reach(bytes: number): void
-  /** @returns lower-case hexadecimal, of all that was reached */
-  finish(): Promise<string>
-  abort(): void
 }
 
 interface Thread<Digest> {

@@ -31,11 +31,10 @@ const SPARE = 16
 /** Bytes after which the disk is asked to start writing, so that the end of a body does not wait for all of it. */
 const SYNC_EVERY = 32 * 1024 * 1024
 
-/**
- * Bytes from which on a thread hashes a body, from its beginning: the main thread has as much left as it takes to read
- * a quarter more. It is told of what is written in steps.
- */
+/** Bytes from which on a thread hashes a body; what was hashed until then is hashed again, so that its beginning is short. */
 const FOLLOWED = 4 * 1024 * 1024
+
+/** Bytes written of which that thread is told at once. */
 const STEP = 1024 * 1024
 
 /** Age in milliseconds at which a file of a process that cannot be asked counts as left behind. */
