@@ -4,8 +4,9 @@ import { expect } from 'chai'
 import { after, afterEach, before } from 'mocha'
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
 import { openBrowser } from '../support/browser.ts'
+import { PATIENCE } from '../support/eventually.ts'
 import { startServer, type TestServer } from '../support/server.ts'
-import { COUNT_LOOKS, comes, PATIENCE } from './live-pages.ts'
+import { COUNT_LOOKS, comes } from './live-pages.ts'
 
 export interface DemoSite {
   /** Origin of the site. */

@@ -5,6 +5,7 @@ import { after, afterEach, before, beforeEach } from 'mocha'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { openBrowser } from '../support/browser.ts'
 import { put, rulesPage } from '../support/content.ts'
+import { PATIENCE } from '../support/eventually.ts'
 import { type Client, client } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -31,13 +32,8 @@ const root = document.querySelector('#l')
 window.stream = live({ root, changed: elements => told.push(elements.map(element => element.id || element.localName)) })`,
 }
 
-/**
- * Milliseconds in which something must come about: on a machine that has other work a browser takes seconds to open a page.
- */
-export const PATIENCE = 30_000
-
 /** Milliseconds after which a test in a browser hangs: several pages, each of which may take its time. */
-export const HANGS = 120_000
+export const HANGS = 380_000
 
 /** To be run in a page first: counts the looks of live.mjs at its document, begun and done with. */
 export const COUNT_LOOKS = `{

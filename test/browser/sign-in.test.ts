@@ -3,9 +3,10 @@ import { after, afterEach, before, describe, it } from 'mocha'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { type SignInSite, startSignInSite } from '../server/sign-in/fixture.ts'
 import { openBrowser } from '../support/browser.ts'
+import { PATIENCE } from '../support/eventually.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { widen } from './demo-site.ts'
-import { HANGS, PATIENCE } from './live-pages.ts'
+import { HANGS } from './live-pages.ts'
 
 /** Contrast of the text that stands out least (WCAG 2.2, 1.4.3); runs in the page. */
 function leastContrast(): number {

@@ -1,9 +1,7 @@
 /** Compressed copies are made in the background; tests that are about them wait until they are there. */
 
+import { PATIENCE } from './eventually.ts'
 import type { Client } from './http.ts'
-
-/** Milliseconds that making a copy may take on a machine that has other work. */
-const PATIENCE = 150_000
 
 /** Asks until an answer comes in a coding: until then answers are provisional. */
 export async function untilCoded(http: Client, target: string, coding: 'br' | 'gzip'): Promise<void> {

@@ -3,7 +3,7 @@
 /** Milliseconds between two looks. */
 const EVERY = 20
 /** Milliseconds after which what has not come never does: less than a test may take, so that the test tells what it saw. */
-const PATIENCE = 150_000
+export const PATIENCE = 150_000
 
 /**
  * Looks again and again until what is seen is right.

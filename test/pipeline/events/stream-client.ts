@@ -1,6 +1,7 @@
 /** A client of event streams over HTTP that shows everything as it comes. */
 
 import { type IncomingHttpHeaders, request } from 'node:http'
+import { PATIENCE } from '../../support/eventually.ts'
 import { type Block, blocksOf, eventsOf, type ReceivedEvent } from './event-source.ts'
 
 export interface OpenStream {
@@ -22,9 +23,6 @@ export interface OpenStream {
   resume(): void
   close(): void
 }
-
-/** Milliseconds in which something must come: what is told at once takes its time on a machine that has other work. */
-const PATIENCE = 30_000
 
 /** @param headers sent beside `Accept: text/event-stream`, or instead of it */
 export function openStream(

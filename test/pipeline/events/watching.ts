@@ -22,6 +22,7 @@ import { deleteDocument, putDocument } from '../../../pipeline/write/document.ts
 import { type ElementWrite, writeElement } from '../../../pipeline/write/element.ts'
 import { moveDocument } from '../../../pipeline/write/move.ts'
 import { NS, type RuleLine, rulesPage } from '../../support/content.ts'
+import { PATIENCE } from '../../support/eventually.ts'
 import { type Opened, openTemporary } from '../store/fixture.ts'
 import { type Block, blocksOf, bodyOf, eventsOf, type ReceivedEvent } from './event-source.ts'
 import { type ManualClock, manualClock } from './manual-clock.ts'
@@ -248,9 +249,6 @@ export async function startLate(stream: Stream, options: { stopped?: boolean } =
   await until(() => reader.text !== '' || reader.ending !== undefined)
   return reader
 }
-
-/** Milliseconds in which something that is under way must come about, however slow the machine and its disk are. */
-const PATIENCE = 30_000
 
 /** Waits, without time passing for the site, for something that is under way. */
 export async function until(isSo: () => boolean): Promise<void> {
