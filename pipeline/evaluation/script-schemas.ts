@@ -79,7 +79,7 @@ export function scriptSchemas(
   return {
     find: type => {
       const schema = model.schema(type)
-      return schema && classOf(schema)
+      return schema && classOf(schema, parent => parent === `${ns}/Map` || model.schema(parent) !== undefined)
     },
 
     fields: ({ node, type }) => {
@@ -115,10 +115,12 @@ export function scriptSchemas(
   }
 }
 
-function classOf({ type, chain, properties, methods }: Schema): SchemaClass {
+/** @param isClass whether a type has a class: a parent that the site does not declare, as `{ns}/Group`, has nothing to give */
+function classOf({ type, chain, properties, methods }: Schema, isClass: (type: string) => boolean): SchemaClass {
+  const [, parent] = chain
   return {
     type,
-    parent: chain[1],
+    parent: parent !== undefined && isClass(parent) ? parent : undefined,
     properties: [...properties.values()].map(({ name, cardinality }) => ({
       name,
       many: cardinality.text !== undefined && cardinality.most > 1,

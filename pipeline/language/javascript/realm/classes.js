@@ -20,8 +20,9 @@ export function valuesBy(reader) {
 export function classFor(type) {
   if (type in known) return known[type]
   const answer = ask(OP.schema, type)
-  if (answer === null) throw new ReferenceError(`There is no schema of ${type}.`)
-  const { parent, isMap, properties, methods } = parse(answer)
+  const found = answer === null ? null : parse(answer)
+  if (found === null) throw new ReferenceError(`There is no schema of ${type}.`)
+  const { parent, isMap, properties, methods } = found
   // A chain that comes back to itself ends here.
   known[type] = undefined
   const Parent = parent ? classFor(parent) : isMap ? Map : undefined
