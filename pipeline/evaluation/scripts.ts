@@ -264,11 +264,9 @@ export function valueOrError(outcome: ScriptOutcome, allowance: Allowance): Valu
   if ('value' in outcome) return outcome.value
   if ('response' in outcome) throw new SesselError('RuntimeError', 'A method cannot answer the request.')
   const { variant, message } = outcome.failure
-  if (variant === 'timeout' || variant === 'out-of-memory') {
-    // What the language has left is gone for everybody: a spent budget cannot be caught.
-    allowance.step(variant === 'timeout' ? allowance.stepsLeft + 1 : 0)
-    allowance.take(allowance.memoryLeft + 1)
-  }
+  // What the language has left is gone for everybody: a spent budget cannot be caught.
+  if (variant === 'timeout') allowance.exhaust('time')
+  if (variant === 'out-of-memory') allowance.exhaust('memory')
   throw new SesselError('RuntimeError', message)
 }
 

@@ -186,6 +186,15 @@ export class Allowance {
     left.dispatches = Math.max(0, left.dispatches - part.#dispatches)
   }
 
+  /**
+   * Ends it for a reason that others tell: what they were to do has not been done.
+   *
+   * @throws AllowanceSpent
+   */
+  exhaust(what: Spendable): never {
+    throw this.#end(what)
+  }
+
   #end(what: Spendable): AllowanceSpent {
     this.#spent ??= what
     return new AllowanceSpent(this.#spent)

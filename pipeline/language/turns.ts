@@ -8,7 +8,7 @@ const MOST_WAITING = 100
 export class Turns {
   readonly #most: number
   /** What each party waits for, in the order in which they have their turns. */
-  readonly #waiting = new Map<object, (() => void)[]>()
+  readonly #waiting = new Map<object | string, (() => void)[]>()
   #free = true
 
   constructor(most = MOST_WAITING) {
@@ -20,7 +20,7 @@ export class Turns {
    *
    * @returns what comes of it; rejects with AllowanceSpent where too much of the party waits already
    */
-  async take<T>(party: object, work: () => Promise<T>): Promise<T> {
+  async take<T>(party: object | string, work: () => Promise<T>): Promise<T> {
     if (this.#free) this.#free = false
     else await this.#turnOf(party)
     try {
@@ -30,7 +30,7 @@ export class Turns {
     }
   }
 
-  #turnOf(party: object): Promise<void> {
+  #turnOf(party: object | string): Promise<void> {
     const waiting = this.#waiting.get(party) ?? []
     if (waiting.length >= this.#most) throw new AllowanceSpent('turns')
     this.#waiting.set(party, waiting)

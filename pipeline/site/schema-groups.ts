@@ -5,6 +5,7 @@ import type { GroupOracle } from '../access/groups.ts'
 import type { Group } from '../access/rules.ts'
 import { Allowance, type AllowanceLimits, AllowanceSpent } from '../language/allowance.ts'
 import { Turns } from '../language/turns.ts'
+import type { CodeItem, CodeResult } from '../model/code.ts'
 import type { RawMethod } from '../model/declarations.ts'
 import { cloning } from '../tree/clone.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
@@ -70,14 +71,25 @@ async function sharedCopyOf(site: Site, file: StoredFile): Promise<Copied> {
   }
 }
 
-/** Groups are asked one after another, sites in turns: how long one takes is then no matter of how many others are asked. */
-const turns = new Turns(Number.POSITIVE_INFINITY)
+/**
+ * Groups of a site are asked one after another, those who are asked about in turns: how long one takes is then no matter of how
+ * many others are asked.
+ */
+const turns = new WeakMap<Site, Turns>()
+
+function turnsOf(site: Site): Turns {
+  const known = turns.get(site)
+  if (known) return known
+  const made = new Turns(Number.POSITIVE_INFINITY)
+  turns.set(site, made)
+  return made
+}
 
 /** What groups share that are asked one after another. */
 interface Together {
   /** What all of them may spend. */
   all: Allowance
-  /** Tells the time that passes while one of them has its turn. */
+  /** Tells the time that passes while one of them is asked. */
   watch: Stopwatch
   /** The document of the last one. */
   last: { file: StoredFile; copied: Copied } | undefined
@@ -109,6 +121,17 @@ function spend(all: Allowance, steps: number): void {
   }
 }
 
+/**
+ * Whether a program had less than it may spend, because of others: who is not asked is not to be let in where members are
+ * refused. What waits for a worker, or for a turn, fails without having spent anything.
+ *
+ * @param hasAllSteps it had as many as any may have: that they were too few is its own doing
+ */
+function isShort(outcome: CodeResult<boolean>, { spent }: Allowance, hasAllSteps: boolean): boolean {
+  if (spent === 'steps') return !hasAllSteps
+  return spent === 'time' || spent === 'turns' || ('failure' in outcome && outcome.failure.variant === 'timeout')
+}
+
 /** @param refused is told of groups that do not include an email, with the reason where code has failed */
 export function schemaGroups(site: Site, refused?: (group: Group, failure: string | undefined) => void): GroupOracle {
   const asked = new WeakMap<object, Together>()
@@ -134,38 +157,47 @@ export function schemaGroups(site: Site, refused?: (group: Group, failure: strin
     return copied
   }
 
+  function isSpent(group: Group, { stepsLeft, timeLeft }: Allowance): boolean {
+    if (stepsLeft > 0 && timeLeft > 0) return false
+    refused?.(group, 'the groups before it have spent what all groups of a request may')
+    return true
+  }
+
   async function answer(group: Group, email: string, together: Together): Promise<boolean | undefined> {
     const found = answering(site, group)
     if (!found) return false
-    const { all, watch } = together
-    if (all.stepsLeft === 0 || all.timeLeft === 0) {
-      refused?.(group, 'the groups before it have spent what all groups of a request may')
-      return undefined
-    }
+    if (isSpent(group, together.all)) return undefined
     const file = await site.find(group.document)
-    if (!file?.isDocument) return false
-    const { itemtype, method } = found
-    const { document, elements } = await copied(together, file)
+    const copy = file?.isDocument ? await copied(together, file) : undefined
     // Its place is that of the rules it comes from: in another state of the document another group may stand there.
     await site.inStep()
-    if (!site.rules.groupsNamed(group.name).includes(group)) {
-      refused?.(group, 'its document has changed meanwhile')
-      return undefined
-    }
-    const element = elements[group.position]
-    if (!element) return false
+    return turnsOf(site).take(email, async () => {
+      const element = copy?.elements[group.position]
+      if (!copy || !element || !site.rules.groupsNamed(group.name).includes(group)) {
+        refused?.(group, 'its document has changed meanwhile')
+        return undefined
+      }
+      const place = { path: group.document, document: copy.document, element, itemtype: found.itemtype }
+      return together.watch.during(() => ask(group, found.method, place, email, together))
+    })
+  }
+
+  async function ask(
+    group: Group,
+    method: RawMethod,
+    place: CodeItem,
+    email: string,
+    { all, watch }: Together,
+  ): Promise<boolean | undefined> {
+    if (isSpent(group, all)) return undefined
     const { steps, time } = GROUP_LIMITS
     const limits = { ...GROUP_LIMITS, steps: Math.min(steps, all.stepsLeft), time: Math.min(time, all.timeLeft) }
     const allowance = new Allowance(limits, site, watch.now)
     try {
-      const place = { path: group.document, document, element, itemtype }
       const outcome = await site.code(allowance).includes(method, place, email)
       const included = 'value' in outcome && outcome.value
       if (!included) refused?.(group, 'failure' in outcome ? outcome.failure.message : undefined)
-      // Who has not had what it may spend, because of others, is not to be let in where its members are refused.
-      const { spent } = allowance
-      const isShort = spent === 'time' || spent === 'turns' || (spent === 'steps' && limits.steps < steps)
-      return isShort ? undefined : included
+      return isShort(outcome, allowance, limits.steps === steps) ? undefined : included
     } finally {
       spend(all, allowance.stepsTaken)
     }
@@ -174,8 +206,7 @@ export function schemaGroups(site: Site, refused?: (group: Group, failure: strin
   return {
     overrides: group => answering(site, group) !== undefined,
     includes(group, email, asking) {
-      const together = togetherOf(asking)
-      return turns.take(site, () => together.watch.during(() => answer(group, email, together)))
+      return answer(group, email, togetherOf(asking))
     },
   }
 }

@@ -71,4 +71,12 @@ describe('groups that decide by scripts', () => {
       expect((await http('GET', path, banned)).status, path).to.equal(403)
     }
   })
+
+  it('GRP-5 DEC-5 refuse their members while visitors keep all workers busy', async () => {
+    const banned = await as('a@banned.example')
+    const busy = Array.from({ length: 3 }, (_, i) => http('GET', `/slow.html?${i}`))
+    await new Promise(resolve => setTimeout(resolve, 300))
+    for (const path of PATHS) expect((await http('GET', path, banned)).status, path).to.equal(403)
+    await Promise.all(busy)
+  })
 })

@@ -65,7 +65,8 @@ export class Machine {
 
   /** What cannot be caught ends the evaluation. */
   #settleFailed(error: unknown): void {
-    if (error instanceof AllowanceSpent) throw error
+    // Also where it was told by what the evaluation has waited for.
+    if (error instanceof AllowanceSpent) this.#state.allowance.exhaust(error.spent)
     if (!(error instanceof SesselError) || this.#state.handlers.length === 0) throw error
     this.#state.chargeAndLook()
   }
