@@ -1,7 +1,7 @@
 /** A server that runs: the composition root's work, from settings to listeners and back. */
 
 import { randomBytes } from 'node:crypto'
-import type { RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import type { Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
@@ -190,12 +190,12 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
   }
   let ready = false
   const brands = new Set([settings.defaults.brand, ...settings.sites.map(site => site.brand)])
+  const operators = { brands, open: { health: settings.health.public, metrics: settings.metrics.public } }
   const platform = platformRoutes({
-    brands,
+    ...operators,
     metrics,
     isServing: () => ready,
     readiness: readiness({ isServing: () => ready, services, hasRoom: () => room.hasRoom(), folder: settings.data }),
-    open: { health: settings.health.public, metrics: settings.metrics.public },
   })
   const fallback = fallbackOf(settings)
   const reactions: ReactionParts = {
@@ -268,10 +268,10 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
       store.relax?.()
     },
   )
-  const facing = (handler: RequestListener) =>
+  const facing = (handler: RequestListener, isForDocuments: (request: IncomingMessage) => boolean = () => false) =>
     afterCatchingUp(coherence, {
       handler,
-      isFree: request => isForOperators(request, brands),
+      isFree: request => isForOperators(request, operators) && !isForDocuments(request),
       unready(_request, response) {
         const fault = new Fault(503, 'Unavailable', 'The server cannot read its documents now. Try again in a moment.')
         const { headers, body } = listening.brokenDocument(fault)
@@ -287,7 +287,7 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
     publicPort: () => publicPort,
     log,
   })
-  const listener = await listen(facing(shared), {
+  const listener = await listen(facing(shared, isForMount), {
     ...listening,
     byBytes: byBytes('requests'),
     port: settings.listen.port,
@@ -295,11 +295,14 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
   publicPort = portOf(listener)
   const mountListener =
     'port' in settings.mount
-      ? await listen(facing(mounts.handler), {
-          ...ofMount(listening),
-          byBytes: byBytes('mount-requests'),
-          port: settings.mount.port,
-        })
+      ? await listen(
+          facing(mounts.handler, () => true),
+          {
+            ...ofMount(listening),
+            byBytes: byBytes('mount-requests'),
+            port: settings.mount.port,
+          },
+        )
       : undefined
   mountPort = mountListener && new URL(mountListener.origin).port
   mounts.resume()

@@ -16,25 +16,26 @@ const ADDRESSES = ['health', 'health/live', 'health/ready', 'metrics'] as const
 type Address = (typeof ADDRESSES)[number]
 const KNOWN: ReadonlySet<string> = new Set(ADDRESSES)
 
-/**
- * Routes for `/-{brand}/health` and `/-{brand}/metrics`; requests that may not see them fall through. `health/live` answers
- * as long as the process does; `health/ready` says whether it can do its work, and what it waits for; `health` alone,
- * whether it takes requests at all.
- *
- * @param options.open which of them strangers may see
- */
-export function platformRoutes(options: {
+export interface PlatformOptions {
+  /** Of all sites. */
   brands: ReadonlySet<string>
   metrics: Metrics
   /** False while starting and while shutting down. */
   isServing: () => boolean
   readiness: Readiness
+  /** Which of them strangers may see. */
   open: { health: boolean; metrics: boolean }
-}): Router {
+}
+
+/**
+ * Routes for `/-{brand}/health` and `/-{brand}/metrics`; requests that may not see them fall through. `health/live` answers
+ * as long as the process does; `health/ready` says whether it can do its work, and what it waits for; `health` alone,
+ * whether it takes requests at all.
+ */
+export function platformRoutes(options: PlatformOptions): Router {
   const { default: Routes } = loadRouter()
   const router = new Routes({ strict: true, sensitive: true })
   const known = (brand: string | undefined) => brand !== undefined && options.brands.has(brand)
-  const visible = (request: IncomingMessage, open: boolean) => open || isLocal(request)
 
   const at = (address: Address) => `/-:brand/${address}`
 
@@ -51,12 +52,12 @@ export function platformRoutes(options: {
   ]
   for (const [address, answer] of health)
     router.get(at(address), async (context, next) => {
-      if (!known(context.params.brand) || !visible(context.req, options.open.health)) return next()
+      if (!known(context.params.brand) || !isVisible(context.req, options.open.health)) return next()
       context.state.answer = await answer()
     })
 
   router.get(at('metrics'), async (context, next) => {
-    if (!known(context.params.brand) || !visible(context.req, options.open.metrics)) return next()
+    if (!known(context.params.brand) || !isVisible(context.req, options.open.metrics)) return next()
     const { type, text } = await options.metrics.told()
     context.state.answer = {
       status: 200,
@@ -67,14 +68,23 @@ export function platformRoutes(options: {
   return router
 }
 
-/** Whether one of these addresses is read: no document has a part in the answer, whoever asks, as they are reserved. */
+/**
+ * Whether one of these addresses is read by somebody who is answered there: no document has a part in that. For others, and at
+ * sites with another brand, whatever stands there is decided like anything else.
+ */
 export function isForOperators(
-  { method, url = '' }: Pick<IncomingMessage, 'method' | 'url'>,
-  brands: ReadonlySet<string>,
+  request: IncomingMessage,
+  { brands, open }: Pick<PlatformOptions, 'brands' | 'open'>,
 ): boolean {
+  const { method, url = '' } = request
   if (method !== 'GET' && method !== 'HEAD') return false
   const [, brand = '', address = ''] = /^\/-([^/?%]+)\/([^?]*)/.exec(url) ?? []
-  return brands.has(brand) && KNOWN.has(address)
+  if (!brands.has(brand) || !KNOWN.has(address)) return false
+  return isVisible(request, address === 'metrics' ? open.metrics : open.health)
+}
+
+function isVisible(request: IncomingMessage, isOpen: boolean): boolean {
+  return isOpen || isLocal(request)
 }
 
 /** @param missing without which it is not all well, even where it is `ok` */

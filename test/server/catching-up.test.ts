@@ -14,16 +14,22 @@ const says =
   (_request, response) =>
     void response.writeHead(status).end()
 
-async function statusOf(method: string, path: string, inStep: () => Promise<void> | undefined): Promise<number> {
+async function statusOf(
+  method: string,
+  path: string,
+  inStep: () => Promise<void> | undefined,
+  { isOpen = true, host = 'localhost' } = {},
+): Promise<number> {
   const parts = {
     handler: says(200),
     unready: says(503),
-    isFree: (request: Parameters<RequestListener>[0]) => isForOperators(request, BRANDS),
+    isFree: (request: Parameters<RequestListener>[0]) =>
+      isForOperators(request, { brands: BRANDS, open: { health: isOpen, metrics: isOpen } }),
   }
   const server = createServer(afterCatchingUp({ inStep }, parts))
   await new Promise<void>(resolve => server.listen(0, resolve))
   try {
-    return (await client((server.address() as AddressInfo).port)(method, path)).status
+    return (await client((server.address() as AddressInfo).port)(method, path, { Host: host })).status
   } finally {
     server.closeAllConnections()
     server.close()
@@ -56,6 +62,14 @@ describe('requests where several processes share documents', () => {
       expect(await statusOf(method, path, () => undefined)).to.equal(200)
       expect(await statusOf(method, path, () => Promise.resolve())).to.equal(200)
     })
+
+  it('HTTP-4 RULE-11 who is not answered there waits as for any document: at a site of another brand it may be one', async () => {
+    const strange = { isOpen: false, host: 'site.example' }
+    for (const path of ['/-acme/health/live', '/-platform/metrics']) {
+      expect(await statusOf('GET', path, fails, strange), path).to.equal(503)
+      expect(await statusOf('GET', path, fails, { isOpen: false }), path).to.equal(200)
+    }
+  })
 
   it('HTTP-4 operators hear of a process that waits for others without end', async () => {
     expect(await statusOf('GET', '/-platform/health/live', () => new Promise(() => undefined))).to.equal(200)
