@@ -27,7 +27,7 @@ export async function refuseConfiguring(
   written: readonly WrittenDocument[],
 ): Promise<void> {
   for (const change of changes) {
-    if (change.op === 'put') await refuseChanged(site, change.path, change.path, written)
+    if (change.op === 'put') await refuseReplaced(site, change.path, written)
     else if (change.op === 'delete') await refuseLost(site, change.path)
     else if (change.op === 'move' || change.op === 'copy') {
       await refuseLost(site, change.to)
@@ -36,6 +36,12 @@ export async function refuseConfiguring(
       await refuseCarried(site, change)
     }
   }
+}
+
+/** What is put in the place of a document and is none holds nothing of what that held. */
+async function refuseReplaced(site: Site, path: string, written: readonly WrittenDocument[]): Promise<void> {
+  if (written.some(document => document.path === path)) await refuseChanged(site, path, path, written)
+  else await refuseLost(site, path)
 }
 
 /** A new version of a document must hold the same items, and declare the same by them. */

@@ -35,6 +35,8 @@ describe("a credential's scope as boundary: who may configure", () => {
     await put(server, '/part/sub/deep/trigger.html', page(TRIGGER))
     await put(server, '/part/empty/x.html', page('x'))
     await put(server, '/part/rules.txt', page(OPEN), 'text/plain')
+    await put(server, '/part/named', page(TRIGGER), 'text/html')
+    await put(server, '/part/named.xml', TRIGGER.replace('itemscope', 'itemscope=""'), 'application/xml')
     for (const name of ['draft.html', '~$e']) await limited('PUT', `/part/${name}`, {}, '')
   })
 
@@ -44,6 +46,9 @@ describe("a credential's scope as boundary: who may configure", () => {
     ['a page with a trigger', 'PUT', '/part/new.html', {}, page(TRIGGER)],
     ['another rule in place of one', 'PUT', '/part/rules.html', {}, page(OPEN)],
     ['a page without the rules it had', 'PUT', '/part/rules.html', {}, page('x')],
+    ['a file in place of a document with a trigger', 'PUT', '/part/named', { 'Content-Type': 'text/plain' }, 'x'],
+    ['a file in place of XML with a trigger', 'PUT', '/part/named.xml', { 'Content-Type': 'image/png' }, 'x'],
+    ['an empty file in place of one', 'PUT', '/part/named', { 'Content-Type': 'text/plain' }, ''],
     ['a rule by selector', 'POST', '/part/list.html', { Range: 'selector=#l' }, `<li>${OPEN}</li>`],
     [
       'a trigger changed by selector',
