@@ -105,6 +105,7 @@ interface State {
   submitted?: ReadonlySet<string>
   lookAgain?: Exchange['lookAgain']
   answer?: Answer
+  afterwards: (() => void)[]
 }
 
 type Step = Koa.Middleware<State>
@@ -186,6 +187,7 @@ function conclude(parts: MountParts, { keep }: ResponseCache): Step {
     const started = performance.now()
     context.respond = false
     state.client = parts.knowClient(request)
+    state.afterwards = []
     let answer: Answer
     try {
       await next()
@@ -206,6 +208,7 @@ function conclude(parts: MountParts, { keep }: ResponseCache): Step {
       })
     const milliseconds = performance.now() - started
     parts.finished({ request, status: answer.status, milliseconds, user: author?.user, address: client.address })
+    for (const work of state.afterwards) work()
   }
 }
 
@@ -354,6 +357,7 @@ function dispatch({ publicPort, triggers, bodies }: MountParts, { bodyOf }: Resp
       pieces: piecesOf(bodies, req, res),
       allowance: oneAllowance(mount.site),
       triggered,
+      afterwards: work => void state.afterwards.push(work),
     }
     const handled = () => exchange.triggered(exchange, handler).catch(otherAnswer)
     if (submitted.size === 0) {

@@ -50,6 +50,8 @@ export interface Exchange {
   alongside?: Alongside | undefined
   /** Has a method carry a request out, with the triggers that the site has for it (REA-6): this one, or one that it stands for. */
   triggered(exchange: Exchange, method: Handler): Promise<Answer>
+  /** Has something done when the answer has left, or there is nobody any more who could get it. */
+  afterwards(work: () => void): void
 }
 
 /** Carries out one method. */

@@ -1,6 +1,5 @@
 /** Triggers around writes of the mount, where a site wants them (REA-6, `mountReactions`). */
 
-import type { ServerResponse } from 'node:http'
 import { normalizeHost } from '../../config/hosts.ts'
 import { requireKnown } from '../../dav/access/credentials.ts'
 import { checkWritable, scopeAuthority } from '../../dav/access/scope-authority.ts'
@@ -98,7 +97,7 @@ export function mountTriggers(parts: ReactionParts): MountTriggers {
       },
       report: (message, details) => parts.report(site.store.name, message, { method, path, ...details }),
     })
-    atEnd(exchange.response, () => {
+    exchange.afterwards(() => {
       calls.dispatch()
       void body.discard()
     })
@@ -114,22 +113,6 @@ export function mountTriggers(parts: ReactionParts): MountTriggers {
       throw error
     }
   }
-}
-
-const ends = new WeakMap<ServerResponse, (() => void)[]>()
-
-/** Has something done when the answer has left: by one listener, however many files a form brings. */
-function atEnd(response: ServerResponse, work: () => void): void {
-  const waiting = ends.get(response)
-  if (waiting) {
-    waiting.push(work)
-    return
-  }
-  const all = [work]
-  ends.set(response, all)
-  response.once('close', () => {
-    for (const each of all) each()
-  })
 }
 
 /** Selector of a `Range`; any other is for the write to refuse. */

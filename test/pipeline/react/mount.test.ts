@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
 import { eventually } from '../../support/eventually.ts'
+import { connect } from '../../support/http.ts'
 import { type Receiver, receiver } from './receiver.ts'
 import { answering, NS, page, processor, type ReactingSite, reactingSite, request, trigger } from './site.ts'
 
@@ -91,6 +92,22 @@ describe('mountReactions', () => {
       .to.include('trueraw')
       .and.to.include(LOAN)
     expect((await mounted('GET', '/~$work.tmp')).status).to.equal(404)
+  })
+
+  it('REA-86 outbound requests are sent also where the client leaves before it is answered', async () => {
+    const hooks = (to = await receiver())
+    const action = request('action', { url: `${hooks.url}/hook` })
+    site = await reactingSite(
+      { '/left.html': page('x'), '/t.html': page(trigger({ method: 'DELETE', resource: '/left.html', action })) },
+      { site: { mountReactions: true, allowOutbound: true } },
+    )
+    const connection = await connect({ port: Number(new URL(site.mountUrl).port) })
+    const credentials = Buffer.from(`${site.user}:${site.password}`).toString('base64')
+    connection.send(`DELETE /left.html HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${credentials}\r\n\r\n`)
+    await new Promise<void>(sent => connection.socket.write('', () => sent()))
+    connection.close()
+    await eventually(async () => expect(await site.site.find('/left.html')).to.equal(undefined))
+    await eventually(() => expect(hooks.got).to.have.length(1))
   })
 
   it('DAV-43 checksums of a large upload are compared where a trigger has read it before', async () => {
