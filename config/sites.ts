@@ -30,6 +30,8 @@ export interface SiteTable {
    * @returns undefined when the host is not that of a mount
    */
   mountSiteFor(host: string): SiteSettings | undefined
+  /** The host under which visitors reach the site whose mount has this host, where mounts have hosts of their own. */
+  visitedHost(host: string): string | undefined
   /** Sites that are known without a request: those of names, not of patterns. */
   named: readonly SiteSettings[]
 }
@@ -38,16 +40,20 @@ export interface SiteTable {
 export function siteTable(settings: Pick<Settings, 'sites' | 'mount'>): SiteTable {
   const find = siteFinder(settings.sites)
   const mountHost = mountHostParser(settings.mount)
+  const visitedHost = (host: string) => {
+    const name = normalizeHost(host)
+    return name === undefined ? undefined : mountHost(name)
+  }
   return {
     siteFor: host => {
       const name = normalizeHost(host)
       return name === undefined ? undefined : find(name)
     },
     mountSiteFor: host => {
-      const name = normalizeHost(host)
-      const site = name === undefined ? undefined : mountHost(name)
+      const site = visitedHost(host)
       return site === undefined ? undefined : find(site)
     },
+    visitedHost,
     named: knownSites(settings.sites, find),
   }
 }

@@ -22,7 +22,7 @@ import type { Author } from './access/credentials.ts'
 import { challenge, isOfficeProbe, requireKnown } from './access/credentials.ts'
 import { isRawWrite } from './access/scope-authority.ts'
 import { ancestor } from './answers/ancestors.ts'
-import { addCors, preflight, publicOrigin } from './answers/cors.ts'
+import { addCors, OWN_PAGES, type PublicAuthority, preflight, publicOrigin } from './answers/cors.ts'
 import { errorAnswer } from './answers/error-answer.ts'
 import { judgeIf } from './conditions/if-gate.ts'
 import type { Exchange, Handler } from './exchange.ts'
@@ -82,8 +82,8 @@ export interface MountParts {
   memory: Memory
   knowClient: KnowClient
   bodies: BodyReading
-  /** Port of the public surface, whose pages may use the mount; undefined for the standard port of its scheme (DAV-5). */
-  publicPort: () => number | undefined
+  /** Where the public surface is, whose pages may use the mount (DAV-5). */
+  publicAuthority: PublicAuthority
   finished: (finished: Finished) => void
   /** Has what some work changes recorded with a request. */
   within?: (<Result>(acting: Acting, work: () => Result) => Result) | undefined
@@ -197,9 +197,9 @@ function conclude(parts: MountParts, { keep }: ResponseCache): Step {
     }
     const { mount, client, author } = state
     const security = securityOf(mount?.settings, client.secure, false)
-    answer.headers = { ...security, ...DAV_HEADERS, ...answer.headers }
+    answer.headers = { ...security, ...DAV_HEADERS, ...OWN_PAGES, ...answer.headers }
     if (mount)
-      addCors(request, answer, publicOrigin(mount.settings, client, parts.publicPort()), mount.settings.brandHeader)
+      addCors(request, answer, publicOrigin(mount.settings, client, parts.publicAuthority), mount.settings.brandHeader)
     if (mount && author) keep(request, client, mount, author, answer)
     if (!response.destroyed)
       await sendOr(request, response, answer, error => {
@@ -242,10 +242,10 @@ function chooseMount(mounts: MountsByHost): Step {
 }
 
 /** Pages of the site may publish from the browser; browsers ask first, without credentials (DAV-5). */
-function answerPreflight({ publicPort }: MountParts): Step {
+function answerPreflight({ publicAuthority }: MountParts): Step {
   return ({ req, state }, next) => {
     const { mount, client } = state
-    const answer = mount && preflight(req, publicOrigin(mount.settings, client, publicPort()))
+    const answer = mount && preflight(req, publicOrigin(mount.settings, client, publicAuthority))
     if (!answer) return next()
     state.answer = answer
     return undefined
@@ -333,7 +333,7 @@ const tellOfDeclarations: Step = async ({ req, state }, next) => {
     answer.headers.Link = `<${mount.prefix}${explainPath(mount)}?path=${encodeURIComponent(stored)}>; rel="help"`
 }
 
-function dispatch({ publicPort, triggers, bodies }: MountParts, { bodyOf }: ResponseCache): Step {
+function dispatch({ publicAuthority, triggers, bodies }: MountParts, { bodyOf }: ResponseCache): Step {
   const triggered = withTriggers(triggers)
   return async ({ req, res, state }) => {
     const { mount, path, author, client, submitted, lookAgain } = state
@@ -347,7 +347,7 @@ function dispatch({ publicPort, triggers, bodies }: MountParts, { bodyOf }: Resp
       path,
       author,
       origin: `${client.secure ? 'https' : 'http'}://${client.authority ?? ''}`,
-      pages: publicOrigin(mount.settings, client, publicPort()),
+      pages: publicOrigin(mount.settings, client, publicAuthority),
       authorities: authoritiesOf(client, req, publicUrlOf(mount)),
       submitted,
       lookAgain,

@@ -5,6 +5,7 @@ import type { MountPlace, Settings } from '../config/schema.ts'
 import type { SiteSettings, SiteTable } from '../config/sites.ts'
 import { createGatekeeper, type Gatekeeper } from '../dav/access/credentials.ts'
 import { createLoginThrottle } from '../dav/access/login-throttle.ts'
+import type { PublicAuthority } from '../dav/answers/cors.ts'
 import { type MountTriggers, mountApp } from '../dav/app.ts'
 import { createListingCache } from '../dav/listings/listing-cache.ts'
 import { listedMembers } from '../dav/listings/listings.ts'
@@ -153,7 +154,7 @@ function mountHandler(parts: MountsParts, prefix: string, { open, opened }: Moun
     },
     knowClient: parts.knowClient,
     bodies: parts.bodies,
-    publicPort: parts.publicPort,
+    publicAuthority: publicAuthority(parts),
     triggers: parts.triggers,
     within:
       audit &&
@@ -173,6 +174,17 @@ function mountHandler(parts: MountsParts, prefix: string, { open, opened }: Moun
     failed: (error, message) => log.error({ err: error }, message),
     fallback: parts.fallback,
   })
+}
+
+/** Only mounts with a port of their own have another one than the public surface. */
+function publicAuthority({ place, table, publicPort }: MountsParts): PublicAuthority {
+  if ('path' in place) return authority => authority
+  return authority => {
+    const port = /:\d*$/.exec(authority)?.[0] ?? ''
+    const host = authority.slice(0, authority.length - port.length)
+    if ('host' in place) return (table.visitedHost(host) ?? host) + port
+    return publicPort() === undefined ? host : `${host}:${publicPort()}`
+  }
 }
 
 interface MountOpener {

@@ -35,17 +35,21 @@ function factsOf({ method = '', headers }: IncomingMessage) {
 }
 
 /**
- * The origin of a site's public surface, whose pages may use the mount.
- *
- * @param port of the public surface; undefined for the standard port of its scheme
+ * On every response: scripts, styles and pictures are loaded without asking, and a browser that knows the author's password
+ * sends it along, also for a page of a neighbour or of a visitor.
  */
+export const OWN_PAGES: Readonly<Record<string, string>> = { 'Cross-Origin-Resource-Policy': 'same-origin' }
+
+/** Host and port under which visitors reach the site whose mount has these; settings may name others. */
+export type PublicAuthority = (authority: string) => string
+
+/** The origin of a site's public surface, whose pages may use the mount. */
 export function publicOrigin(
   { publicUrl }: Pick<SiteSettings, 'publicUrl'>,
   { authority = '', secure }: Client,
-  port: number | undefined,
+  publicAuthority: PublicAuthority,
 ): string {
-  const host = authority.replace(/:\d*$/, '')
-  return publicUrl ?? ownOrigin(secure, port === undefined ? host : `${host}:${port}`)
+  return publicUrl ?? ownOrigin(secure, publicAuthority(authority))
 }
 
 /** @returns the answer to a preflight of a page of the site; undefined for any other request */
