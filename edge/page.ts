@@ -36,15 +36,18 @@ export interface ServerPage {
   content: string
   /** Rules of this page on top of the common look. */
   style: string
+  /** What the page tells of itself where it leads, other than all answers do. */
+  referrer?: string
   /** Markup of attributes for `body`, such as those of a microdata item. */
   attributes?: string
 }
 
 /** @returns a complete document */
-export function serverPage({ title, content, style, attributes = '' }: ServerPage): string {
+export function serverPage({ title, content, style, referrer, attributes = '' }: ServerPage): string {
   return (
     '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">' +
     '<meta name="viewport" content="width=device-width, initial-scale=1">' +
+    (referrer === undefined ? '' : `<meta name="referrer" content="${referrer}">`) +
     `<meta name="robots" content="noindex"><title>${escapeMarkup(title)}</title>` +
     `<style>${(LOOK + style).replaceAll('\n', '')}</style></head>\n` +
     `<body${attributes === '' ? '' : ` ${attributes}`}>${content}</body></html>\n`

@@ -144,6 +144,8 @@ export function listingPage(listing: Listing): string {
   return serverPage({
     title: `${title} ${path}`,
     style: STYLE,
+    // Told nothing at all, the mount could not know its own forms.
+    referrer: 'same-origin',
     content:
       `${SYMBOLS}<header><h1>${trail(listing)}</h1>` +
       `<p>${summary(folders, files)}${site}${rules}<a href="#drive">Open it as a drive</a></p></header>${said}<main><div class="card">` +

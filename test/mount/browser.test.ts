@@ -77,4 +77,21 @@ describe('A browser on the mount', () => {
         await context.close()
       }
     })
+
+  it('DAV-40 forms are carried out where pages tell nobody where they are', async () => {
+    const reticent = await startServer({ site: { referrerPolicy: 'no-referrer' } })
+    const credentials = { username: reticent.user, password: reticent.password }
+    const context = await browser.newContext({ httpCredentials: credentials })
+    try {
+      const page = await context.newPage()
+      expect((await page.goto(`${reticent.mountUrl}/`))?.headers()['referrer-policy']).to.equal('no-referrer')
+      await page.getByLabel('Folder').fill('minutes')
+      await page.getByRole('button', { name: 'Make' }).click()
+      await page.waitForURL(`${reticent.mountUrl}/?done=folder`)
+      await page.getByRole('link', { name: 'minutes/' }).waitFor()
+    } finally {
+      await context.close()
+      await reticent.close()
+    }
+  })
 })
