@@ -123,9 +123,10 @@ export function signInOrOut(bodyIdle: number): Step {
     const method = request.method ?? ''
     const name = await hosted.signIn.at(method, target.path)
     if (!name) return next()
-    // Signing out changes something although it is a GET: what a foreign page loads must not do it, its links may.
-    const embedded = method === 'GET' && !/^(navigate)?$/.test(header({ request }, 'sec-fetch-mode') ?? '')
-    const session = await sessionOf(hosted, client, request, name === 'logout' && embedded ? 'POST' : method)
+    const out = name === 'logout' && method === 'GET'
+    if (out && isAhead(request))
+      throw new Fault(403, 'Forbidden', 'Nobody is signed out ahead of time, only when the link is followed.')
+    const session = await sessionOf(hosted, client, request, out && isLoaded(request) ? 'POST' : method)
     state.session = session
     const done = await hosted.signIn.answer(name, {
       method,
@@ -139,6 +140,20 @@ export function signInOrOut(bodyIdle: number): Step {
     state.answer = done.answer
     return undefined
   }
+}
+
+/**
+ * Signing out changes something although it is a GET: what a foreign page loads, in a frame or without, must not do it, its
+ * links may.
+ */
+function isLoaded(request: IncomingMessage): boolean {
+  const field = (name: string) => header({ request }, `sec-fetch-${name}`) ?? ''
+  return !/^(navigate)?$/.test(field('mode')) || !/^(document)?$/.test(field('dest'))
+}
+
+/** Whether a browser reads a link before anybody has followed it. */
+function isAhead(request: IncomingMessage): boolean {
+  return /\bprefetch\b/i.test(`${header({ request }, 'sec-purpose')} ${header({ request }, 'purpose')}`)
 }
 
 export const openSession: Step = async ({ req, state }, next) => {

@@ -1,0 +1,59 @@
+/** What looks like signing out, but nobody has asked for it. */
+
+import { expect } from 'chai'
+import { after, before, beforeEach, describe, it } from 'mocha'
+import { type Client, client } from '../../support/http.ts'
+import { newBrowser } from './browser.ts'
+import { COOKIE, LOGOUT, type SignInSite, startSignInSite } from './fixture.ts'
+
+describe('signing out', () => {
+  let site: SignInSite
+  let raw: Client
+
+  before(async () => {
+    site = await startSignInSite()
+  })
+  after(() => site?.close())
+  beforeEach(async () => {
+    const browser = newBrowser()
+    await site.signIn(browser, 'alice')
+    raw = client(site.server.port, { Cookie: `${COOKIE}=${browser.cookie('localhost', COOKIE)}` })
+  })
+
+  /** Whether the session has gone on. */
+  const lasts = async () => !('set-cookie' in (await raw('GET', '/')).headers)
+
+  it('OIDC-7 not by a browser that reads links before they are followed', async () => {
+    for (const ahead of [
+      { Purpose: 'prefetch' },
+      { 'Sec-Purpose': 'prefetch', 'Sec-Fetch-Mode': 'no-cors', 'Sec-Fetch-Site': 'same-origin' },
+      { 'Sec-Purpose': 'prefetch;prerender', 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Site': 'same-origin' },
+    ]) {
+      const { status, headers } = await raw('GET', LOGOUT, ahead)
+      expect([status, headers['cache-control'], headers.location]).to.deep.equal([403, 'no-store', undefined])
+      expect(await lasts()).to.equal(true)
+    }
+  })
+
+  for (const where of ['same-site', 'cross-site'])
+    it(`HTTP-167 not by the frame of a ${where} page`, async () => {
+      for (const dest of ['iframe', 'frame', 'object', 'embed']) {
+        const fields = { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': dest, 'Sec-Fetch-Site': where }
+        expect((await raw('GET', LOGOUT, fields)).status).to.equal(302)
+        expect(await lasts(), dest).to.equal(true)
+      }
+    })
+
+  for (const [who, fields] of [
+    [
+      'a link of a foreign page',
+      { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document', 'Sec-Fetch-Site': 'cross-site' },
+    ],
+    ['a script of the site', { 'Sec-Fetch-Mode': 'cors', 'Sec-Fetch-Dest': 'empty', 'Sec-Fetch-Site': 'same-origin' }],
+    ['a program', {}],
+  ] as const)
+    it(`OIDC-7 by ${who}`, async () => {
+      expect((await raw('GET', LOGOUT, fields)).status).to.equal(302)
+      expect(await lasts()).to.equal(false)
+    })
+})
