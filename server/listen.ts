@@ -55,9 +55,11 @@ export interface Listener {
  * @throws the system's error when the address cannot be had
  */
 export async function listen(handler: RequestListener, options: ListenOptions): Promise<Listener> {
-  const settings: ServerOptions = {
+  const settings: ServerOptions & { handshakeTimeout: number } = {
     maxHeaderSize: options.headers,
     headersTimeout: options.headerWait,
+    // Before both ends have agreed on keys nobody else watches: Node would wait two minutes.
+    handshakeTimeout: options.headerWait,
     // Uploads may take as long as they keep moving; bodies have a watch of their own.
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE,

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { page, putAll, rulesPage } from '../../support/content.ts'
@@ -10,6 +11,7 @@ import { startServer, type TestServer } from '../../support/server.ts'
 
 describe('HTTPS', () => {
   let folder: string
+  let tls: { cert: string; key: string }
   let server: TestServer
   let https: Client
 
@@ -37,7 +39,8 @@ describe('HTTPS', () => {
       ],
       { stdio: 'ignore' },
     )
-    server = await startServer({ settings: { tls: { cert, key } } })
+    tls = { cert, key }
+    server = await startServer({ settings: { tls } })
     https = client({ port: server.port, tls: true, serverName: 'localhost' })
     await putAll(server, {
       '/page.html': page('<p>x</p>'),
@@ -91,6 +94,19 @@ describe('HTTPS', () => {
     const answer = await connection.receive().catch((error: unknown) => String(error))
     expect(JSON.stringify(answer)).not.to.include('<p>x</p>')
     connection.close()
+  })
+
+  it('HTTP-181 who never comes to speak of keys is waited for no longer than for a head', async () => {
+    const impatient = await startServer({ settings: { tls, limits: { headerWait: '1s' } } })
+    try {
+      const silent = await connect(impatient.port)
+      const begun = await connect(impatient.port)
+      begun.send(Buffer.from('16030100c8010000c40303', 'hex'))
+      const late = setTimeout(60_000, 'late', { ref: false })
+      expect(await Promise.race([Promise.all([silent.ended, begun.ended]), late])).not.to.equal('late')
+    } finally {
+      await impatient.close()
+    }
   })
 
   it('several requests go over one connection', async () => {
