@@ -156,20 +156,24 @@ export class Coherence {
   }
 }
 
-/** Leases under which work begins with memory that knows what those who held them before have committed. */
+/** Leases that were got or outlasted with memory that knows what those who held them before have committed. */
 export function leasesInStep(
   leases: Leases,
   coherence: Pick<Coherence, 'inStep'>,
   store: Pick<Store, 'outlast'>,
 ): Leases {
+  async function follow(newest?: number): Promise<void> {
+    try {
+      await coherence.inStep(newest)
+    } catch (cause) {
+      throw new LeaseError('What was committed before cannot be followed', { cause })
+    }
+  }
+
   return {
     hold: (site, paths, work) =>
       leases.hold(site, paths, async newest => {
-        try {
-          await coherence.inStep(newest)
-        } catch (cause) {
-          throw new LeaseError('What was committed before cannot be followed', { cause })
-        }
+        await follow(newest)
         return work(newest)
       }),
     confirm: (site, paths) => leases.confirm(site, paths),
@@ -177,6 +181,7 @@ export function leasesInStep(
       await leases.outlast(site, path)
       // A writer that stood still may have lost its lease in the middle of a transaction.
       await store.outlast?.()
+      await follow()
     },
   }
 }

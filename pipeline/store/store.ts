@@ -116,8 +116,10 @@ export interface Store extends BlobWriter, NoteStore, InstallationSettings {
   /** Present when the store was opened to be shared with other processes. */
   readonly foreign?: ForeignCommits
   /**
-   * Waits until every transaction that has begun is over; absent where the store itself gives up what takes longer than the
-   * leases that it was confirmed by.
+   * Waits until every transaction that has begun is over, also those of processes that are gone or stand still; absent where
+   * there are no others.
+   *
+   * @throws StoreError `busy` where that takes too long
    */
   outlast?(): Promise<void>
   /** Unix milliseconds by the clock that all processes share; absent where they are on one machine. */

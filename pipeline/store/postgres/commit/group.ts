@@ -40,6 +40,8 @@ export type WriterJob =
     }
   | { task: 'setting'; at: number; name: string; value: string; unlessSet: boolean }
   | { task: 'notes'; at: number; changes: readonly NoteChange[] }
+  /** Nothing but to have a turn. */
+  | { task: 'turn'; at: number }
 
 /** What became of a job; `result` is undefined for jobs other than commits. */
 export type JobResult = { result: CommitResult | undefined } | { error: Error }
@@ -242,7 +244,7 @@ async function runJob(transaction: Transaction, job: WriterJob): Promise<JobResu
     if (job.task === 'commit') return { result: await runCommit(transaction, job) }
     if (job.task === 'derive') await derive(transaction, job)
     else if (job.task === 'notes') await Promise.all(writeNotes(transaction.session, job.changes))
-    else await setSetting(transaction, job)
+    else if (job.task === 'setting') await setSetting(transaction, job)
     return { result: undefined }
   } catch (error) {
     if (error instanceof Refusal) return { result: error.result }

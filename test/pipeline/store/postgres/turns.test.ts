@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import pg from 'pg'
@@ -27,6 +28,45 @@ describe('transactions of several processes', () => {
       await Promise.all(commits)
       const { rows } = await raw.query('SELECT DISTINCT xmin FROM commit_log WHERE version > 3')
       expect(rows).to.have.length(1)
+    } finally {
+      await raw.end()
+      await opened.close()
+    }
+  })
+
+  it('DAV-8 transactions that have begun are outlasted, also those of a process that has gone', async () => {
+    const opened = await openSchema({ shared: true })
+    const raw = new pg.Client({ connectionString: opened.url })
+    await raw.connect()
+    try {
+      await done(opened.store.site('a.example'), [put('/first.html', 'x')])
+      await raw.query(`SET search_path = ${opened.schema}; BEGIN; SELECT FROM progress FOR UPDATE`)
+      let isOver = false
+      const outlasting = opened.store.outlast?.().then(() => {
+        isOver = true
+      })
+      expect(outlasting).not.to.equal(undefined)
+      await sleep(200)
+      expect(isOver).to.equal(false)
+      await raw.query('COMMIT')
+      await outlasting
+      const { rows } = await raw.query('SELECT version FROM progress')
+      expect(rows).to.deep.equal([{ version: '1' }])
+      await done(opened.store.site('a.example'), [put('/second.html', 'x')])
+    } finally {
+      await raw.end()
+      await opened.close()
+    }
+  })
+
+  it('DAV-8 a transaction that is never over is not outlasted', async () => {
+    const opened = await openSchema({ shared: true, lockWait: 100 })
+    const raw = new pg.Client({ connectionString: opened.url })
+    await raw.connect()
+    try {
+      await raw.query(`SET search_path = ${opened.schema}; BEGIN; SELECT FROM progress FOR UPDATE`)
+      const refused = await opened.store.outlast?.().catch((error: unknown) => error)
+      expect(refused).to.include({ reason: 'busy' })
     } finally {
       await raw.end()
       await opened.close()
