@@ -107,7 +107,7 @@ export class Pool {
   #thread(batch: Batch): Promise<Thread | undefined> {
     if (this.#isClosed) return Promise.resolve(undefined)
     clearTimeout(this.#idle)
-    if (this.#mayBegin(batch.site)) return Promise.resolve(this.#begin(batch.site))
+    if (!this.#waiting.has(batch.site) && this.#mayWork(batch.site)) return Promise.resolve(this.#begin(batch.site))
     const line = this.#waiting.get(batch.site) ?? []
     if (line.length >= MOST_WAITING) return Promise.resolve(undefined)
     this.#waiting.set(batch.site, line)
@@ -135,13 +135,18 @@ export class Pool {
   }
 
   /**
-   * Whether a site gets a worker at once. One for which nobody works yet may have one more than there are otherwise: another
-   * site that holds all of them, perhaps with programs that never end, does not keep it waiting.
+   * Whether a site gets a worker. One for which nobody works yet may have one more than there are otherwise: another site that
+   * holds all of them, perhaps with programs that never end, does not keep it waiting.
    */
-  #mayBegin(site: string): boolean {
-    if (this.#waiting.has(site)) return false
+  #mayWork(site: string): boolean {
     if (this.#busy.size < this.#most) return true
     return this.#busy.size === this.#most && ![...this.#busy.values()].includes(site)
+  }
+
+  /** Of the sites that wait, the first that gets a worker now. */
+  #nextSite(): string | undefined {
+    for (const site of this.#waiting.keys()) if (this.#mayWork(site)) return site
+    return undefined
   }
 
   #begin(site: string): Thread {
@@ -157,12 +162,10 @@ export class Pool {
     return thread
   }
 
-  /** Gives the next site its turn. */
+  /** Gives the next sites their turns. */
   #next(): void {
-    while (this.#busy.size < this.#most) {
-      const [first] = this.#waiting
-      if (!first) break
-      const [site, line] = first
+    for (let site = this.#nextSite(); site !== undefined; site = this.#nextSite()) {
+      const line = this.#waiting.get(site) ?? []
       const waiting = line.shift()
       // Behind all others, if it has more.
       this.#waiting.delete(site)

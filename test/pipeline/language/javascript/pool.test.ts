@@ -96,6 +96,32 @@ describe('language: JavaScript: workers and limits', () => {
     )
   })
 
+  it('JS-32 all programs of a batch together take what is left of the request', async () => {
+    const own = createJavaScript({ workers: 1, limits: { time: 200 } })
+    // Worth 300 ms.
+    const allowance = new Allowance({ steps: 120_000, time: 60_000 })
+    const outcomes = await own.batch(
+      Array.from({ length: 12 }, () => job('export default () => { for (;;); }')),
+      allowance,
+    )
+    expect(outcomes.map(variant)).to.deep.equal(Array(12).fill('timeout'))
+    expect(own.counters().time).to.be.below(800)
+    await own.close()
+  })
+
+  it('JS-34 sites that wait get the worker for those that have none, as soon as another has done with it', async () => {
+    const own = createJavaScript({ workers: 1 })
+    const done: string[] = []
+    const ask = async (site: string, body: string) => {
+      await own.evaluate(job(`export default () => { ${body} }`, { site }), ample())
+      done.push(site)
+    }
+    const endless = 'for (;;);'
+    await Promise.all([ask('a', endless), ask('a', endless), ask('b', ''), ask('c', ''), ask('d', '')])
+    expect(done).to.deep.equal(['b', 'c', 'd', 'a', 'a'])
+    await own.close()
+  })
+
   it('JS-38 versions of documents are kept apart, and nobody can change them', async () => {
     const pages = ['<b>1</b>', '<b>2</b>'].map(html)
     const source =
