@@ -10,6 +10,7 @@ import type {
   ParentNode,
 } from '../../tree/nodes.ts'
 import { isElement } from '../../tree/nodes.ts'
+import { atOnce, NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
 
 export interface CompactTree {
   kind: DocumentKind
@@ -55,8 +56,22 @@ export function compact(
  * @param visited is told of each node in the order of `compact`
  * @returns the document whose children are the nodes
  */
-export function expand(tree: CompactTree, visited: (node: ChildNode) => void = () => undefined): DocumentNode {
-  const { mode, parts } = tree
+export function expand(tree: CompactTree, visited?: (node: ChildNode) => void): DocumentNode {
+  return atOnce(expanding(tree, visited))
+}
+
+/** Children that are still to be read, and the element whose template content comes after them. */
+interface Open {
+  parent: ParentNode
+  rest: number
+  element?: ElementNode
+}
+
+/** The same in steps. */
+export function* expanding(
+  { mode, parts }: CompactTree,
+  visited: (node: ChildNode) => void = () => undefined,
+): Steps<DocumentNode> {
   let at = 0
   const text = () => String(parts[at++])
   const count = () => Number(parts[at++])
@@ -65,19 +80,20 @@ export function expand(tree: CompactTree, visited: (node: ChildNode) => void = (
     return typeof part === 'string' ? part : undefined
   }
 
-  const read = (parentNode: ParentNode): ChildNode => {
+  /** A node without its children. */
+  const node = (parentNode: ParentNode): ChildNode => {
     const nodeName = text()
     switch (nodeName) {
       case '#text':
-        return told({ nodeName, value: text(), parentNode })
+        return { nodeName, value: text(), parentNode }
       case '#comment':
-        return told({ nodeName, data: text(), parentNode })
+        return { nodeName, data: text(), parentNode }
       case '#documentType':
-        return told({ nodeName, name: text(), publicId: text(), systemId: text(), parentNode })
+        return { nodeName, name: text(), publicId: text(), systemId: text(), parentNode }
       case '#instruction':
-        return told({ nodeName, target: text(), data: text(), parentNode })
+        return { nodeName, target: text(), data: text(), parentNode }
     }
-    const node: ElementNode = {
+    const element: ElementNode = {
       nodeName,
       tagName: nodeName,
       namespaceURI: text(),
@@ -85,24 +101,30 @@ export function expand(tree: CompactTree, visited: (node: ChildNode) => void = (
       childNodes: [],
       parentNode,
     }
-    visited(node)
-    for (let rest = count(); rest > 0; rest--) node.attrs.push(attribute(text(), text(), optional(), optional()))
-    for (let rest = count(); rest > 0; rest--) node.childNodes.push(read(node))
-    const inside = count()
-    if (inside < 0) return node
-    const content: FragmentNode = { nodeName: '#document-fragment', childNodes: [] }
-    node.content = content
-    for (let rest = inside; rest > 0; rest--) content.childNodes.push(read(content))
-    return node
-  }
-
-  const told = <Node extends ChildNode>(node: Node): Node => {
-    visited(node)
-    return node
+    for (let rest = count(); rest > 0; rest--) element.attrs.push(attribute(text(), text(), optional(), optional()))
+    return element
   }
 
   const root: DocumentNode = { nodeName: '#document', mode, childNodes: [] }
-  for (let rest = count(); rest > 0; rest--) root.childNodes.push(read(root))
+  const open: Open[] = [{ parent: root, rest: count() }]
+  let nodes = 0
+  for (let last = open.at(-1); last; last = open.at(-1)) {
+    if (last.rest > 0) {
+      last.rest--
+      const child = node(last.parent)
+      visited(child)
+      last.parent.childNodes.push(child)
+      if (isElement(child)) open.push({ parent: child, rest: count(), element: child })
+      if (++nodes % NODES_PER_STEP === 0) yield
+      continue
+    }
+    open.pop()
+    const inside = last.element ? count() : -1
+    if (!last.element || inside < 0) continue
+    const content: FragmentNode = { nodeName: '#document-fragment', childNodes: [] }
+    last.element.content = content
+    open.push({ parent: content, rest: inside })
+  }
   return root
 }
 

@@ -5,10 +5,12 @@
 
 import { availableParallelism } from 'node:os'
 import type { CodeFailure } from '../../fault.ts'
+import { inTurns } from '../../tree/steps.ts'
 import { type Allowance, AllowanceSpent } from '../allowance.ts'
 import { isList, LazyDictionary, type Value } from '../values.ts'
-import { decode, elementFrom } from './decode.ts'
+import { decode, elementFrom, type Parts, receive, type Source } from './decode.ts'
 import { Sender, Unsendable } from './encode.ts'
+import type { GivenTree } from './given.ts'
 import {
   type Counters,
   DEFAULT_LIMITS,
@@ -33,6 +35,8 @@ interface Sending {
   job: ScriptJob
   sender: Sender
   allowance: Allowance
+  /** Elements that it has handed over. */
+  given: GivenTree[]
 }
 
 /**
@@ -169,7 +173,7 @@ function prepare(job: ScriptJob, allowance: Allowance): (Sending & { sent: Prepa
     const view = isVersion ? undefined : sender.view()
     const values = sender.job(job)
     const later: LaterView = isVersion ? laterView(job) : () => view
-    return { job, sender, allowance, sent: { site, ns, origin, place, source, values, view: later } }
+    return { job, sender, allowance, given: [], sent: { site, ns, origin, place, source, values, view: later } }
   } catch (error) {
     if (error instanceof AllowanceSpent) return spentBy(job, error)
     if (!(error instanceof Unsendable)) throw error
@@ -219,16 +223,14 @@ async function answered(question: RealmQuestion, sending: Sending, inner: Evalua
     }
     case 'call': {
       if (!schemas) return { error: 'There are no schemas.' }
-      const read = async (json: string) =>
-        decode(
-          json,
-          question.trees,
-          number => sender.elements[number],
-          async instance => new InstanceEntry(instance),
-        )
+      // Whoever asks waits, so it would not pay for this by itself.
+      allowance.step(question.call.length >> 6)
+      allowance.take(question.call.length)
+      await receive(question.trees, sending.given)
       const { call, receiver, arguments: given } = split(question.call)
-      const from = receiver === undefined ? undefined : await read(receiver)
-      const values = await decode(given, question.trees, n => sender.elements[n], complete(sending, inner))
+      const source = sourceOf(sending)
+      const from = receiver && (await decode(receiver, source, async instance => new InstanceEntry(instance)))
+      const values = await decode(given, source, complete(sending, inner))
       const value = await schemas.call(
         {
           ...call,
@@ -263,8 +265,8 @@ class InstanceEntry extends LazyDictionary {
 
 interface WrittenCall {
   call: { type: string; name: string; static: boolean }
-  receiver: string | undefined
-  arguments: string
+  receiver: Parts | undefined
+  arguments: Parts
 }
 
 /** A call as the realm has written it. */
@@ -272,9 +274,13 @@ function split(text: string): WrittenCall {
   const { call, receiver, arguments: given } = JSON.parse(text)
   return {
     call: { type: String(call.type), name: String(call.name), static: call.static === true },
-    receiver: receiver === null ? undefined : JSON.stringify(receiver),
-    arguments: JSON.stringify(given),
+    receiver: receiver ?? undefined,
+    arguments: given,
   }
+}
+
+function sourceOf({ sender, allowance, given }: Sending): Source {
+  return { trees: given, elementOf: number => sender.elements[number], allowance }
 }
 
 /** Completes what a script has built (JS-9). */
@@ -287,10 +293,11 @@ function complete({ job: { schemas } }: Sending, evaluate: Evaluate): (instance:
 }
 
 async function outcomeOf({ result, trees }: Report, sending: Sending, evaluate: Evaluate): Promise<ScriptOutcome> {
-  const { job, sender } = sending
+  const { job, given } = sending
   if ('failure' in result) return { failure: { language: language(job), ...result.failure } }
-  const read = (json: string) => decode(json, trees, number => sender.elements[number], complete(sending, evaluate))
+  const read = (json: string) => decode(JSON.parse(json) as Parts, sourceOf(sending), complete(sending, evaluate))
   try {
+    await receive(trees, sending.given)
     if ('response' in result) return { response: responseFrom(await read(result.response)) }
     const { value, truthy, written, changed } = result
     const assigned = await read(written)
@@ -299,7 +306,8 @@ async function outcomeOf({ result, trees }: Report, sending: Sending, evaluate: 
       truthy,
       written: assigned instanceof Map ? assigned : new Map<string, Value>(),
     }
-    const element = changed && elementFrom(changed)
+    const tree = changed === undefined ? undefined : given[changed]
+    const element = tree && 'tree' in tree ? await inTurns(elementFrom(tree.tree), 0) : undefined
     if (element) done.changed = element
     return done
   } catch (error) {

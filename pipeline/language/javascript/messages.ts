@@ -55,25 +55,26 @@ export interface Order {
   forget: string[]
 }
 
-/** What a realm wants to know or to have done while it waits. `batch` is the place of the job that asks. */
+/**
+ * What a realm wants to know or to have done while it waits. `trees` are the elements that a call hands over, packed (`given.ts`),
+ * behind those of earlier calls.
+ */
 export type RealmQuestion =
   | { want: 'get' | 'has' | 'keys'; dictionary: number; key: string }
   | { want: 'schema'; type: string }
-  | { want: 'call'; call: string; trees: GivenTree[] }
+  | { want: 'call'; call: string; trees: string[] }
 
 /** Answers to a question: a value, an error that the script may catch, or a job that has to be run first. */
 export type RealmAnswer = { values: SentValues } | { error: string } | { run: SentJob }
 
-/** An element of a result: one that was sent, by its number, or a copy of any other. */
-export type GivenTree = { reference: number } | { tree: CompactTree }
-
 /** What became of one evaluation. */
 export interface Report {
   result:
-    | { value: string; truthy: boolean; written: string; changed: CompactTree | undefined }
+    | { value: string; truthy: boolean; written: string /** The place of its tree. */; changed: number | undefined }
     | { failure: Omit<CodeFailure, 'language'> }
     | { response: string }
-  trees: GivenTree[]
+  /** The elements of the result, packed, behind those of calls. */
+  trees: string[]
   lines: Pick<ConsoleLine, 'level' | 'text'>[]
   /** It has looked at the clock or at chance. */
   fleeting: boolean

@@ -2,9 +2,10 @@
 
 import type { AnyNode, ChildNode, DocumentNode, TreeDocument } from '../../../tree/nodes.ts'
 import { isElement } from '../../../tree/nodes.ts'
-import { type CompactTree, compact, expand } from '../compact.ts'
+import { compact, expand } from '../compact.ts'
+import { type GivenTree, packed } from '../given.ts'
 import type { CodePlace, ConsoleLine, Limits } from '../interface.ts'
-import type { GivenTree, RealmAnswer, RealmQuestion, Reference, Report, SentJob, SentValues } from '../messages.ts'
+import type { RealmAnswer, RealmQuestion, Reference, Report, SentJob, SentValues } from '../messages.ts'
 import { Budget } from './budget.ts'
 import { DomError } from './dom/errors.ts'
 import { Nodes } from './dom/nodes.ts'
@@ -56,8 +57,15 @@ export function evaluate(job: SentJob, worker: Worker): Report {
   const trees: GivenTree[] = []
   const lines: Report['lines'] = []
   let fleeting = false
+  /** Those that the request thread has been told of. */
+  let told = 0
+  const untold = () => {
+    const more = packed(trees.slice(told))
+    told = trees.length
+    return more
+  }
   const result = run()
-  return { result, trees, lines, fleeting, steps: budget.steps, milliseconds: budget.milliseconds }
+  return { result, trees: untold(), lines, fleeting, steps: budget.steps, milliseconds: budget.milliseconds }
 
   function run(): Report['result'] {
     const { returns, mayAnswer } = PLACES[job.place]
@@ -149,13 +157,15 @@ export function evaluate(job: SentJob, worker: Worker): Report {
             budget.take(8 * tree.parts.length)
             return { tree }
           }
+          budget.take(BYTES_PER_GIVEN)
+          budget.step(STEPS_PER_GIVEN)
           trees.push(reference === undefined ? written() : { reference })
           return trees.length - 1
         },
         lookup: (dictionary, key) => asked({ want: 'get', dictionary, key }) || null,
         names: dictionary => asked({ want: 'keys', dictionary, key: '' }) ?? '[]',
         schema: type => asked({ want: 'schema', type }),
-        method: call => asked({ want: 'call', call, trees: [...trees] }) ?? 'null',
+        method: call => asked({ want: 'call', call, trees: untold() }) ?? 'null',
         readFleeting: () => {
           fleeting = true
         },
@@ -248,11 +258,11 @@ export function evaluate(job: SentJob, worker: Worker): Report {
       return { value, truthy, written, changed: job.place === 'default' ? changed() : undefined }
     }
 
-    function changed(): CompactTree | undefined {
+    function changed(): number | undefined {
       if (!view) return undefined
       const { root } = view
       const element = root.childNodes.find(isElement)
-      return element && compact(nodes.kindOf(root), root.mode, [element])
+      return element && trees.push({ tree: compact(nodes.kindOf(root), root.mode, [element]) }) - 1
     }
   }
 
@@ -285,6 +295,10 @@ type RealmState =
 /** Questions to the request thread in one evaluation, and steps that each costs. */
 const MOST_QUESTIONS = 2_000
 const STEPS_PER_QUESTION = 100
+
+/** What an element of a result or of a call takes, beside its parts. */
+const BYTES_PER_GIVEN = 100
+const STEPS_PER_GIVEN = 8
 
 /** Characters of messages (JS-43). */
 const MOST_MESSAGE = 500

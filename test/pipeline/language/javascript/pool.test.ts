@@ -109,6 +109,38 @@ describe('language: JavaScript: workers and limits', () => {
     await own.close()
   })
 
+  it('JS-34 elements that a script hands over cross once, in pieces that are read in short turns', async () => {
+    const news: { question?: { trees?: unknown } }[] = []
+    const note = (worker: Worker) => worker.on('message', each => news.push(each))
+    process.on('worker', note)
+    const own = createJavaScript({ workers: 1 })
+    const lengths: number[] = []
+    const schemas: SchemaClasses = {
+      find: type => ({ type, properties: [], methods: [{ name: 'take', static: true }] }),
+      fields: () => new Map(),
+      build: () => Promise.reject(new Error('Nothing is built.')),
+      call: async ({ arguments: [given] }) => {
+        lengths.push(Array.isArray(given) ? given.length : 0)
+        return given ?? null
+      },
+    }
+    const source = `import A from 'https://a.example/A' with { type: '${NS}/Schema' }
+      export default () => {
+        const all = Array(300).fill(document.querySelector('p'))
+        A.take(all)
+        for (let i = 0; i < 10; i++) A.take([all[0]])
+        return A.take([document.querySelector('i')])[0].outerHTML + all.length
+      }`
+    const document = { document: html('<p>a</p><i>b</i>') }
+    expect(plain(await own.evaluate(job(source, { schemas, document }), ample()))).to.equal('<i>b</i>300')
+    process.off('worker', note)
+    await own.close()
+    expect(lengths).to.deep.equal([300, ...Array(11).fill(1)])
+    const sizes = news.flatMap(({ question }) => (question?.trees ? [JSON.stringify(question.trees).length] : []))
+    expect(sizes.length).to.equal(12)
+    expect(sizes.slice(1).reduce((a, b) => a + b)).to.be.below(sizes[0] ?? 0)
+  })
+
   it('JS-34 sites that wait get the worker for those that have none, as soon as another has done with it', async () => {
     const own = createJavaScript({ workers: 1 })
     const done: string[] = []
