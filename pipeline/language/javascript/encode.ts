@@ -25,14 +25,24 @@ const MAX_DEPTH = 500
 /** Steps for each value in a list or dictionary: it is written, sent, read and built again. */
 const STEPS_PER_VALUE = 8
 
+/** Steps for each node of a tree that is copied for a worker. */
+const STEPS_PER_NODE = 4
+
+/** Children among which one is not looked for each time. */
+const MANY = 32
+
 /** What was sent of one job, so that what comes back can be told. All is paid for: one value may stand in others many times. */
 export class Sender {
   readonly dictionaries: LazyDictionary[] = []
   /** Elements that references stand for. */
   readonly elements: ElementValue[] = []
   readonly #view: DocumentView | undefined
+  /** Nodes of a view that the program may change, so that paths would lead elsewhere. */
   readonly #viewNodes = new Map<ChildNode, number>()
+  readonly #isWritable: boolean
   readonly #numbers = new Map<ChildNode, number>()
+  /** Places of children of elements that have many. */
+  readonly #places = new Map<ParentNode, Map<ChildNode, number>>()
   readonly #schemas: SchemaClasses | undefined
   readonly #allowance: Allowance
   #depth = 0
@@ -43,6 +53,7 @@ export class Sender {
   constructor(job: ScriptJob, allowance: Allowance) {
     this.#allowance = allowance
     this.#view = job.document
+    this.#isWritable = job.place === 'default'
     this.#schemas = job.schemas
   }
 
@@ -52,9 +63,11 @@ export class Sender {
     if (!view) return undefined
     const { document, scope } = view
     let count = 0
-    const tree = compact(document.kind, document.root.mode, scope ? [scope] : document.root.childNodes, node =>
-      this.#viewNodes.set(node, count++),
-    )
+    const tree = compact(document.kind, document.root.mode, scope ? [scope] : document.root.childNodes, node => {
+      // Each node is paid for before the next, as the copy is made without a pause.
+      this.#allowance.step(STEPS_PER_NODE)
+      if (this.#isWritable) this.#viewNodes.set(node, count++)
+    })
     return { tree }
   }
 
@@ -179,17 +192,28 @@ export class Sender {
     return { tree: this.#treeCount++, node: 0 }
   }
 
-  /** Places of children on the way from the document to a node, where the view is a whole document by its version. */
+  /** Places of children on the way from the document that the worker sees to a node of it. */
   #pathInView(node: ChildNode): number[] | undefined {
-    const view = this.#view
-    if (!view || view.scope || view.version === undefined) return undefined
+    if (!this.#view || this.#isWritable) return undefined
+    const { document, scope } = this.#view
     const path: number[] = []
     for (let at: ChildNode | ParentNode = node; ; ) {
+      if (at === scope) return [0, ...path.reverse()]
       const parent: ParentNode | null | undefined = 'parentNode' in at ? at.parentNode : undefined
-      if (!parent) return at === view.document.root ? path : undefined
-      path.unshift(parent.childNodes.indexOf(at as ChildNode))
+      if (!parent) return at === document.root && !scope ? path.reverse() : undefined
+      path.push(this.#placeIn(parent, at as ChildNode))
       at = parent
-      if (!isElement(parent)) return parent === view.document.root ? path : undefined
+      if (!isElement(parent) && parent !== document.root) return undefined
     }
+  }
+  #placeIn(parent: ParentNode, child: ChildNode): number {
+    const { childNodes } = parent
+    if (childNodes.length < MANY) return childNodes.indexOf(child)
+    let places = this.#places.get(parent)
+    if (!places) {
+      places = new Map(childNodes.map((each, place) => [each, place]))
+      this.#places.set(parent, places)
+    }
+    return places.get(child) ?? -1
   }
 }

@@ -9,9 +9,10 @@ import {
   type SchemaClasses,
   type ScriptJob,
 } from '../../../../pipeline/language/javascript/javascript.ts'
-import type { Value } from '../../../../pipeline/language/values.ts'
+import { ElementValue, type Value } from '../../../../pipeline/language/values.ts'
 import { parseDocument } from '../../../../pipeline/tree/document.ts'
-import { html, javascript, NS, plain, run, variant } from './programs.ts'
+import { isElement } from '../../../../pipeline/tree/nodes.ts'
+import { find, html, javascript, NS, plain, run, variant } from './programs.ts'
 
 const job = (source: string, more: Partial<ScriptJob> = {}): ScriptJob => ({
   site: 'a.example',
@@ -139,6 +140,32 @@ describe('language: JavaScript: workers and limits', () => {
     const sizes = news.flatMap(({ question }) => (question?.trees ? [JSON.stringify(question.trees).length] : []))
     expect(sizes.length).to.equal(12)
     expect(sizes.slice(1).reduce((a, b) => a + b)).to.be.below(sizes[0] ?? 0)
+  })
+
+  it('JS-32 a document that is copied for a script is paid for by its nodes, before a worker is asked', async () => {
+    const own = createJavaScript({ workers: 1 })
+    const document = { document: html('<p>x</p>'.repeat(1_000)) }
+    const evaluate = (steps: number) =>
+      own.evaluate(job('export default () => 1', { document }), new Allowance({ steps, time: 60_000 }))
+    expect(variant(await evaluate(4_000))).to.equal('timeout')
+    expect(own.counters()).to.include({ evaluations: 0, workers: 0 })
+    expect(variant(await evaluate(1_000_000))).to.equal(1n)
+    await own.close()
+  })
+
+  it('JS-35 elements of a view, also many beside each other, are its own nodes', async () => {
+    const document = html(`<ul id="u">${'<li>a</li>'.repeat(100)}</ul><p>b</p>`)
+    const scope = find(document, 'u')
+    const list = [scope, ...scope.childNodes.filter(isElement)].map(node => new ElementValue(node))
+    const outside = document.root.childNodes.find(isElement)
+    const source = `[it.length, it[0] === document.documentElement, it.slice(1).every((each, i) => each === it[0].children[i]),
+      out.contains(it[0])]`
+    const context = new Map<string, Value>([
+      ['it', list],
+      ['out', outside ? new ElementValue(outside) : null],
+    ])
+    const seen = await run(source, { place: 'expression', document: { document, scope }, context })
+    expect(plain(seen)).to.deep.equal([101n, true, true, false])
   })
 
   it('JS-34 sites that wait get the worker for those that have none, as soon as another has done with it', async () => {
