@@ -24,6 +24,7 @@ import { toSelector } from '../../pipeline/refusals.ts'
 import { RequestValue } from '../../pipeline/request-value.ts'
 import { largestDocument, type Site } from '../../pipeline/site/site.ts'
 import { selectFirst } from '../../pipeline/tree/selector/selector.ts'
+import { refuseLocked } from '../../pipeline/write/whole.ts'
 import type { ReactionParts } from '../public/reactions.ts'
 
 const METHODS: ReadonlySet<string> = new Set(['PUT', 'DELETE', 'MOVE', 'COPY'])
@@ -62,6 +63,9 @@ export function mountTriggers(parts: ReactionParts): MountTriggers {
       own: method === 'PUT' ? { path, body, isFragment: selector !== undefined } : undefined,
       transitions: undefined,
       configure: author.scope.configure,
+      ...(settings.locksBindPublicWrites && {
+        refuseLocked: (paths: readonly string[]) => refuseLocked(mount.locks, site.store.name, paths),
+      }),
     })
     // The credential of the mount is nobody's business.
     const { authorization: _, ...headers } = request.headers

@@ -240,6 +240,22 @@ describe('mountReactions', () => {
     expect(new URL(renamed.url).search).to.equal('?done=rename')
   })
 
+  it('HTTP-85 writes of triggers respect locks where whole public writes do', async () => {
+    const action = `@schema Site url("${NS}/1.0"); Site.DELETE("/index.html")`
+    site = await reactingSite(
+      { '/index.html': page('x'), '/t.html': page(trigger({ method: 'PUT', resource: '/a.html', action })) },
+      { site: { mountReactions: true, locksBindPublicWrites: true } },
+    )
+    const body = `<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype></lockinfo>`
+    const token = (await mounted('LOCK', '/index.html', { body })).headers.get('lock-token') ?? ''
+    const refused = await mounted('PUT', '/a.html', { body: page('a') })
+    expect([refused.status, (await refused.text()).includes('423')]).to.deep.equal([500, true])
+    expect((await site.ask('GET', '/index.html')).status).to.equal(200)
+    await mounted('UNLOCK', '/index.html', { headers: { 'lock-token': token } })
+    expect((await mounted('PUT', '/a.html', { body: page('a') })).status).to.equal(201)
+    expect((await site.ask('GET', '/index.html')).status).to.equal(404)
+  })
+
   it('REA-6 files of desktop systems run nothing', async () => {
     site = await reactingSite(
       { '/t.html': page(trigger({ action: answering(409, 'guarded') })) },
