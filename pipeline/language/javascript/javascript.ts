@@ -6,6 +6,7 @@
 import { availableParallelism } from 'node:os'
 import type { CodeFailure } from '../../fault.ts'
 import { inTurns } from '../../tree/steps.ts'
+import { treeBytes } from '../../tree/weight.ts'
 import { type Allowance, AllowanceSpent } from '../allowance.ts'
 import { isList, LazyDictionary, type Value } from '../values.ts'
 import { decode, elementFrom, type Parts, receive, type Source } from './decode.ts'
@@ -183,9 +184,11 @@ function prepare(job: ScriptJob, allowance: Allowance): (Sending & { sent: Prepa
 
 /** The view of a version; its source is taken down now. Workers serve all sites, and the same bytes may be of either kind. */
 function laterView({ site, document }: ScriptJob): LaterView {
-  const { kind, source } = document?.document ?? { kind: 'html', source: '' }
-  const version = `${site}\n${kind}\n${document?.version ?? ''}`
-  return knows => ({ kind, version, source: knows(version) ? undefined : source })
+  if (!document) return () => undefined
+  const { kind, source } = document.document
+  const bytes = treeBytes(document.document)
+  const version = `${site}\n${kind}\n${document.version ?? ''}`
+  return knows => ({ kind, version, source: knows(version) ? undefined : source, bytes })
 }
 
 /** The message for a worker. */

@@ -22,7 +22,14 @@ export interface WorkerSetup {
 export const CONTROL = { bytes: 32, signal: 0, began: 1, memory: 2, taken: 3 }
 
 /** The document of an evaluation: a tree as it stands, or the source of a version that the worker may know already. */
-export type SentView = { tree: CompactTree } | { kind: DocumentKind; version: string; source: string | undefined }
+export type SentView =
+  | { tree: CompactTree }
+  | {
+      kind: DocumentKind
+      version: string
+      source: string | undefined /** What its tree takes, about. */
+      bytes: number
+    }
 
 /** Where an element that was sent is found: a node of a tree that came with it, or of the view by its place. */
 export type Reference = { tree: number; node: number } | { view: number } | { path: readonly number[] }

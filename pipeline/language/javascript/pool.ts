@@ -13,8 +13,8 @@ const IDLE = 60_000
 /** Batches of one site that may wait. */
 const MOST_WAITING = 1_000
 
-/** Characters of documents that a worker keeps parsed. */
-const KEPT = 4_000_000
+/** Bytes of documents that a worker keeps parsed; the rest of its heap (`thread.ts`) is for the next one and for programs. */
+const KEPT = 128 * 1024 * 1024
 
 export interface Batch {
   site: string
@@ -203,9 +203,8 @@ function remember(thread: Thread, { jobs }: Order): string[] {
   const { versions } = thread
   for (const { view } of jobs) {
     if (!view || 'tree' in view) continue
-    const size = versions.get(view.version) ?? view.source?.length ?? 0
     versions.delete(view.version)
-    versions.set(view.version, size)
+    versions.set(view.version, view.bytes)
   }
   const forgotten: string[] = []
   let kept = 0

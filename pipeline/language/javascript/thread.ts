@@ -52,7 +52,7 @@ export class Thread {
   readonly #answers = new MessageChannel()
   #task: Task | undefined
   #lost: Lost | undefined
-  /** Versions of documents that the worker has parsed, with characters of their sources. */
+  /** Versions of documents that the worker has parsed, with the bytes that they take. */
   readonly versions = new Map<string, number>()
   readonly #failed: Failed
   #hasSpoken = false
