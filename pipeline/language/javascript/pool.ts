@@ -10,6 +10,10 @@ import { type Answers, type Failed, type Lost, Thread } from './thread.ts'
 /** Milliseconds without work after which the workers are ended and give their memory back. */
 const IDLE = 60_000
 
+/** Milliseconds of processor time from which on a batch is long, and for which its site is known for it. */
+const LONG = 100
+const HEAVY = 10_000
+
 /** Batches of one site that may wait. */
 const MOST_WAITING = 1_000
 
@@ -43,6 +47,8 @@ export class Pool {
   readonly #busy = new Map<Thread, string>()
   /** Batches that wait, by site; the site whose turn is next comes first. */
   readonly #waiting = new Map<string, Waiting[]>()
+  /** Sites whose programs have lately run long, and until when that counts. */
+  readonly #heavy = new Map<string, number>()
   #idle: NodeJS.Timeout | undefined
   #isClosed = false
   kills = 0
@@ -96,6 +102,9 @@ export class Pool {
   }
 
   #took(thread: Thread, reports: Report[] | Lost): Report[] | Lost {
+    const site = this.#busy.get(thread)
+    const isLong = typeof reports === 'string' || reports.reduce((sum, each) => sum + each.milliseconds, 0) > LONG
+    if (site !== undefined && isLong) this.#heavy.set(site, performance.now() + HEAVY)
     this.#busy.delete(thread)
     if (thread.isLost) this.#replace(typeof reports === 'string' ? reports : 'killed')
     else this.#free.push(thread)
@@ -135,12 +144,20 @@ export class Pool {
   }
 
   /**
-   * Whether a site gets a worker. One for which nobody works yet may have one more than there are otherwise: another site that
-   * holds all of them, perhaps with programs that never end, does not keep it waiting.
+   * Whether a site gets a worker. One for which nobody works yet may have one more than there are otherwise: other sites that
+   * hold all of them, perhaps with programs that never end, do not keep it waiting. That one is for programs that are short.
    */
   #mayWork(site: string): boolean {
     if (this.#busy.size < this.#most) return true
-    return this.#busy.size === this.#most && ![...this.#busy.values()].includes(site)
+    if (this.#busy.size > this.#most || this.#isHeavy(site)) return false
+    return ![...this.#busy.values()].includes(site)
+  }
+
+  #isHeavy(site: string): boolean {
+    const until = this.#heavy.get(site) ?? 0
+    if (until > performance.now()) return true
+    this.#heavy.delete(site)
+    return false
   }
 
   /** Of the sites that wait, the first that gets a worker now. */
@@ -184,6 +201,7 @@ export class Pool {
   }
 
   async #rest(): Promise<void> {
+    this.#heavy.clear()
     await Promise.all(this.#free.splice(0).map(thread => thread.end('closed')))
   }
 

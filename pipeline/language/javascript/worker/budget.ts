@@ -47,12 +47,10 @@ export class Budget {
     return performance.now() - this.#began.clock
   }
 
-  get steps(): number {
-    return Math.ceil(this.#steps + this.milliseconds * STEPS_PER_MS)
-  }
-
-  get stepsLeft(): number {
-    return Math.max(0, this.#limits.steps - this.steps)
+  /** What was taken so far: steps with those of the time, and that time. */
+  get taken(): { steps: number; milliseconds: number } {
+    const { milliseconds } = this
+    return { steps: Math.ceil(this.#steps + milliseconds * STEPS_PER_MS), milliseconds }
   }
 
   /** Takes steps beside those of the time. */

@@ -65,7 +65,7 @@ export function evaluate(job: SentJob, worker: Worker): Report {
     return more
   }
   const result = run()
-  return { result, trees: untold(), lines, fleeting, steps: budget.steps, milliseconds: budget.milliseconds }
+  return { result, trees: untold(), lines, fleeting, ...budget.taken }
 
   function run(): Report['result'] {
     const { returns, mayAnswer } = PLACES[job.place]

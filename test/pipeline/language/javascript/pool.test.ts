@@ -181,6 +181,21 @@ describe('language: JavaScript: workers and limits', () => {
     await own.close()
   })
 
+  it('JS-34 several sites that never end leave the worker for those that have none to sites whose programs are short', async () => {
+    const own = createJavaScript({ workers: 1, limits: { time: 300 } })
+    const done: string[] = []
+    const ask = async (site: string, body: string) => {
+      await own.evaluate(job(`export default () => { ${body} }`, { site }), ample())
+      done.push(site)
+    }
+    const endless = 'for (;;);'
+    await Promise.all([ask('a', endless), ask('b', endless)])
+    done.length = 0
+    await Promise.all([ask('a', endless), ask('b', endless), ask('c', '')])
+    expect(done).to.deep.equal(['c', 'a', 'b'])
+    await own.close()
+  })
+
   it('JS-38 versions of documents are kept apart, and nobody can change them', async () => {
     const pages = ['<b>1</b>', '<b>2</b>'].map(html)
     const source =
