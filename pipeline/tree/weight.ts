@@ -7,18 +7,26 @@ export const ELEMENT = 340
 export const LEAF = 130
 export const ATTRIBUTE = 70
 
-/** Bytes for each character of the text, as they were when a tree was weighed: an edit in place hardly changes them. */
-const densities = new WeakMap<DocumentNode, number>()
+/** What was weighed: bytes of the nodes, and characters of the text at that time. */
+interface Weighed {
+  bytes: number
+  length: number
+}
+
+const weighed = new WeakMap<DocumentNode, Weighed>()
+
+/** An edit in place hardly changes how many bytes there are for a character, until there is so many times as much text. */
+const GROWN = 2
 
 /** @returns bytes, about; the text itself, which trees share with their document, is counted as well */
 export function treeBytes({ root, source }: TreeDocument): number {
   const length = source.length + 1
-  let density = densities.get(root)
-  if (density === undefined) {
-    density = nodeBytes(root) / length
-    densities.set(root, density)
+  let known = weighed.get(root)
+  if (known === undefined || length > known.length * GROWN || length * GROWN < known.length) {
+    known = { bytes: nodeBytes(root), length }
+    weighed.set(root, known)
   }
-  return Math.ceil((density + 1) * length)
+  return Math.ceil((known.bytes / known.length + 1) * length)
 }
 
 /** What somebody has counted in a tree. */
@@ -31,13 +39,13 @@ export interface Counts {
 /** Notes what is in a tree that somebody has gone through in steps, so that nobody has to do so at once. */
 export function noteCounts(root: DocumentNode, source: string, { elements, leaves, attributes }: Counts): void {
   const bytes = ELEMENT * elements + LEAF * leaves + ATTRIBUTE * attributes
-  densities.set(root, bytes / (source.length + 1))
+  weighed.set(root, { bytes, length: source.length + 1 })
 }
 
 /** Notes that a copy weighs as much as its original. */
 export function noteCopy(copy: DocumentNode, original: DocumentNode): void {
-  const density = densities.get(original)
-  if (density !== undefined) densities.set(copy, density)
+  const known = weighed.get(original)
+  if (known) weighed.set(copy, known)
 }
 
 function nodeBytes(root: DocumentNode): number {

@@ -12,7 +12,7 @@ import { ask } from './site.ts'
 
 describe('Killed between commit and delivery', () => {
   it('REA-86 every write that was acknowledged is delivered, however often the process is killed', async function () {
-    this.timeout(60_000 * Math.max(1, Number(process.env.KILLS ?? 3) / 4))
+    this.timeout(180_000 * Math.max(1, Number(process.env.KILLS ?? 3) / 12))
     const data = await mkdtemp(join(tmpdir(), 'scriptorium-crash-'))
     let hold = true
     const confirmed = new Set<string>()

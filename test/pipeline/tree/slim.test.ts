@@ -105,4 +105,11 @@ describe('tree/weight', () => {
     document.source += '<p>x</p>'.repeat(100)
     expect(treeBytes(document) / before).to.be.within(1.9, 2.1)
   })
+
+  it('HTTP-183 a little page with a long text weighs little more than the text, also where that was put in later', () => {
+    const document = parseDocument('html', '<ul id=l><li id=a>x</li><li id=b>y</li></ul>')
+    treeBytes(document)
+    document.source = document.source.replace('x', 'x'.repeat(1_000_000))
+    expect(treeBytes(document)).to.be.within(1_000_000, 1_100_000)
+  })
 })
