@@ -27,7 +27,8 @@ export type SentView =
   | {
       kind: DocumentKind
       version: string
-      source: string | undefined /** What its tree takes, about. */
+      source: string | undefined
+      /** Those of its tree, about. */
       bytes: number
     }
 
@@ -77,7 +78,13 @@ export type RealmAnswer = { values: SentValues } | { error: string } | { run: Se
 /** What became of one evaluation. */
 export interface Report {
   result:
-    | { value: string; truthy: boolean; written: string /** The place of its tree. */; changed: number | undefined }
+    | {
+        value: string
+        truthy: boolean
+        written: string
+        /** The place of its tree among those handed over. */
+        changed: number | undefined
+      }
     | { failure: Omit<CodeFailure, 'language'> }
     | { response: string }
   /** The elements of the result, packed, behind those of calls. */
