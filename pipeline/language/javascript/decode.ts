@@ -9,7 +9,9 @@ import { type GivenTree, unpacking } from './given.ts'
 import type { Instance } from './interface.ts'
 
 /** What the realm has written, parsed. */
-export type Parts = string | number | boolean | null | Parts[] | Tagged
+export type Parts = Scalar | Composed
+type Scalar = string | number | boolean | null
+type Composed = Parts[] | Tagged
 type Tagged = { d: Parts[] } | { n: number } | { i: string; v: { d: Parts[] }; e: number }
 
 /** Makes a value of an instance; it may have to be completed first. */
@@ -45,10 +47,12 @@ export async function receive(pieces: readonly string[], trees: GivenTree[]): Pr
  * @throws AllowanceSpent
  */
 export async function decode(parts: Parts, source: Source, complete: Complete): Promise<Value> {
-  const { whole, found } = await inTurns(reading(parts, source), 0)
+  if (!isComposed(parts)) return scalar(parts)
+  const reader = new Reader(source)
+  const whole = await inTurns(reader.whole(parts), 0)
   const turns = new TurnsBetween()
   // Fields before what they belong to.
-  for (const { list, at, instance } of found) {
+  for (const { list, at, instance } of reader.found) {
     await turns.next()
     const value = await complete(instance)
     if (list instanceof Map) list.set(String(at), value)
@@ -57,49 +61,54 @@ export async function decode(parts: Parts, source: Source, complete: Complete): 
   return whole[0] ?? null
 }
 
-function* reading(parts: Parts, { trees, elementOf, allowance }: Source): Steps<{ whole: Value[]; found: Found[] }> {
-  const found: Found[] = []
-  let values = 0
+class Reader {
+  readonly found: Found[] = []
+  readonly #source: Source
+  #values = 0
 
-  const isTimeToYield = (): boolean => {
-    if (++values % NODES_PER_STEP > 0) return false
-    allowance.step(STEPS_PER_VALUE * NODES_PER_STEP)
-    return true
+  constructor(source: Source) {
+    this.#source = source
   }
 
-  function* read(sent: Parts, list: Value[] | Map<string, Value>, at: number | string): Steps<Value> {
-    if (isTimeToYield()) yield
-    if (typeof sent !== 'object' || sent === null) return scalar(sent)
-    if (Array.isArray(sent)) return yield* several(sent)
-    if ('d' in sent) return yield* dictionary(sent.d)
-    if ('n' in sent) return yield* element(sent.n)
-    const fields = yield* dictionary(sent.v.d)
-    const from = sent.e >= 0 ? elementOf(sent.e) : undefined
-    found.push({ list, at, instance: { type: sent.i, element: from, fields } })
-    return null
-  }
-
-  function* several(parts: Parts[]): Steps<Value[]> {
+  /** @returns a list of the one value */
+  *whole(parts: Composed): Steps<Value[]> {
     const list: Value[] = []
-    for (const [i, each] of parts.entries())
-      if (typeof each === 'object') list[i] = yield* read(each, list, i)
-      else {
-        list[i] = scalar(each)
-        if (isTimeToYield()) yield
-      }
+    list[0] = yield* this.#composed(parts, list, 0)
     return list
   }
 
-  function* dictionary(parts: Parts[]): Steps<Map<string, Value>> {
+  *#composed(sent: Composed, list: Value[] | Map<string, Value>, at: number | string): Steps<Value> {
+    if (Array.isArray(sent)) return yield* this.#list(sent)
+    if ('d' in sent) return yield* this.#dictionary(sent.d)
+    if ('n' in sent) return yield* this.#element(sent.n)
+    const fields = yield* this.#dictionary(sent.v.d)
+    const element = sent.e >= 0 ? this.#source.elementOf(sent.e) : undefined
+    this.found.push({ list, at, instance: { type: sent.i, element, fields } })
+    return null
+  }
+
+  *#list(parts: Parts[]): Steps<Value[]> {
+    const list: Value[] = []
+    for (const [i, each] of parts.entries()) {
+      if (this.#isTimeToYield()) yield
+      list[i] = isComposed(each) ? yield* this.#composed(each, list, i) : scalar(each)
+    }
+    return list
+  }
+
+  *#dictionary(parts: Parts[]): Steps<Map<string, Value>> {
     const entries = new Map<string, Value>()
     for (let i = 0; i < parts.length; i += 2) {
+      if (this.#isTimeToYield()) yield
       const name = String(parts[i])
-      entries.set(name, yield* read(parts[i + 1] ?? null, entries, name))
+      const each = parts[i + 1] ?? null
+      entries.set(name, isComposed(each) ? yield* this.#composed(each, entries, name) : scalar(each))
     }
     return entries
   }
 
-  function* element(number: number): Steps<ElementValue | null> {
+  *#element(number: number): Steps<ElementValue | null> {
+    const { trees, elementOf, allowance } = this.#source
     const given = trees[number]
     if (!given) return null
     if ('reference' in given) return elementOf(given.reference) ?? null
@@ -108,12 +117,18 @@ function* reading(parts: Parts, { trees, elementOf, allowance }: Source): Steps<
     return node ? new ElementValue(node) : null
   }
 
-  const whole: Value[] = []
-  whole[0] = yield* read(parts, whole, 0)
-  return { whole, found }
+  #isTimeToYield(): boolean {
+    if (++this.#values % NODES_PER_STEP > 0) return false
+    this.#source.allowance.step(STEPS_PER_VALUE * NODES_PER_STEP)
+    return true
+  }
 }
 
-function scalar(sent: string | number | boolean | null): Value {
+function isComposed(sent: Parts): sent is Composed {
+  return typeof sent === 'object' && sent !== null
+}
+
+function scalar(sent: Scalar): Value {
   return typeof sent === 'number' && Number.isSafeInteger(sent) ? BigInt(sent) : sent
 }
 

@@ -109,16 +109,16 @@ async function work({ jobs, forget }: Order): Promise<void> {
   for (const version of forget) documents.delete(version)
   for (const job of jobs) note(job)
   const reports: Report[] = []
-  const began = performance.now()
-  let steps = 0
+  let [steps, time] = [0, 0]
   for (const [i, job] of jobs.entries()) {
     figures[CONTROL.taken] = threadTime()
     figures[CONTROL.began] = Date.now()
     // All draw on one allowance, whose state at the beginning is all that this thread knows.
-    const time = Math.max(0, job.time - (performance.now() - began))
-    const report = run({ ...job, time, steps: Math.max(0, job.steps - steps) }, 0, i)
+    const left = { steps: Math.max(0, job.steps - steps), time: Math.max(0, job.time - time) }
+    const report = run({ ...job, ...left }, 0, i)
     reports.push(report)
     steps += report.steps
+    time += report.milliseconds
     // An engine that is broken, or has grown, is given up with its memory.
     if (!engine.isSound) engine = await newEngine()
   }
