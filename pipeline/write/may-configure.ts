@@ -3,7 +3,7 @@
 import { KIND_NAMES, KINDS } from '../declarations/kinds.ts'
 import { holdersOf } from '../declarations/retype.ts'
 import { Fault } from '../fault.ts'
-import { kindOf, storedType } from '../http/media.ts'
+import { kindOf } from '../http/media.ts'
 import type { Site, WrittenDocument } from '../site/site.ts'
 import type { Change } from '../store/commit.ts'
 import { decodeInTurn, parsingDocument } from '../tree/document.ts'
@@ -16,6 +16,12 @@ import { configurationTypes, configures } from './configuration.ts'
 /** Configuration items of a document that stand in no other one: their types and their markup. */
 type Items = readonly { type: string; markup: string }[]
 
+/** Where a document comes to stand, and the type that it is stored with. */
+interface WrittenPlace {
+  path: string
+  type: string | undefined
+}
+
 /**
  * @param changes what a write changes by itself
  * @param written the documents that it puts
@@ -27,30 +33,39 @@ export async function refuseConfiguring(
   written: readonly WrittenDocument[],
 ): Promise<void> {
   for (const change of changes) {
-    if (change.op === 'put') await refuseReplaced(site, change.path, written)
+    if (change.op === 'put') await refuseReplaced(site, change, written)
     else if (change.op === 'delete') await refuseLost(site, change.path)
     else if (change.op === 'move' || change.op === 'copy') {
-      await refuseLost(site, change.to)
-      if (change.op === 'copy') await refuseBrought(site, change.to, written)
-      else if (!change.from.endsWith('/')) await refuseChanged(site, change.from, change.to, written)
-      await refuseCarried(site, change)
+      const { op, from, to, type } = change
+      await refuseLost(site, to)
+      if (op === 'copy') await refuseBrought(site, { path: to, type }, written)
+      else if (!from.endsWith('/')) await refuseChanged(site, from, { path: to, type }, written)
+      if (op === 'move' || change.deep || !from.endsWith('/')) await refuseCarried(site, change)
     }
   }
 }
 
 /** What is put in the place of a document and is none holds nothing of what that held. */
-async function refuseReplaced(site: Site, path: string, written: readonly WrittenDocument[]): Promise<void> {
-  if (written.some(document => document.path === path)) await refuseChanged(site, path, path, written)
+async function refuseReplaced(site: Site, place: WrittenPlace, written: readonly WrittenDocument[]): Promise<void> {
+  const { path } = place
+  if (written.some(document => document.path === path)) await refuseChanged(site, path, place, written)
   else await refuseLost(site, path)
 }
 
 /** A new version of a document must hold the same items, and declare the same by them. */
-async function refuseChanged(site: Site, from: string, to: string, written: readonly WrittenDocument[]): Promise<void> {
+async function refuseChanged(
+  site: Site,
+  from: string,
+  { path: to, type }: WrittenPlace,
+  written: readonly WrittenDocument[],
+): Promise<void> {
   const after = written.find(({ path }) => path === to)
   if (!after || (!site.counts(from) && !site.counts(to))) return
   const before = await itemsAt(site, from)
   const now =
-    site.counts(to) && configures(site, after.profile?.types ?? []) ? await itemsOf(site, await parsed(to, after)) : []
+    site.counts(to) && configures(site, after.profile?.types ?? [])
+      ? await itemsOf(site, await parsed(type, after))
+      : []
   const changed = now.find(({ markup }, at) => markup !== before[at]?.markup) ?? before[now.length]
   if (changed) throw mayNotConfigure(to, changed.type)
   for (const name of KIND_NAMES) {
@@ -60,10 +75,14 @@ async function refuseChanged(site: Site, from: string, to: string, written: read
 }
 
 /** A file that becomes a document by its copy's name must hold no items (SEC-9). */
-async function refuseBrought(site: Site, to: string, written: readonly WrittenDocument[]): Promise<void> {
+async function refuseBrought(
+  site: Site,
+  { path: to, type }: WrittenPlace,
+  written: readonly WrittenDocument[],
+): Promise<void> {
   const after = written.find(({ path }) => path === to)
   if (!after || !site.counts(to) || !configures(site, after.profile?.types ?? [])) return
-  const [item] = await itemsOf(site, await parsed(to, after))
+  const [item] = await itemsOf(site, await parsed(type, after))
   if (item) throw mayNotConfigure(to, item.type)
 }
 
@@ -122,10 +141,10 @@ function* finding(site: Site, { root, kind }: TreeDocument): Steps<Items> {
   return found
 }
 
-async function parsed(path: string, { body }: WrittenDocument): Promise<TreeDocument> {
+/** As the kind of document that it is stored as: what else it looks like does not matter. */
+async function parsed(type: string | undefined, { body }: WrittenDocument): Promise<TreeDocument> {
   const { text } = await decodeInTurn(body.bytes)
-  const isXml = kindOf(storedType(path, undefined)) === 'xml' || text.startsWith('<?xml')
-  return inTurns(parsingDocument(isXml ? 'xml' : 'html', text), text.length)
+  return inTurns(parsingDocument(kindOf(type ?? '') === 'xml' ? 'xml' : 'html', text), text.length)
 }
 
 function mayNotConfigure(path: string, what: string): Fault {

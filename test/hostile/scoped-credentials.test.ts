@@ -106,6 +106,24 @@ describe("a credential's scope as boundary: who may configure", () => {
     expect((await limited('DELETE', '/part/plain.html')).status).to.equal(204)
   })
 
+  for (const [what, path, type, text] of [
+    ['XML whose name does not say so', '/part/feed', 'application/xml', `<f><b/>${TRIGGER}</f>`],
+    ['HTML that begins like XML', '/part/old.html', 'text/html', `<?xml version="1.0"?>\n${page(`<br>${TRIGGER}`)}`],
+  ] as const)
+    it(`SEC-10 ${what} is saved beside its configuration, which stays`, async () => {
+      const isXml = type !== 'text/html'
+      const stored = isXml ? text.replace('itemscope', 'itemscope=""') : text
+      await put(server, path, stored, type)
+      const save = (sent: string) => limited('PUT', path, { 'Content-Type': type }, sent)
+      expect((await save(stored.replace(isXml ? '<b/>' : '<br>', '<b>1</b>'))).status).to.equal(204)
+      expect((await save(stored.replace('PUT', 'GET'))).status).to.equal(403)
+    })
+
+  it('SEC-10 a collection copied without its members brings no configuration', async () => {
+    const alone = { Destination: `${server.mountUrl}/part/alone/`, Depth: '0' }
+    expect((await limited('COPY', '/part/sub/', alone)).status).to.equal(201)
+  })
+
   it('SEC-10 a credential that may configure does, whatever its scope', async () => {
     const rules = rulesPage(['*', 'PUT', 'Allow', '/part/open.html'])
     expect((await trusted('PUT', '/part/mine.html', {}, rules)).status).to.equal(201)
