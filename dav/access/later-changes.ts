@@ -11,5 +11,5 @@ import type { Exchange } from '../exchange.ts'
  * @throws Fault 403 where the author must leave alone what it configures (SEC-10)
  */
 export async function checkLaterLoss({ mount, configure }: Pick<Exchange, 'mount' | 'configure'>, path: string) {
-  if (!configure) await refuseConfiguring(mount.site, [{ op: 'delete', path, expect: 0 }], [])
+  if (!configure) await refuseConfiguring(mount.site, { changes: [{ op: 'delete', path, expect: 0 }], written: [] })
 }

@@ -49,6 +49,7 @@ export async function storeDraft(
     content: NOTHING,
     type,
     properties,
+    configure: exchange.configure,
     ...(language !== undefined && { language }),
     ...(shown !== undefined && { shown }),
   })

@@ -8,6 +8,7 @@ import type { StoredFile } from '../../pipeline/site/stored-file.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { ZERO } from '../../pipeline/store/tags.ts'
 import { putDocument } from '../../pipeline/write/document.ts'
+import { mayConfigureBy } from '../../pipeline/write/unpublished.ts'
 import { endForgotten } from '../locks/after-commit.ts'
 import type { Mount } from '../mount.ts'
 import { parentOf } from './overlay.ts'
@@ -91,7 +92,8 @@ async function settleDraft(mount: Mount, draft: Resource): Promise<void> {
     const properties = node.place.isNew ? await mount.view.properties(node) : []
     const facts = { ...(language !== undefined && { language }), ...(shown !== undefined && { shown }) }
     const body = memoryBody(new Uint8Array())
-    const write = { path, type, conditions: undefined, check, cause: {}, properties, ...facts }
+    const configure = await mayConfigureBy(mount.unpublished.site, path)
+    const write = { path, type, conditions: undefined, check, cause: {}, configure, properties, ...facts }
     await unlessRefused(
       perform(
         putDocument(mount.site, write, () => fullAuthority),

@@ -10,7 +10,8 @@ import { perform } from '../../pipeline/operation.ts'
 import type { StoredFile } from '../../pipeline/site/stored-file.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { deleteDocument } from '../../pipeline/write/document.ts'
-import { unpublishedPut } from '../../pipeline/write/unpublished.ts'
+import { mayConfigureBy, unpublishedPut } from '../../pipeline/write/unpublished.ts'
+import type { Exchange } from '../exchange.ts'
 import type { Mount } from '../mount.ts'
 
 /** Stored type of a mark; no request can send one without a slash. */
@@ -22,8 +23,8 @@ export function isRemoval({ type }: Resource): boolean {
 }
 
 /** Shows a file of the site as gone from now on. */
-export async function putOffRemoval({ unpublished }: Mount, path: string): Promise<void> {
-  await unpublished.commit(unpublishedPut({ path, content: new Uint8Array(), type: REMOVAL }))
+export async function putOffRemoval({ mount, configure }: Pick<Exchange, 'mount' | 'configure'>, path: string) {
+  await mount.unpublished.commit(unpublishedPut({ path, content: new Uint8Array(), type: REMOVAL, configure }))
 }
 
 /**
@@ -37,7 +38,9 @@ export async function finishRemoval(mount: Mount, mark: Resource): Promise<void>
     if (file && file.resource.version > version)
       throw new Fault(412, 'PreconditionFailed', 'The document was written again in the meantime.')
   }
-  const removal = deleteDocument(mount.site, { path, conditions: undefined, check, cause: {} }, () => fullAuthority)
+  const configure = await mayConfigureBy(mount.unpublished.site, path)
+  const write = { path, conditions: undefined, check, cause: {}, configure }
+  const removal = deleteDocument(mount.site, write, () => fullAuthority)
   await unlessRefused(perform(removal, NO_BODY))
   await mount.unpublished.commit([{ op: 'delete', path, expect: version }])
 }

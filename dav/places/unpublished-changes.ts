@@ -102,7 +102,7 @@ async function fileToHelperName(exchange: Exchange, relocation: Relocation): Pro
       await requireSiteParent(mount, to, expect => ({ op: 'delete', path: to, expect }))
     if (op === 'copy') return
     if (node.place.isNew) await mount.unpublished.remove(from)
-    else await putOffRemoval(mount, from)
+    else await putOffRemoval(exchange, from)
   })
 }
 

@@ -156,7 +156,7 @@ export async function commitJudged(
   const { registry, configure, alongside, transitions } = model
   const { changes, written } = own
   const { requirements } = follows
-  if (!configure) await refuseConfiguring(site, changes, written)
+  if (!configure) await refuseConfiguring(site, { changes, written }, follows)
   const notes = alongside?.notes() ?? []
   const asked = askedCommit(model, own, follows)
   const result = await site.commit({ ...asked, ...(notes.length > 0 && { notes }) }, [...written, ...follows.written])

@@ -22,16 +22,30 @@ interface WrittenPlace {
   type: string | undefined
 }
 
+/** Changes, and the documents that they put. */
+interface Changing {
+  changes: readonly Change[]
+  written: readonly WrittenDocument[]
+}
+
 /**
- * @param changes what a write changes by itself
- * @param written the documents that it puts
+ * @param own what a write changes by itself
+ * @param follows what changes with it elsewhere, by references of the data model
  * @throws Fault 403 where a configuration item would come, go or change; it names the item
  */
-export async function refuseConfiguring(
-  site: Site,
-  changes: readonly Change[],
-  written: readonly WrittenDocument[],
-): Promise<void> {
+export async function refuseConfiguring(site: Site, own: Changing, follows?: Changing): Promise<void> {
+  await refuseTouching(site, own)
+  if (!follows || follows.changes.length === 0) return
+  try {
+    await refuseTouching(site, follows)
+  } catch (error) {
+    // The path may be one that the credential does not open.
+    if (error instanceof Touching) throw new Touching(error.what, 'a document that refers to what it changes')
+    throw error
+  }
+}
+
+async function refuseTouching(site: Site, { changes, written }: Changing): Promise<void> {
   for (const change of changes) {
     if (change.op === 'put') await refuseReplaced(site, change, written)
     else if (change.op === 'delete') await refuseLost(site, change.path)
@@ -67,10 +81,10 @@ async function refuseChanged(
       ? await itemsOf(site, await parsed(type, after))
       : []
   const changed = now.find(({ markup }, at) => markup !== before[at]?.markup) ?? before[now.length]
-  if (changed) throw mayNotConfigure(to, changed.type)
+  if (changed) throw new Touching(changed.type, to)
   for (const name of KIND_NAMES) {
     const same = KINDS[name].sameAsWritten(after.declares[name], site.declarations(name).document(from))
-    if (!same) throw mayNotConfigure(to, name)
+    if (!same) throw new Touching(name, to)
   }
 }
 
@@ -83,24 +97,24 @@ async function refuseBrought(
   const after = written.find(({ path }) => path === to)
   if (!after || !site.counts(to) || !configures(site, after.profile?.types ?? [])) return
   const [item] = await itemsOf(site, await parsed(type, after))
-  if (item) throw mayNotConfigure(to, item.type)
+  if (item) throw new Touching(item.type, to)
 }
 
 /** What is copied counts twice, and what is moved to where nothing counts, or from there, counts no more, or now. */
 async function refuseCarried(site: Site, { op, from, to }: Extract<Change, { op: 'move' | 'copy' }>): Promise<void> {
   for (const [path, type] of await holders(site, from)) {
     const counts = site.counts(to + path.slice(from.length))
-    if (op === 'copy' ? counts : counts !== site.counts(path)) throw mayNotConfigure(path, type)
+    if (op === 'copy' ? counts : counts !== site.counts(path)) throw new Touching(type, path)
   }
 }
 
 async function refuseLost(site: Site, path: string): Promise<void> {
   for (const name of KIND_NAMES) {
     const [document] = site.declarations(name).documentsUnder(path)
-    if (document !== undefined) throw mayNotConfigure(document, name)
+    if (document !== undefined) throw new Touching(name, document)
   }
   for (const [document, type] of await holders(site, path))
-    if (site.counts(document)) throw mayNotConfigure(document, type)
+    if (site.counts(document)) throw new Touching(type, document)
 }
 
 /** Documents with configuration items at a path or, for a collection, below it, each with the type of one. */
@@ -147,10 +161,16 @@ async function parsed(type: string | undefined, { body }: WrittenDocument): Prom
   return inTurns(parsingDocument(kindOf(type ?? '') === 'xml' ? 'xml' : 'html', text), text.length)
 }
 
-function mayNotConfigure(path: string, what: string): Fault {
-  return new Fault(
-    403,
-    'Forbidden',
-    `Your credentials may write here but not configure the site, and this write touches ${what} in ${path}.`,
-  )
+class Touching extends Fault {
+  readonly what: string
+
+  /** @param where a path, or what the document is */
+  constructor(what: string, where: string) {
+    super(
+      403,
+      'Forbidden',
+      `Your credentials may write here but not configure the site, and this write touches ${what} in ${where}.`,
+    )
+    this.what = what
+  }
 }

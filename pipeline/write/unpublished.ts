@@ -20,11 +20,21 @@ export interface UnpublishedFile {
   properties?: readonly Property[]
   /** Its collection must be there, unpublished as well. */
   needsParent?: boolean
+  /** False where what becomes of it later must leave the configuration of the site alone (SEC-10). */
+  configure?: boolean
+}
+
+/** Name and value by which a file says that it may not configure; they go along with it. */
+const MAY_NOT_CONFIGURE = { configure: 'false' }
+
+/** Whether whoever stored a file may configure the site by it. */
+export async function mayConfigureBy({ store }: Pick<Site, 'store'>, path: string): Promise<boolean> {
+  return (await store.derived(path, 'configure')) !== MAY_NOT_CONFIGURE.configure
 }
 
 /** Changes that store a file. */
 export function unpublishedPut(file: UnpublishedFile): Change[] {
-  const { path, content, type, language, shown, properties = [], needsParent = false } = file
+  const { path, content, type, language, shown, properties = [], needsParent = false, configure = true } = file
   const put: Change = {
     op: 'put',
     path,
@@ -34,6 +44,7 @@ export function unpublishedPut(file: UnpublishedFile): Change[] {
     type,
     ...(language !== undefined && { language }),
     ...(shown !== undefined && { shown }),
+    ...(!configure && { derived: MAY_NOT_CONFIGURE }),
   }
   if (properties.length === 0) return [put]
   return [put, { op: 'describe', path, set: [...properties], remove: [] }]
