@@ -1,18 +1,22 @@
 /** Helper files: what desktop systems and editors keep for themselves, apart from the site (DAV-70 to DAV-75). */
 
-import { type BodySource, memoryBody } from '../../pipeline/body.ts'
+import { fullAuthority } from '../../pipeline/authority.ts'
+import { type BodySource, memoryBody, NO_BODY } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { kindOf, storedType } from '../../pipeline/http/media.ts'
 import { perform } from '../../pipeline/operation.ts'
 import { absent } from '../../pipeline/refusals.ts'
+import type { StoredFile } from '../../pipeline/site/stored-file.ts'
 import type { Expectation } from '../../pipeline/store/commit.ts'
+import type { Resource } from '../../pipeline/store/resource.ts'
 import { ZERO } from '../../pipeline/store/tags.ts'
 import { makeCollection, removeTree } from '../../pipeline/write/collection.ts'
-import { putDocument } from '../../pipeline/write/document.ts'
+import { deleteDocument, putDocument } from '../../pipeline/write/document.ts'
 import { bytesOf } from '../../pipeline/write/new-version.ts'
 import { scopeAuthority } from '../access/scope-authority.ts'
 import type { Exchange } from '../exchange.ts'
 import { afterCommit } from '../locks/after-commit.ts'
+import type { Mount } from '../mount.ts'
 import { act, acting } from '../requests/acting.ts'
 import { storeDraft } from './drafts.ts'
 import { isCollection, type Node, type Place, type Relocation } from './place.ts'
@@ -56,13 +60,19 @@ async function fromHelper(exchange: Exchange, relocation: Relocation): Promise<v
   if (op === 'move') await afterCommit(mount, () => mount.unpublished.commit([{ op: 'delete', path, expect }]))
 }
 
-/** Writes a helper's bytes at an ordinary path, as the PUT that this stands for (DAV-72). @returns their version */
+/**
+ * Writes a helper's bytes at an ordinary path, as the PUT that this stands for (DAV-72).
+ *
+ * @param stored told of the draft or file that comes to stand there
+ * @returns the version of the helper
+ */
 async function publish(
   exchange: Exchange,
   source: Node,
   to: string,
   replaced: Node | undefined,
   check: Relocation['check'],
+  stored?: (made: Made) => void,
 ): Promise<Expectation> {
   const { mount, author } = exchange
   const file = await mount.unpublished.site.find(source.resource.path)
@@ -75,7 +85,8 @@ async function publish(
   if (kindOf(type) !== 'blob' && file.resource.size === 0) {
     await mount.site.leases.hold(mount.site.store.name, [to], async () => {
       await check()
-      await storeDraft(exchange, to, { ...facts, properties }, true)
+      const draft = await storeDraft(exchange, to, { ...facts, properties }, true)
+      if (draft) stored?.({ resource: draft, isPublished: false })
     })
     return version
   }
@@ -90,6 +101,7 @@ async function publish(
     cause: {},
     properties,
     needsParent: true,
+    stored: (resource: Resource | undefined) => resource && stored?.({ resource, isPublished: true }),
     ...facts,
   }
   const saving = { ...acting(exchange, 'PUT', to, { 'content-type': type }), raw: exchange.raw, body }
@@ -116,8 +128,8 @@ function withinCap(bytes: Uint8Array, cap: number): Uint8Array {
 }
 
 /**
- * Writes everything in a helper collection below an ordinary path, where nothing stands yet; nothing stays if it fails. What
- * has a helper name there as well stays unpublished.
+ * Writes everything in a helper collection below an ordinary path, where nothing stands yet; nothing of it stays if it fails.
+ * What has a helper name there as well stays unpublished.
  *
  * @returns its state before
  */
@@ -129,7 +141,10 @@ async function publishTree(exchange: Exchange, { source, to, deep, check }: Relo
   const members = (await store.find(from))?.members ?? ZERO
   const mark = unpublished.coverAt(to.slice(0, -1))
   if (mark) await finishRemoval(mount, mark)
-  await makeCollection(site, to, await view.properties(source), check)
+  const made: Made[] = []
+  const note = (resource: Resource | undefined, isPublished: boolean) =>
+    resource && made.push({ resource, isPublished })
+  note(await makeCollection(site, to, await view.properties(source), check), true)
   try {
     if (deep)
       for await (const resource of store.walk(from, { collections: true })) {
@@ -137,16 +152,53 @@ async function publishTree(exchange: Exchange, { source, to, deep, check }: Relo
         const path = to + resource.path.slice(from.length)
         const isHelper = await view.isHelper(path)
         if (!isCollection(node)) {
-          if (!isHelper) await publish(exchange, node, path, undefined, async () => undefined)
+          if (!isHelper)
+            await publish(
+              exchange,
+              node,
+              path,
+              undefined,
+              async () => undefined,
+              each => made.push(each),
+            )
           else if (!(await unpublished.transfer('copy', resource.path, path, false))) throw absent()
         } else if (isHelper) await unpublished.makeCollection(path, await view.properties(node))
-        else await makeCollection(site, path, await view.properties(node))
+        else note(await makeCollection(site, path, await view.properties(node)), true)
+        if (isHelper) note(await store.find(path), false)
       }
   } catch (error) {
-    // It may be gone already, which is why the rest could not follow.
-    await unlessRefused(removeTree(site, { path: to, cause: {} }))
-    await unpublished.remove(to)
+    for (const each of made.reverse()) await takeBack(mount, each)
     throw error
   }
   return { members }
+}
+
+/** What has come to stand somewhere: on the site, or beside it as drafts and helpers do. */
+interface Made {
+  resource: Resource
+  isPublished: boolean
+}
+
+/** Removes what was made, unless somebody else has written to it, or into it, meanwhile, or it is gone already. */
+async function takeBack({ site, unpublished }: Mount, { resource, isPublished }: Made): Promise<void> {
+  const { path, version, kind } = resource
+  const isCollection = kind === 'collection'
+  if (!isPublished) {
+    await unpublished.commit([{ op: 'delete', path, expect: isCollection ? { members: ZERO } : version }])
+    return
+  }
+  const others = () => new Fault(412, 'PreconditionFailed', 'Somebody else has written here in the meantime.')
+  if (!isCollection) {
+    const check = (file: StoredFile | undefined) => {
+      if (file?.resource.version !== version) throw others()
+    }
+    const removal = deleteDocument(site, { path, conditions: undefined, check, cause: {} }, () => fullAuthority)
+    await unlessRefused(perform(removal, NO_BODY))
+    return
+  }
+  const check = async () => {
+    const members = (await site.store.find(path))?.members ?? ZERO
+    if (members !== ZERO || unpublished.overlay.touches(path)) throw others()
+  }
+  await unlessRefused(removeTree(site, { path, cause: {}, check }))
 }

@@ -124,6 +124,25 @@ describe("a credential's scope as boundary: who may configure", () => {
     expect((await limited('COPY', '/part/sub/', alone)).status).to.equal(201)
   })
 
+  it('SEC-10 a work folder that is refused when it is published takes nothing with it that others have stored there', async () => {
+    await limited('MKCOL', '/part/._work/')
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await limited('PUT', `/part/._work/${name}.html`, {}, page('x'))
+    await limited('PUT', '/part/._work/z.html', {}, page(OPEN))
+    let theirs: Promise<void> | undefined
+    server.site.watch(paths => {
+      if ([...paths].includes('/part/made/a.html')) theirs ??= put(server, '/part/made/rules.html', rulesPage())
+    })
+    const to = { Destination: `${server.mountUrl}/part/made/` }
+    expect((await limited('MOVE', '/part/._work/', to)).status).to.equal(403)
+    await theirs
+    const listed = (await whole('PROPFIND', '/part/made/', { Depth: '1' })).text
+    expect(listed.match(/\/made\/\w+\.html/g)).to.deep.equal(['/made/rules.html'])
+    await whole('DELETE', '/part/made/')
+    expect((await limited('MOVE', '/part/._work/', to)).status).to.equal(403)
+    expect((await whole('PROPFIND', '/part/made/', { Depth: '0' })).status).to.equal(404)
+    await limited('DELETE', '/part/._work/')
+  })
+
   it('SEC-10 a credential that may configure does, whatever its scope', async () => {
     const rules = rulesPage(['*', 'PUT', 'Allow', '/part/open.html'])
     expect((await trusted('PUT', '/part/mine.html', {}, rules)).status).to.equal(201)
