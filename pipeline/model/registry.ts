@@ -132,6 +132,15 @@ export class Registry {
     return this.#documents.get(path)?.raw
   }
 
+  /** Of what a document declares: the schemas and enumerations that count under the same names (MOD-6). */
+  standingFor({ schemas, enums }: RawDeclarations): (RawSchema | RawEnum | undefined)[] {
+    const [ofTypes, ofUrls] = [this.#schemas, this.#enums]
+    return [
+      ...schemas.map(({ type }) => ofTypes.get(type)?.[0]?.raw),
+      ...enums.map(({ url }) => ofUrls.get(url)?.[0]?.raw),
+    ]
+  }
+
   /** Declarations of a document that have no effect (MOD-6, MOD-8), or another one than they seem to have. */
   findings(path: string): ModelFinding[] {
     const raw = this.document(path)

@@ -55,6 +55,7 @@ async function refuseTouching(site: Site, { changes, written }: Changing): Promi
       if (op === 'copy') await refuseBrought(site, { path: to, type }, written)
       else if (!from.endsWith('/')) await refuseChanged(site, from, { path: to, type }, written)
       if (op === 'move' || change.deep || !from.endsWith('/')) await refuseCarried(site, change)
+      if (op === 'move') refusePreferred(site, change)
     }
   }
 }
@@ -105,6 +106,22 @@ async function refuseCarried(site: Site, { op, from, to }: Extract<Change, { op:
   for (const [path, type] of await holders(site, from)) {
     const counts = site.counts(to + path.slice(from.length))
     if (op === 'copy' ? counts : counts !== site.counts(path)) throw new Touching(type, path)
+  }
+}
+
+/** Of several schemas of one type the first by path counts (MOD-6), so that another path may make another one count. */
+function refusePreferred(site: Site, { from, to }: Extract<Change, { op: 'move' }>): void {
+  const before = site.declarations('model')
+  const moved = before.documentsUnder(from).flatMap(path => {
+    const raw = before.document(path)
+    return raw ? { path, raw } : []
+  })
+  let after = before
+  for (const { path } of moved) after = after.withDocument(path, undefined)
+  for (const { path, raw } of moved) after = after.withDocument(to + path.slice(from.length), raw)
+  for (const { path, raw } of moved) {
+    const now = after.standingFor(raw)
+    if (before.standingFor(raw).some((each, at) => each !== now[at])) throw new Touching('model', path)
   }
 }
 

@@ -143,6 +143,23 @@ describe("a credential's scope as boundary: who may configure", () => {
     await limited('DELETE', '/part/._work/')
   })
 
+  it('SEC-10 another path does not make another schema of a type count', async () => {
+    const schema = (name: string) =>
+      page(
+        `<div itemscope itemtype="${NS}/Schema"><b itemprop="type">https://t.example/Twice</b>` +
+          `<div itemprop="property" itemscope itemtype="${NS}/Property"><b itemprop="name">${name}</b></div></div>`,
+      )
+    await put(server, '/part/m.html', schema('counts'))
+    await put(server, '/part/old/z.html', schema('old'))
+    const move = (from: string, to: string) => limited('MOVE', from, { Destination: server.mountUrl + to })
+    expect((await move('/part/old/z.html', '/part/a.html')).status).to.equal(403)
+    expect((await move('/part/old/', '/part/a/')).status).to.equal(403)
+    expect((await move('/part/m.html', '/part/z.html')).status).to.equal(403)
+    expect((await move('/part/old/z.html', '/part/z.html')).status).to.equal(201)
+    expect((await move('/part/m.html', '/part/l.html')).status).to.equal(201)
+    for (const path of ['/part/l.html', '/part/z.html']) await whole('DELETE', path)
+  })
+
   it('SEC-10 a credential that may configure does, whatever its scope', async () => {
     const rules = rulesPage(['*', 'PUT', 'Allow', '/part/open.html'])
     expect((await trusted('PUT', '/part/mine.html', {}, rules)).status).to.equal(201)
