@@ -1,5 +1,6 @@
 /** The filter that asks for the element of a request (REA-23); the others are answered by what is declared alone. */
 
+import { Fault } from '../fault.ts'
 import type { AddressedElements, SeenPage } from '../operation.ts'
 import type { Site } from '../site/site.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
@@ -15,6 +16,7 @@ import type { Reaction } from './declared/reactions.ts'
  *
  * @param path canonical path of the request
  * @returns undefined where the document has changed since the elements were found in it
+ * @throws Fault 503 where it takes too long to tell (HTTP-172)
  */
 export async function selecting(
   site: Site,
@@ -104,8 +106,8 @@ function* askingAbout(selector: Selector, targets: readonly ElementNode[], tree:
     for (const target of targets) if (yield* asking(target)) return true
     return false
   } catch (error) {
-    // What takes too long to tell is no match, as a selector that does not parse is none.
-    if (error instanceof SelectorError) return false
-    throw error
+    if (!(error instanceof SelectorError)) throw error
+    // Content must not switch off a trigger that refuses.
+    throw new Fault(503, 'BudgetExceeded', 'Which reactions the request has takes too long to tell on this document.')
   }
 }

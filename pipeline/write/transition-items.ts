@@ -100,12 +100,12 @@ function bySelector(constraints: readonly PlacedConstraint[]) {
   return [...groups].map(([selector, lists]) => ({ selector, lists }))
 }
 
-/** What takes too long to tell selects nothing, like a selector that does not parse. */
+/** What takes too long to tell counts as selected: content must not switch a constraint off. */
 function* askingWhether(isSelected: Steps<boolean>): Steps<boolean> {
   try {
     return yield* isSelected
   } catch (error) {
-    if (error instanceof SelectorError) return false
+    if (error instanceof SelectorError) return true
     throw error
   }
 }
