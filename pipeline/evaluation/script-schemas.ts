@@ -1,7 +1,15 @@
 /** The schemas of a site as classes of scripts (JS-8 to JS-10, JS-16); what they do is done by expressions. */
 
-import type { Allowance } from '../language/allowance.ts'
-import type { Evaluate, MethodCall, SchemaClass, SchemaClasses } from '../language/javascript/interface.ts'
+import { Fault } from '../fault.ts'
+import { type Allowance, AllowanceSpent } from '../language/allowance.ts'
+import {
+  type Evaluate,
+  FailedElsewhere,
+  type MethodCall,
+  type SchemaClass,
+  type SchemaClasses,
+} from '../language/javascript/interface.ts'
+import { SesselError, SesselSyntaxError } from '../language/sessel/failure.ts'
 import type { ForeignCall } from '../language/sessel/host.ts'
 import { ClassValue } from '../language/sessel/kinds.ts'
 import { compileInTurns, evaluate as evaluateExpression, type SesselHost } from '../language/sessel/sessel.ts'
@@ -52,7 +60,9 @@ export function scriptSchemas(
       }
       const outcome = await evaluateExpression(await compileInTurns(text), host, spent)
       if ('value' in outcome) return outcome.value
-      throw new Error(outcome.failure.message)
+      throw new SesselError('RuntimeError', outcome.failure.message)
+    } catch (error) {
+      throw isOwn(error) ? error : new FailedElsewhere(error)
     } finally {
       own.release()
     }
@@ -113,6 +123,12 @@ export function scriptSchemas(
       return expression(`it.${name}(${list})`, names, spent, languages)
     },
   }
+}
+
+/** Whether an expression, or what it was called with, is to blame. */
+function isOwn(error: unknown): boolean {
+  if (error instanceof Fault) return error.status < 500
+  return error instanceof SesselError || error instanceof SesselSyntaxError || error instanceof AllowanceSpent
 }
 
 /** @param isClass whether a type has a class: a parent that the site does not declare, as `{ns}/Group`, has nothing to give */

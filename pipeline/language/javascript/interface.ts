@@ -152,11 +152,20 @@ export interface SchemaClasses {
    * Runs a method while the script waits (JS-16).
    *
    * @param inner evaluates a method that is JavaScript; only this may be used, since the script's worker waits for the answer
-   * @throws Fault or Error; it becomes an error that the script can catch
+   * @throws Fault or Error; it becomes an error that the script can catch. FailedElsewhere is no answer that counts, whatever
+   *   the script makes of it
    */
   call(call: MethodCall, allowance: Allowance, inner: Evaluate): Promise<Value>
 }
 
+/** What a script asked for went wrong elsewhere, as in the store: neither it nor what it has called is to blame. */
+export class FailedElsewhere extends Error {
+  constructor(cause: unknown) {
+    super('The answer failed.', { cause })
+  }
+}
+
+/** Rejects with what has gone wrong elsewhere, whatever a script made of it. */
 export type Evaluate = (job: ScriptJob, allowance: Allowance) => Promise<ScriptOutcome>
 
 /** A line that a script has written with `console` (JS-30). */

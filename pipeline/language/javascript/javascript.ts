@@ -16,6 +16,7 @@ import {
   type Counters,
   DEFAULT_LIMITS,
   type Evaluate,
+  FailedElsewhere,
   type Instance,
   type JavaScript,
   type JavaScriptOptions,
@@ -63,6 +64,7 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
   ): Promise<ScriptOutcome[]> => {
     const [first] = sendings
     if (!first || allowance.timeLeft === 0) return sendings.map(({ job }) => stopped(job, 'timeout'))
+    let elsewhere: FailedElsewhere | undefined
     const reports = await pool.run({
       site: first.job.site,
       size: sendings.length,
@@ -76,9 +78,13 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
           forget: [],
         }
       },
-      answers: thread => answersOf(sendings, thread),
+      answers: thread =>
+        answersOf(sendings, thread, error => {
+          elsewhere ??= error
+        }),
     })
     options.grown?.()
+    if (elsewhere) throw elsewhere.cause
     if (typeof reports === 'string') return sendings.map(({ job }) => lost(job, reports))
     const outcomes: ScriptOutcome[] = []
     for (const [i, sending] of sendings.entries()) {
@@ -88,8 +94,12 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
     return outcomes
   }
 
-  /** Answers the questions of the scripts of one batch, those of methods that they call included. */
-  const answersOf = (sendings: readonly Sending[], thread: Thread) => {
+  /**
+   * Answers the questions of the scripts of one batch, those of methods that they call included.
+   *
+   * @param failed is told of what has gone wrong elsewhere
+   */
+  const answersOf = (sendings: readonly Sending[], thread: Thread, failed: (error: FailedElsewhere) => void) => {
     /** Who waits at each depth: a job of the batch, then the methods that it calls. */
     const inner: Sending[] = []
     const waiting: ((report: Report) => void)[] = []
@@ -110,6 +120,7 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
         try {
           return await answered(question, sending, evaluateInner)
         } catch (error) {
+          if (error instanceof FailedElsewhere) failed(error)
           // What a method or a schema says is for the script; what went wrong elsewhere is not.
           const isTold = question.want === 'call' || error instanceof Unsendable
           return { error: isTold && error instanceof Error ? error.message : 'The answer failed.' }
@@ -315,6 +326,7 @@ async function outcomeOf({ result, trees }: Report, sending: Sending, evaluate: 
     return done
   } catch (error) {
     if (error instanceof AllowanceSpent) return spentBy(job, error)
+    if (error instanceof FailedElsewhere) throw error.cause
     return failure(job, 'threw', error instanceof Error ? error.message : 'The result could not be completed.')
   }
 }
