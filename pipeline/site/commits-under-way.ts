@@ -7,6 +7,7 @@ import type { Leases } from '../coordination/leases.ts'
 import { KIND_NAMES } from '../declarations/kinds.ts'
 import type { AskedCommit, Redeclaration, SiteDeclarations } from '../declarations/site-declarations.ts'
 import type { CommitResult } from '../store/commit.ts'
+import { StoreError } from '../store/errors.ts'
 import type { ForeignCommit } from '../store/foreign.ts'
 import type { SiteStore } from '../store/store.ts'
 import type { Coherence } from './coherence.ts'
@@ -41,6 +42,9 @@ interface Committing {
   follow(commits: readonly Foreign[]): Promise<void>
 }
 
+/** Milliseconds until what could not be read again is tried once more. */
+const AGAIN = 500
+
 type Settled = PromiseSettledResult<CommitResult>
 
 export class CommitsUnderWay {
@@ -49,6 +53,9 @@ export class CommitsUnderWay {
   readonly #followed = new Set<Foreign[]>()
   /** Commits of other processes that memory has begun to follow. */
   readonly #following = new Set<readonly Foreign[]>()
+  /** What could not be read again: rules may be stored there that do not count yet, and no commit is taken until they do. */
+  readonly #unread = new Set<string>()
+  #again: NodeJS.Timeout | undefined
 
   constructor(site: Committing) {
     this.#site = site
@@ -116,14 +123,26 @@ export class CommitsUnderWay {
 
   /** Has memory take what is stored after commits of which nobody knows. Other processes are told of them in any case. */
   async #lookAgain(commits: readonly AskedCommit[]): Promise<void> {
-    const { coherence, follow } = this.#site
     const paths = commits.flatMap(namedBy)
-    if (paths.length === 0 || coherence) return
+    if (paths.length > 0 && !this.#site.coherence) await this.#readAgain(paths)
+  }
+
+  async #readAgain(paths: readonly string[]): Promise<void> {
     try {
-      await follow([{ version: 0, paths, raised: KIND_NAMES }])
-    } catch {
-      // The store cannot be read either; memory has forgotten the paths, which came first.
+      await this.#site.follow([{ version: 0, paths, raised: KIND_NAMES }])
+    } catch (error) {
+      if (error instanceof StoreError && error.reason === 'closed') return
+      // The store cannot be read either. Memory has forgotten the paths, which came first, but not what they declared.
+      for (const path of paths) this.#unread.add(path)
+      this.#again ??= setTimeout(() => this.#readUnread(), AGAIN).unref()
     }
+  }
+
+  #readUnread(): void {
+    const paths = [...this.#unread]
+    this.#unread.clear()
+    this.#again = undefined
+    void this.#readAgain(paths)
   }
 }
 
