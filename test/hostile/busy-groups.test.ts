@@ -7,6 +7,7 @@ import { NS, page, putAll, rulesPage } from '../support/content.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Client, client } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { withEmail } from '../support/visitors.ts'
 
 const parameter = `<div itemprop="parameter" itemscope itemtype="${NS}/Parameter"><meta itemprop="name" content="email"></div>`
 const method = (name: string, code: string) =>
@@ -55,13 +56,7 @@ describe('groups that decide by scripts', () => {
   })
   after(() => server.close())
 
-  async function as(email: string): Promise<{ Cookie: string }> {
-    const { siteSessions } = (await server.running.hosting.open('localhost')) ?? {}
-    const opened = await siteSessions?.open(undefined)
-    const claims = { sub: 'u', email, email_verified: true }
-    const session = opened && (await siteSessions?.signIn(opened, { claims, roles: [], at: Date.now() }))
-    return { Cookie: `platform_session=${session?.issue}` }
-  }
+  const as = (email: string) => withEmail(server, email)
 
   it('GRP-4 JS-16 decide about everybody', async () => {
     const [banned, other] = [await as('a@banned.example'), await as('a@other.example')]

@@ -11,6 +11,7 @@ import { javascript, processor, trigger } from '../pipeline/react/site.ts'
 import { NS, page, putAll, ruleMarkup } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { openSession } from '../support/visitors.ts'
 import { Drawing } from './drawing.ts'
 import { wholly } from './told.ts'
 
@@ -199,13 +200,7 @@ describe('kept answers and whoever asks', function () {
     })
     http = client(server.port)
     await putAll(server, FILES)
-    const hosted = await server.running.hosting.open('localhost')
-    for (const sub of ['bob', 'ann']) {
-      const opened = await hosted?.siteSessions.open(undefined)
-      const session =
-        opened && (await hosted?.siteSessions.signIn(opened, { claims: { sub }, roles: [], at: Date.now() }))
-      cookies.push(`platform_session=${session?.issue}`)
-    }
+    for (const sub of ['bob', 'ann']) cookies.push(await openSession(server, { sub }))
     const guest = (await http('GET', '/page.html')).headers['set-cookie']?.split(';')[0]
     cookies.push(guest, guest, `x=1; ${guest}`, `${guest}; ${guest}`)
   })

@@ -6,6 +6,7 @@ import { sessel } from '../pipeline/react/site.ts'
 import { NS, page, putAll, rulesPage } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { withEmail } from '../support/visitors.ts'
 
 const GROUPS = 120
 
@@ -62,13 +63,7 @@ describe('many groups that decide by themselves', () => {
   })
   after(() => server.close())
 
-  async function as(email: string): Promise<{ Cookie: string }> {
-    const { siteSessions } = (await server.running.hosting.open('localhost')) ?? {}
-    const opened = await siteSessions?.open(undefined)
-    const claims = { sub: 'u', email, email_verified: true }
-    const session = opened && (await siteSessions?.signIn(opened, { claims, roles: [], at: Date.now() }))
-    return { Cookie: `platform_session=${session?.issue}` }
-  }
+  const as = (email: string) => withEmail(server, email)
 
   it('GRP-5 share one copy of their document, and each is asked about its own place', async () => {
     let made = 0

@@ -9,6 +9,7 @@ import { type OpenStream, openStream } from '../pipeline/events/stream-client.ts
 import { page, put, type RuleLine, rulesPage } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { openSession } from '../support/visitors.ts'
 import { Drawing } from './drawing.ts'
 
 /** Phases, each with rules of its own; `FUZZ=<number>` goes on longer, from `SEED=<number>`. */
@@ -89,14 +90,9 @@ describe('streams at random', function () {
     http = client(server.port)
     const basic = Buffer.from(`${server.user}:${server.password}`).toString('base64')
     mount = client(Number(new URL(server.mountUrl).port), { Authorization: `Basic ${basic}` })
-    const { siteSessions } = (await server.running.hosting.open('localhost')) ?? {}
     for (const person of [...PEOPLE, 'writer'] as const) {
-      const opened = await siteSessions?.open(undefined)
       const isVisitor = person === 'guest' || person === 'other'
-      const session = isVisitor
-        ? opened
-        : opened && (await siteSessions?.signIn(opened, { claims: { sub: person }, roles: [], at: Date.now() }))
-      cookies.set(person, `platform_session=${session?.issue}`)
+      cookies.set(person, await openSession(server, isVisitor ? undefined : { sub: person }))
     }
   })
   after(() => server.close())

@@ -13,6 +13,7 @@ import { type RuleLine, rulesPage } from '../support/content.ts'
 import { type Client, client, type Fields, type Received } from '../support/http.ts'
 import { sharedCluster } from '../support/postgres.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { openSession } from '../support/visitors.ts'
 import { type Author, type Condition, RULES, SiteModel, type Step, tagOfBytes, type Visitor } from './site-model.ts'
 
 const RUNS = Number(process.env.FUZZ ?? 0)
@@ -139,13 +140,9 @@ for (const count of [1, 2])
       const ports = servers.map(({ mountUrl }) => Number(new URL(mountUrl).port))
       for (const { user } of credentials)
         authors.set(user as Author, inTurn(ports.map(port => client(port, { Authorization: basic(user, user) }))))
-      const hosted = await servers[0]?.running.hosting.open('localhost')
       for (const visitor of VISITORS) {
-        const before = await hosted?.siteSessions.open(undefined)
-        const claims = { claims: { sub: visitor }, roles: [], at: Date.now() }
-        const session = visitor === 'nobody' ? before : before && (await hosted?.siteSessions.signIn(before, claims))
-        const cookie = { Cookie: `platform_session=${session?.issue}` }
-        visitors.set(visitor, inTurn(servers.map(({ port }) => client(port, cookie))))
+        const cookie = await openSession(servers[0], visitor === 'nobody' ? undefined : { sub: visitor })
+        visitors.set(visitor, inTurn(servers.map(({ port }) => client(port, { Cookie: cookie }))))
       }
     })
     after(async () => {

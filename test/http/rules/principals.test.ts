@@ -3,6 +3,7 @@ import { after, before, beforeEach, describe, it } from 'mocha'
 import { NS, page, put, type RuleLine, rulesPage } from '../../support/content.ts'
 import { type Client, client, type Fields } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
+import { openSession } from '../../support/visitors.ts'
 import { failureOf, leavesAlone, moving, selecting } from '../write-checks.ts'
 
 const DOC = page('<ul id="l"><li id="a">a</li><li id="b">b</li></ul>')
@@ -32,12 +33,9 @@ describe('rules and who is signed in', () => {
     if (!person) return {}
     const known = cookies.get(JSON.stringify(person))
     if (known !== undefined) return { Cookie: known }
-    const hosted = await server.running.hosting.open('localhost')
     const { sub, email, verified = true, roles = [] } = person
     const claims = { sub, ...(email !== undefined && { email, email_verified: verified }) }
-    const before = await hosted?.siteSessions.open(undefined)
-    const session = before && (await hosted?.siteSessions.signIn(before, { claims, roles, at: Date.now() }))
-    const cookie = `platform_session=${session?.issue}`
+    const cookie = await openSession(server, claims, roles)
     cookies.set(JSON.stringify(person), cookie)
     return { Cookie: cookie }
   }

@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'mocha'
 import { NS, page, putAll } from '../../support/content.ts'
 import { type Client, client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
+import { withEmail } from '../../support/visitors.ts'
 import { property, schema } from '../model/markup.ts'
 import { composed, served } from './composing.ts'
 
@@ -33,13 +34,7 @@ describe('Pages and who is signed in', () => {
   })
   after(() => server.close())
 
-  async function as(email: string, ...roles: string[]): Promise<{ Cookie: string }> {
-    const { siteSessions } = (await server.running.hosting.open('localhost')) ?? {}
-    const opened = await siteSessions?.open(undefined)
-    const claims = { sub: 'u', email, email_verified: true }
-    const session = opened && (await siteSessions?.signIn(opened, { claims, roles, at: Date.now() }))
-    return { Cookie: `platform_session=${session?.issue}` }
-  }
+  const as = (email: string, ...roles: string[]) => withEmail(server, email, ...roles)
 
   for (const [email, roles] of [
     ['ann@club.example', 'ann@club.example,club,listed,editor,users'],
