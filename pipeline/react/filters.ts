@@ -107,6 +107,8 @@ function* askingAbout(selector: Selector, targets: readonly ElementNode[], tree:
     return false
   } catch (error) {
     if (!(error instanceof SelectorError)) throw error
+    // What is no selector here, as where a function of it finds several elements, selects nothing (COMP-139).
+    if (error.fault !== 'cost') return false
     // Content must not switch off a trigger that refuses.
     throw new Fault(503, 'BudgetExceeded', 'Which reactions the request has takes too long to tell on this document.')
   }

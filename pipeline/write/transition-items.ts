@@ -100,12 +100,15 @@ function bySelector(constraints: readonly PlacedConstraint[]) {
   return [...groups].map(([selector, lists]) => ({ selector, lists }))
 }
 
-/** What takes too long to tell counts as selected: content must not switch a constraint off. */
+/**
+ * What takes too long to tell counts as selected: content must not switch a constraint off. What is no selector here, as
+ * where a function of it finds several elements, selects nothing (COMP-139).
+ */
 function* askingWhether(isSelected: Steps<boolean>): Steps<boolean> {
   try {
     return yield* isSelected
   } catch (error) {
-    if (error instanceof SelectorError) return true
+    if (error instanceof SelectorError) return error.fault === 'cost'
     throw error
   }
 }
