@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { page, put, type RuleLine, rulesPage } from '../../support/content.ts'
 import { type Client, client } from '../../support/http.ts'
-import { runsInTime } from '../../support/loop-hold.ts'
+import { leavesTheLoop, runsInTime } from '../../support/loop-hold.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { failureOf, leavesAlone, moving, selecting } from '../write-checks.ts'
 
@@ -161,7 +161,7 @@ describe('hostile rules and selectors', () => {
     for (const [i, selector] of SELECTORS.entries()) {
       it(`HTTP-47 no. ${i}, ${selector.slice(0, 40)}: found, not found or refused, in time`, async () => {
         for (const path of ['/wide.html', '/deep.html']) {
-          await runsInTime(async () => {
+          await leavesTheLoop(async () => {
             for (const method of ['PUT', 'POST', 'DELETE']) {
               const range = selecting(`${selector}, .zz`)
               const answer = await leavesAlone(server, [path], () =>
