@@ -206,6 +206,7 @@ export class Sender {
       if (!isElement(parent) && parent !== document.root) return undefined
     }
   }
+
   #placeIn(parent: ParentNode, child: ChildNode): number {
     const { childNodes } = parent
     if (childNodes.length < MANY) return childNodes.indexOf(child)

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import pg from 'pg'
 import { done, put } from '../fixture.ts'
+import { outlasts } from '../outlasts.ts'
 import { openSchema } from './fixture.ts'
 
 describe('transactions of several processes', () => {
@@ -41,15 +41,7 @@ describe('transactions of several processes', () => {
     try {
       await done(opened.store.site('a.example'), [put('/first.html', 'x')])
       await raw.query(`SET search_path = ${opened.schema}; BEGIN; SELECT FROM progress FOR UPDATE`)
-      let isOver = false
-      const outlasting = opened.store.outlast?.().then(() => {
-        isOver = true
-      })
-      expect(outlasting).not.to.equal(undefined)
-      await sleep(200)
-      expect(isOver).to.equal(false)
-      await raw.query('COMMIT')
-      await outlasting
+      await outlasts(opened.store, () => raw.query('COMMIT'))
       const { rows } = await raw.query('SELECT version FROM progress')
       expect(rows).to.deep.equal([{ version: '1' }])
       await done(opened.store.site('a.example'), [put('/second.html', 'x')])

@@ -5,6 +5,7 @@ import { expect } from 'chai'
 import { CONFIRMED } from '../../../../pipeline/store/commit.ts'
 import { connectWriter } from '../../../../pipeline/store/sqlite/schema.ts'
 import { type OpenedFolder, openTemporary, putBlob } from '../fixture.ts'
+import { outlasts } from '../outlasts.ts'
 
 describe('SQLite store: commits that are confirmed', () => {
   let opened: OpenedFolder
@@ -47,16 +48,6 @@ describe('SQLite store: commits that are confirmed', () => {
     })
 
   it('DAV-8 transactions that have begun are outlasted', async () => {
-    const release = occupy()
-    let isOver = false
-    const outlasting = opened.store.outlast?.().then(() => {
-      isOver = true
-    })
-    expect(outlasting).not.to.equal(undefined)
-    await sleep(200)
-    expect(isOver).to.equal(false)
-    release()
-    await outlasting
-    expect(isOver).to.equal(true)
+    await outlasts(opened.store, occupy())
   })
 })
