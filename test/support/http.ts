@@ -147,15 +147,20 @@ class Bytes {
   }
 
   add(chunk: Buffer): void {
-    if (this.#end + chunk.length > this.#room.length) {
-      const { all } = this
-      this.#room = Buffer.alloc(Math.max(16_384, 2 * (all.length + chunk.length)))
-      all.copy(this.#room)
-      this.#start = 0
-      this.#end = all.length
-    }
+    const length = this.#end - this.#start + chunk.length
+    if (this.#end + chunk.length > this.#room.length) this.hold(2 * length)
     chunk.copy(this.#room, this.#end)
     this.#end += chunk.length
+  }
+
+  /** Makes room for as many bytes in all. */
+  hold(length: number): void {
+    const { all } = this
+    if (this.#start + length <= this.#room.length) return
+    this.#room = Buffer.allocUnsafeSlow(Math.max(16_384, length))
+    all.copy(this.#room)
+    this.#start = 0
+    this.#end = all.length
   }
 
   drop(length: number): void {
@@ -190,7 +195,8 @@ function reader(socket: Socket): Connection {
       for (;;) {
         const buffer = received.all
         const found = parseResponse(buffer, head, over)
-        if (found) {
+        if (typeof found === 'number') received.hold(found)
+        else {
           received.drop(found.length)
           return found.received
         }
@@ -205,14 +211,10 @@ function reader(socket: Socket): Connection {
   }
 }
 
-/** Takes the first response off the buffer, or nothing while it is incomplete. */
-function parseResponse(
-  buffer: Buffer,
-  head: boolean,
-  over: boolean,
-): { received: Received; length: number } | undefined {
+/** Takes the first response off the buffer. @returns while it is incomplete, how many bytes it has at least */
+function parseResponse(buffer: Buffer, head: boolean, over: boolean): { received: Received; length: number } | number {
   const end = buffer.indexOf('\r\n\r\n')
-  if (end < 0) return undefined
+  if (end < 0) return 0
   const [first = '', ...rest] = buffer.toString('latin1', 0, end).split('\r\n')
   const [, version = '', digits = '', reason = ''] = /^HTTP\/(\d\.\d) (\d{3}) ?(.*)$/.exec(first) ?? []
   if (version === '') throw new Error(`this is no status line: ${JSON.stringify(first)}`)
@@ -230,9 +232,22 @@ function parseResponse(
   const start = end + 4
   const bodiless = head || status < 200 || status === 204 || status === 304
   const content = bodiless ? { body: Buffer.alloc(0), length: 0 } : contentOf(buffer.subarray(start), headers, over)
-  if (!content) return undefined
-  const body = Buffer.from(content.body)
-  const received = { version, status, reason, lines, headers, body, text: body.toString('utf8') }
+  if (!content) return start + Number(headers['content-length'] ?? 0)
+  const { body } = content
+  let text: string | undefined
+  const received = {
+    version,
+    status,
+    reason,
+    lines,
+    headers,
+    body,
+    // A long body that nobody reads as text is not worth a turn of the event loop.
+    get text() {
+      text ??= body.toString('utf8')
+      return text
+    },
+  }
   return { received, length: start + content.length }
 }
 
