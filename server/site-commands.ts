@@ -13,7 +13,7 @@ import { asFault } from '../pipeline/failures.ts'
 import { Allowance } from '../pipeline/language/allowance.ts'
 import { createJavaScript } from '../pipeline/language/javascript/javascript.ts'
 import { explainReactions } from '../pipeline/react/explain.ts'
-import { entryOf, FAILED_PREFIX, hostOf, sendAgain, WAITING_PREFIX } from '../pipeline/react/outbound/entry.ts'
+import { entriesOf, FAILED_PREFIX, hostOf, sendAgain, WAITING_PREFIX } from '../pipeline/react/outbound/entry.ts'
 import { documentCacheIn } from '../pipeline/site/cache.ts'
 import { Site } from '../pipeline/site/site.ts'
 import { databaseAddress } from '../pipeline/store/postgres/address.ts'
@@ -156,12 +156,19 @@ export const outbound: Commands['outbound'] = async (settings, { resend }) => {
   requireStore(settings)
   const store = await openStore(settings, createLog(settings.log, 2))
   try {
-    const failed = (await store.notes(FAILED_PREFIX)).map(entryOf)
-    const again = failed.filter(({ delivery }) => resend.includes(delivery))
-    await store.changeNotes(again.flatMap(entry => sendAgain(entry, Date.now())))
-    const calls = async (prefix: string, state: 'waiting' | 'failed') =>
-      (await store.notes(prefix)).map(entryOf).map(({ delivery, site, method, attempts, failure, ...entry }) => {
-        return {
+    const again = new Set<string>()
+    for await (const [key, entry] of entriesOf(store, FAILED_PREFIX)) {
+      if (!resend.includes(entry.delivery)) continue
+      await store.changeNotes(sendAgain(key, entry, Date.now()))
+      again.add(entry.delivery)
+    }
+    const calls = []
+    for (const [prefix, state] of [
+      [WAITING_PREFIX, 'waiting'],
+      [FAILED_PREFIX, 'failed'],
+    ] as const)
+      for await (const [, { delivery, site, method, attempts, failure, ...entry }] of entriesOf(store, prefix))
+        calls.push({
           delivery,
           site,
           method,
@@ -169,12 +176,8 @@ export const outbound: Commands['outbound'] = async (settings, { resend }) => {
           state,
           attempts,
           ...(failure !== undefined && { failure }),
-        }
-      })
-    return {
-      calls: [...(await calls(WAITING_PREFIX, 'waiting')), ...(await calls(FAILED_PREFIX, 'failed'))],
-      unknown: resend.filter(id => !again.some(({ delivery }) => delivery === id)),
-    }
+        })
+    return { calls, unknown: resend.filter(id => !again.has(id)) }
   } finally {
     await store.close()
   }

@@ -19,6 +19,13 @@ export interface NoteStore {
   note(key: string): Promise<Note | undefined>
   /** Notes whose keys begin with a text that is not empty, ascending by key. */
   notes(prefix: string): Promise<Note[]>
+  /**
+   * Keys that begin with a text that is not empty and come after another one, ascending; values may be large.
+   *
+   * @param after empty for the first ones
+   * @param most how many at most
+   */
+  noteKeys(prefix: string, after: string, most: number): Promise<string[]>
   /** Carries out all changes in order, or none; durable when it settles. @throws StoreError */
   changeNotes(changes: readonly NoteChange[]): Promise<void>
 }

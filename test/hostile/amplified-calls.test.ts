@@ -53,7 +53,7 @@ describe('calls that wait', () => {
   function stuck() {
     const log: string[] = []
     const outbound = createOutbound({
-      notes: { note: async () => undefined, notes: async () => [], changeNotes: async () => undefined },
+      notes: { note: async () => undefined, noteKeys: async () => [], changeNotes: async () => undefined },
       leases: { hold: (_site, _paths, work) => work() },
       shared: false,
       send: () => new Promise(() => undefined),
@@ -87,7 +87,7 @@ describe('calls that wait', () => {
   it('REA-95 make room when they are done', async () => {
     let finish = () => {}
     const outbound = createOutbound({
-      notes: { note: async () => undefined, notes: async () => [], changeNotes: async () => undefined },
+      notes: { note: async () => undefined, noteKeys: async () => [], changeNotes: async () => undefined },
       leases: { hold: (_site, _paths, work) => work() },
       shared: false,
       send: () =>

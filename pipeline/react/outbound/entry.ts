@@ -1,8 +1,9 @@
 /** Outbound requests as they are kept until they are done (REA-86). */
 
 import { randomUUID } from 'node:crypto'
-import type { Note, NoteChange } from '../../store/notes.ts'
+import type { Note, NoteChange, NoteStore } from '../../store/notes.ts'
 import type { OutboundCall } from '../calls.ts'
+import { sizeOf } from './waiting.ts'
 
 /** A request in the queue. */
 export interface Entry extends OutboundCall {
@@ -54,7 +55,13 @@ export function newEntry(
 }
 
 export const waitingKey = (id: string) => WAITING + id
-export const failedKey = (id: string) => FAILED + id
+/** Keys of the failed entries of a site begin with it. */
+export const failedOf = (site: string) => `${FAILED}${encodeURIComponent(site)}/`
+/** Tells how much an entry takes, so that this can be counted without reading it. */
+export const failedKey = (entry: Entry) => `${failedOf(entry.site)}${entry.id}/${sizeOf(entry)}`
+export const failedBytes = (key: string) => Number(key.slice(key.lastIndexOf('/') + 1)) || 0
+/** Id of the entry of a key that begins with `WAITING_PREFIX`. */
+export const waitingId = (key: string) => key.slice(WAITING.length)
 export const ownerKey = (owner: string) => OWNER + owner
 export const WAITING_PREFIX = WAITING
 export const FAILED_PREFIX = FAILED
@@ -64,22 +71,49 @@ export function keepWaiting(entry: Entry): NoteChange {
   return { op: 'keep', note }
 }
 
+/** Keys that are read at a time. */
+const PAGE = 1_000
+
+/** Keys that begin with a text: entries may be large, and many. @throws StoreError */
+export async function* keysOf(notes: Pick<NoteStore, 'noteKeys'>, prefix: string): AsyncGenerator<string> {
+  let page = await notes.noteKeys(prefix, '', PAGE)
+  for (;;) {
+    yield* page
+    const last = page.at(-1)
+    if (last === undefined || page.length < PAGE) return
+    page = await notes.noteKeys(prefix, last, PAGE)
+  }
+}
+
+/** Entries whose keys begin with a text, one after another. @throws StoreError */
+export async function* entriesOf(
+  notes: Pick<NoteStore, 'note' | 'noteKeys'>,
+  prefix: string,
+): AsyncGenerator<[key: string, entry: Entry]> {
+  for await (const key of keysOf(notes, prefix)) {
+    const note = await notes.note(key)
+    if (note) yield [key, entryOf(note)]
+  }
+}
+
 /** Moves an entry to those that have failed. @param now unix milliseconds */
 export function keepFailed(entry: Entry, now: number): NoteChange[] {
-  const note = { key: failedKey(entry.id), value: JSON.stringify(entry), expires: now + KEPT.failed }
+  const note = { key: failedKey(entry), value: JSON.stringify(entry), expires: now + KEPT.failed }
   return [
     { op: 'drop', key: waitingKey(entry.id) },
     { op: 'keep', note },
   ]
 }
 
-/** The request that a failed one is sent as again: with all of its attempts. @param now unix milliseconds */
-export function sendAgain(entry: Entry, now: number): NoteChange[] {
+/**
+ * The request that a failed one is sent as again: with all of its attempts.
+ *
+ * @param key by which it is kept
+ * @param now unix milliseconds
+ */
+export function sendAgain(key: string, entry: Entry, now: number): NoteChange[] {
   const { failure: _, ...fresh } = entry
-  return [
-    { op: 'drop', key: failedKey(entry.id) },
-    keepWaiting({ ...fresh, attempts: 0, due: now, queued: now, owner: '' }),
-  ]
+  return [{ op: 'drop', key }, keepWaiting({ ...fresh, attempts: 0, due: now, queued: now, owner: '' })]
 }
 
 /** Host and port that a request goes to. */

@@ -10,17 +10,19 @@ import {
   type Entry,
   entryOf,
   hostOf,
-  keepFailed,
   keepWaiting,
+  keysOf,
   newEntry,
   ownerKey,
   WAITING_PREFIX,
+  waitingId,
   waitingKey,
 } from './entry.ts'
+import { FailedCalls } from './failed.ts'
 import { sizeOf, type WaitingCall, WaitingCalls } from './waiting.ts'
 
 export interface OutboundParts {
-  notes: Pick<NoteStore, 'note' | 'notes' | 'changeNotes'>
+  notes: Pick<NoteStore, 'note' | 'noteKeys' | 'changeNotes'>
   leases: Pick<Leases, 'hold'>
   /** Other processes send from the same store. */
   shared: boolean
@@ -85,6 +87,13 @@ export function createOutbound(parts: OutboundParts): Outbound {
   const owner = randomUUID()
   const waiting = new WaitingCalls<Waiting>()
   const running = new Set<Promise<void>>()
+  /** Ids of what is in flight. */
+  const underWay = new Set<string>()
+  const failures = new FailedCalls(notes, (site, count) =>
+    log('warn', 'Failed outbound requests are forgotten: too many of the site are kept', { site, count }),
+  )
+  /** Who looks after entries that others have queued, as it was when they were last looked at. */
+  let others: ReadonlyMap<string, string> = new Map()
   /** When it was last told that calls of a site are dropped. */
   const told = new Map<string, number>()
   const figures = { delivered: 0, retried: 0, failed: 0 }
@@ -118,10 +127,12 @@ export function createOutbound(parts: OutboundParts): Outbound {
   }
 
   function start(item: Waiting): void {
+    underWay.add(item.id)
     const work = attemptOf(item)
       .catch(error => log('error', 'An outbound request could not be worked on', { delivery: item.id, err: error }))
       .finally(() => {
         waiting.done(item)
+        underWay.delete(item.id)
         running.delete(work)
         pump()
       })
@@ -148,7 +159,9 @@ export function createOutbound(parts: OutboundParts): Outbound {
     if (item.entry || isFinal || made > entry.retries) {
       figures.failed++
       log('warn', 'An outbound request has failed', { ...told, failure })
-      if (!item.entry) await noted(item, keepFailed({ ...entry, attempts: made, failure }, clock()))
+      if (item.entry) return
+      const kept = { ...entry, attempts: made, failure }
+      await noted(item, await surely(item, () => failures.keep(kept, clock())))
       return
     }
     figures.retried++
@@ -212,18 +225,33 @@ export function createOutbound(parts: OutboundParts): Outbound {
     return shared && entries.length > 0 ? [aliveNote(), ...entries.map(keepWaiting)] : entries.map(keepWaiting)
   }
 
+  /** Looks at keys alone: reading all that waits again and again would keep others from their turns. */
   async function look(): Promise<void> {
     if (waiting.size + running.size > 0) await stayAlive()
-    for (const note of await notes.notes(WAITING_PREFIX)) {
-      const found = entryOf(note)
-      if (closed || found.owner === owner || waiting.has(found.id) || !(await isOrphaned(found.owner))) continue
-      await adopt(found.id, found.owner)
+    const seen = new Map<string, string>()
+    const gone = new Map<string, boolean>()
+    for await (const key of keysOf(notes, WAITING_PREFIX)) {
+      const id = waitingId(key)
+      if (closed) break
+      if (waiting.has(id) || underWay.has(id)) continue
+      const by = others.get(id) ?? (await ownerOf(id))
+      if (by === undefined || by === owner) continue
+      const isGone = gone.get(by) ?? (await isOrphaned(by))
+      gone.set(by, isGone)
+      if (isGone) await adopt(id, by)
+      else seen.set(id, by)
     }
+    others = seen
     pump()
   }
 
   async function isOrphaned(by: string): Promise<boolean> {
     return !shared || by === '' || (await notes.note(ownerKey(by))) === undefined
+  }
+
+  async function ownerOf(id: string): Promise<string | undefined> {
+    const note = await notes.note(waitingKey(id))
+    return note && entryOf(note).owner
   }
 
   /** An attempt that may have been under way counts as made; one more is made in any case (REA-86). */

@@ -267,6 +267,18 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       )
       return rows.map(noteOf)
     },
+    async noteKeys(prefix, after, most) {
+      if (prefix === '') return []
+      const rows = await reads.rows<Pick<Note, 'key'>>(
+        'SELECT key FROM note WHERE key >= $1 AND key > $2 AND key < $3 AND expires > $4 ORDER BY key LIMIT $5',
+        pack(prefix),
+        pack(after),
+        pack(prefix) + END,
+        clock(),
+        most,
+      )
+      return rows.map(({ key }) => unpack(key))
+    },
     async changeNotes(changes) {
       checkNotes(changes)
       if (changes.length > 0) await writer.submit({ task: 'notes', at: clock(), changes })

@@ -30,7 +30,7 @@ function queue(outcomes: readonly Attempted[]) {
         fail('reads')
         return kept.get(key)
       },
-      notes: async prefix => keys(prefix).flatMap(key => kept.get(key) ?? []),
+      noteKeys: async (prefix, after) => keys(prefix).filter(key => key > after),
       async changeNotes(changes: readonly NoteChange[]) {
         fail('writes')
         for (const change of changes) {

@@ -63,7 +63,10 @@ describe('Calls of a process that was killed', () => {
     const isThere = ({ expires }: Note) => expires > now
     const notes = {
       note: async (key: string) => [...kept.values()].find(note => note.key === key && isThere(note)),
-      notes: async (prefix: string) => [...kept.values()].filter(note => note.key.startsWith(prefix) && isThere(note)),
+      noteKeys: async (prefix: string, after: string) =>
+        [...kept.values()]
+          .filter(note => note.key.startsWith(prefix) && isThere(note))
+          .flatMap(({ key }) => (key > after ? [key] : [])),
       async changeNotes(changes: readonly NoteChange[]) {
         for (const change of changes) {
           if (change.op === 'keep') kept.set(change.note.key, change.note)

@@ -19,10 +19,13 @@ export function applyNotes(statements: Statements, changes: readonly NoteChange[
 }
 
 /** The reading half. */
-export function prepareNotes(database: Database, clock: () => number): Pick<Store, 'note' | 'notes'> {
+export function prepareNotes(database: Database, clock: () => number): Pick<Store, 'note' | 'notes' | 'noteKeys'> {
   const one = database.prepare<Note>('SELECT key, value, expires FROM note WHERE key = ? AND expires > ?')
   const several = database.prepare<Note>(
     'SELECT key, value, expires FROM note WHERE key >= ? AND key < ? AND expires > ? ORDER BY key',
+  )
+  const keys = database.prepare<Pick<Note, 'key'>>(
+    'SELECT key FROM note WHERE key >= ? AND key > ? AND key < ? AND expires > ? ORDER BY key LIMIT ?',
   )
   return {
     async note(key) {
@@ -30,6 +33,9 @@ export function prepareNotes(database: Database, clock: () => number): Pick<Stor
     },
     async notes(prefix) {
       return prefix === '' ? [] : several.all(prefix, prefix + END, clock())
+    },
+    async noteKeys(prefix, after, most) {
+      return prefix === '' ? [] : keys.all(prefix, after, prefix + END, clock(), most).map(({ key }) => key)
     },
   }
 }

@@ -61,6 +61,16 @@ export function describeNotes(open: Open): void {
     expect(await keys('y')).to.deep.equal([])
   })
 
+  it('keys alone are read part by part', async () => {
+    await change(...['k/a', 'k/b', 'k/c', 'k/é', 'l/a'].map(name => keep(name, 'x')), keep('k/d', 'gone', START))
+    const read = (after: string, most: number) => opened.store.noteKeys('k/', after, most)
+    expect(await read('', 9)).to.deep.equal(['k/a', 'k/b', 'k/c', 'k/é'])
+    expect(await read('', 2)).to.deep.equal(['k/a', 'k/b'])
+    expect(await read('k/b', 2)).to.deep.equal(['k/c', 'k/é'])
+    expect(await read('k/é', 2)).to.deep.equal([])
+    expect(await opened.store.noteKeys('', '', 2)).to.deep.equal([])
+  })
+
   it('a prefix is text and no pattern', async () => {
     await change(keep('a%1', '1'), keep('aX1', '2'), keep('a_1', '3'), keep('a*', '4'))
     expect(await keys('a%')).to.deep.equal(['a%1'])
