@@ -5,26 +5,28 @@ import { memoryBody, NO_BODY } from '../body.ts'
 import { asFault } from '../failures.ts'
 import { Fault } from '../fault.ts'
 import { canonicalPath, decodeTarget, encodePath, isReserved, reserved } from '../http/path.ts'
-import type { SelectorRange } from '../http/range.ts'
 import type { Allowance } from '../language/allowance.ts'
 import { type Platform, SesselError } from '../language/sessel/sessel.ts'
 import type { ElementValue } from '../language/values.ts'
 import { readItem, valueReader } from '../model/items.ts'
 import type { Operation } from '../operation.ts'
 import { perform } from '../operation.ts'
+import { absent } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
-import { indexingAddresses, uniqueSelector } from '../tree/address.ts'
 import { cloneNode } from '../tree/clone.ts'
 import type { ElementNode } from '../tree/nodes.ts'
 import { outerMarkup } from '../tree/serialize.ts'
-import { atOnce } from '../tree/steps.ts'
 import { deleteDocument, putDocument } from '../write/document.ts'
 import { writeElement } from '../write/element.ts'
 import type { TransitionSink } from '../write/transitions.ts'
 import type { KeptBody } from './body.ts'
+import { pathOf, standing } from './stored-element.ts'
 
 /** Writes of one request (REA-95). */
 export const MOST_WRITES = 32
+
+/** Times that an element is looked for which others are changing. */
+const ATTEMPTS = 5
 
 export interface ActionWrites {
   site: Site
@@ -46,6 +48,7 @@ export interface ActionWrites {
 /** The write members of `{ns}/1.0` in an action. A write that is refused is an error of the program (REA-64). */
 export function writingPlatform(writes: ActionWrites): Required<Pick<Platform, 'put' | 'delete'>> {
   const { site, authority, allowance, own, transitions, configure, refuseLocked } = writes
+  const deleted = new WeakSet<ElementNode>()
   const common = {
     conditions: undefined,
     cause: {},
@@ -53,6 +56,21 @@ export function writingPlatform(writes: ActionWrites): Required<Pick<Platform, '
     transitions,
     configure,
     ...(refuseLocked && { refuseLocked }),
+  }
+  const deleteElement = async (element: ElementValue) => {
+    // Elements that are alike take each other's places.
+    if (deleted.has(element.node)) throw absent()
+    for (let attempt = 1; ; attempt++) {
+      const place = await standing(site, element)
+      try {
+        await carriedOut(writeElement(site, { ...common, op: 'delete', ...place }, authority))
+        deleted.add(element.node)
+        return
+      } catch (error) {
+        const isOvertaken = error instanceof Fault && error.status === 412
+        if (!isOvertaken || attempt === ATTEMPTS) throw error
+      }
+    }
   }
   return {
     async put(item, path) {
@@ -69,12 +87,12 @@ export function writingPlatform(writes: ActionWrites): Required<Pick<Platform, '
       })
     },
     async delete(target) {
-      const { path, range } = typeof target === 'string' ? { path: target } : storedPlace(target)
+      const path = typeof target === 'string' ? target : pathOf(target)
       await refusing('DELETE', path, async () => {
         const from = checkedPath(path, site)
         countWrite(writes)
-        if (range) await carriedOut(writeElement(site, { ...common, op: 'delete', path: from, range }, authority))
-        else await carriedOut(deleteDocument(site, { ...common, path: from }, authority))
+        if (typeof target === 'string') await carriedOut(deleteDocument(site, { ...common, path: from }, authority))
+        else await deleteElement(target)
       })
     },
   }
@@ -128,11 +146,4 @@ function documentOf(node: ElementNode): string {
   const markup = outerMarkup(node, 'html')
   if (node.tagName === 'html') return `<!DOCTYPE html>\n${markup}\n`
   return `<!DOCTYPE html>\n<html><head><meta charset="utf-8"><title></title></head><body>\n${markup}\n</body></html>\n`
-}
-
-/** The document of a stored element, and its selector there. @throws SesselError for one that is not stored */
-function storedPlace({ node, source }: ElementValue): { path: string; range?: SelectorRange } {
-  if (source?.path === undefined) throw new SesselError('TypeError', 'only a stored element can be deleted')
-  const selector = uniqueSelector(node, source.document, atOnce(indexingAddresses(source.document)))
-  return { path: source.path, range: { unit: 'selector', selector, wire: selector } }
 }

@@ -15,6 +15,7 @@ import { notHtml, type StoredFile } from '../site/stored-file.ts'
 import type { Placement } from '../tree/edit/edit.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { findingOnly, type Selector, selectingCounted, selectingFirst } from '../tree/selector/selector.ts'
+import { writingMarkup } from '../tree/serialize.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
 import type { Judging } from './commit.ts'
 import { checkingConditions, type Known, mayKnow } from './element-conditions.ts'
@@ -31,6 +32,8 @@ interface ElementWriteBase extends Judging {
   check?: () => Promise<void>
   /** For whom the page is put together in which the elements are looked for (COMP-86); without it they are looked for in what is stored. */
   reader?: Reader
+  /** Markup of the element that is meant: another one that has come to stand there is 412. */
+  expected?: string
   /** Header field that tells how many elements match where only the first of several is changed (HTTP-91, HTTP-100). */
   matchesField?: string
 }
@@ -121,12 +124,18 @@ export const ELEMENT_GATES: ElementGates = [
   {
     name: 'preconditions',
     pass({ write, view, target, known, authority }) {
+      if (write.expected !== undefined && view && target) return checkingSame(target.element, view.tree, write.expected)
       if (write.conditions && view && target)
         return checkingConditions(write.conditions, view, target, known, mayKnow(authority, write.path))
       return undefined
     },
   },
 ]
+
+function* checkingSame(element: ElementNode, { kind }: TreeDocument, expected: string): Steps<void> {
+  if ((yield* writingMarkup(element, kind)) !== expected)
+    throw new Fault(412, 'PreconditionFailed', 'The element has been changed since it was found.')
+}
 
 export const AUTHORIZATION: ElementGates = ELEMENT_GATES.filter(({ name }) => name === 'authorization')
 

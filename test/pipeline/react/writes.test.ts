@@ -217,6 +217,36 @@ describe('Writes of actions', () => {
     expect([again.status, again.text.includes('404')]).to.deep.equal([500, true])
   })
 
+  it('REA-63 the element that was found is deleted, wherever earlier deletions have left it', async () => {
+    const items = (names: string) => [...names].map(name => `<li>${name}</li>`).join('\n')
+    const list = (names: string) => page(`<p></p><ul>${items(names)}</ul>`)
+    site = await withTriggers({
+      resource: '/go',
+      action: `let all = $${'{li}'}; Site.DELETE(all[1]); Site.DELETE(all[2]); Site.DELETE(all[0]); Site.DELETE(all[5])`,
+    })
+    const left = async (names: string) => {
+      await put(site, '/list.html', list(names))
+      const { status } = await site.ask('GET', '/go')
+      return [status, [...((await stored('/list.html')) ?? '').matchAll(/<li>(.)/g)].map(([, name]) => name).join('')]
+    }
+    expect(await left('abcdefg')).to.deep.equal([404, 'deg'])
+    expect(await left('aaaaaab')).to.deep.equal([404, 'aab'])
+  })
+
+  it('REA-63, REA-64 an element that is gone, or that stands between two changes, is refused, and nothing else goes', async () => {
+    const refused = (number: number) =>
+      `try { Site.DELETE(all[${number}]) } catch (e) { Context.told = String(Context.told ?? "") + " " + e.message }`
+    site = await withTriggers({
+      resource: '/go',
+      action: `let all = $${'{li}'}; Site.DELETE(all[1]); Site.DELETE(all[3]); ${refused(1)}; ${refused(2)}; throw new HTTPResponse { status: 299, body: Context.told }`,
+    })
+    await put(site, '/list.html', page(`<ul>${[...'abcde'].map(name => `<li>${name}`).join('')}</ul>`))
+    const { status, text } = await site.ask('GET', '/go')
+    expect(status, text).to.equal(299)
+    expect(text).to.match(/ with 404.* with 412/)
+    expect(await stored('/list.html')).to.include('<ul><li>a<li>c<li>e</ul>')
+  })
+
   it('REA-63 only what is stored can be deleted', async () => {
     site = await withTriggers({
       resource: '/go',

@@ -1,0 +1,100 @@
+/** Elements that code has found, where they stand now: their documents may have changed since, also by the code itself (REA-63). */
+
+import { Fault } from '../fault.ts'
+import type { SelectorRange } from '../http/range.ts'
+import { SesselError } from '../language/sessel/sessel.ts'
+import type { ElementValue } from '../language/values.ts'
+import { absent } from '../refusals.ts'
+import type { Site } from '../site/site.ts'
+import { indexingAddresses, uniqueSelector } from '../tree/address.ts'
+import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
+import { pinTree } from '../tree/pins.ts'
+import { writingMarkup } from '../tree/serialize.ts'
+import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
+
+/** An element to be written to. */
+export interface Standing {
+  path: string
+  range: SelectorRange
+  /** Its markup: whatever else is found there is another element. */
+  expected: string
+}
+
+/** UTF-16 code units that are compared in one step. */
+const PIECE = 64 * 1024
+
+/** @throws SesselError for an element that is not stored */
+export function pathOf({ source }: ElementValue): string {
+  if (source?.path === undefined) throw new SesselError('TypeError', 'only a stored element can be deleted')
+  return source.path
+}
+
+/** @throws Fault 404 without its document, 412 where the element has been changed or is gone; SesselError as `pathOf` */
+export async function standing(site: Site, value: ElementValue): Promise<Standing> {
+  const path = pathOf(value)
+  const file = await site.findParsed(path)
+  if (!file?.isDocument) throw absent()
+  const tree = site.tree(file)
+  const release = pinTree(tree)
+  try {
+    const { selector, expected } = await inTurns(addressing(value, tree), tree.source.length)
+    return { path, range: { unit: 'selector', selector, wire: selector }, expected }
+  } finally {
+    release()
+  }
+}
+
+function* addressing(
+  { node, source }: ElementValue,
+  tree: TreeDocument,
+): Steps<{ selector: string; expected: string }> {
+  const before = source?.document ?? tree
+  const element = before === tree ? node : yield* following(node, before, tree)
+  const expected = yield* writingMarkup(node, before.kind)
+  if (!element || (element !== node && expected !== (yield* writingMarkup(element, tree.kind)))) throw elsewhere()
+  return { selector: uniqueSelector(element, tree, yield* indexingAddresses(tree)), expected }
+}
+
+/** What was found at the place of an element is another one, or nothing is there any more. */
+export function elsewhere(): Fault {
+  return new Fault(412, 'PreconditionFailed', 'The element has been changed since the code has found it.')
+}
+
+/** The element of a later version that stands in what precedes all changes, or in what follows them. */
+function* following(
+  { sourceCodeLocation, tagName }: ElementNode,
+  before: TreeDocument,
+  after: TreeDocument,
+): Steps<ElementNode | undefined> {
+  if (!sourceCodeLocation) return undefined
+  const { startOffset, endOffset } = sourceCodeLocation
+  const [old, now] = [before.source, after.source]
+  if (yield* isSame(old.slice(0, endOffset), now.slice(0, endOffset)))
+    return yield* finding(after, startOffset, tagName)
+  const rest = old.length - startOffset
+  if (rest > now.length || !(yield* isSame(old.slice(startOffset), now.slice(now.length - rest)))) return undefined
+  return yield* finding(after, now.length - rest, tagName)
+}
+
+function* isSame(a: string, b: string): Steps<boolean> {
+  if (a.length !== b.length) return false
+  for (let at = 0; at < a.length; at += PIECE) {
+    if (a.slice(at, at + PIECE) !== b.slice(at, at + PIECE)) return false
+    yield
+  }
+  return true
+}
+
+function* finding({ root }: TreeDocument, start: number, tagName: string): Steps<ElementNode | undefined> {
+  const open: ParentNode[] = [root]
+  let seen = 0
+  for (let parent = open.pop(); parent; parent = open.pop()) {
+    for (const node of parent.childNodes) {
+      if (++seen % NODES_PER_STEP === 0) yield
+      if (!isElement(node)) continue
+      if (node.sourceCodeLocation?.startOffset === start && node.tagName === tagName) return node
+      open.push(node)
+    }
+  }
+  return undefined
+}
