@@ -1,6 +1,7 @@
 /** Where an address belongs to, and which names stay on this machine. */
 
-import { isIPv6 } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
+import { networkInterfaces } from 'node:os'
 
 /** Characters of the longest address. */
 const LONGEST = 45
@@ -29,4 +30,12 @@ export function networkOf(address: string): string {
 export function isLocalName(host: string): boolean {
   const name = host.toLowerCase().replace(/\.$/, '')
   return name === 'localhost' || name.endsWith('.localhost')
+}
+
+/** Whether a host of a URL is this machine, by a name for it or by an address of its own; nobody is asked for other names. */
+export function isHere(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  if (isIP(host) === 0) return isLocalName(host)
+  if (host === '::1' || /^127\./.test(host)) return true
+  return Object.values(networkInterfaces()).some(each => each?.some(({ address }) => address === host))
 }

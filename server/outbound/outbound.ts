@@ -4,6 +4,7 @@ import type { RequestListener } from 'node:http'
 import { normalizeHost } from '../../config/hosts.ts'
 import type { SiteSettings, SiteTable } from '../../config/sites.ts'
 import type { Leases } from '../../pipeline/coordination/leases.ts'
+import { isHere } from '../../pipeline/http/network.ts'
 import type { Field } from '../../pipeline/react/header-fields.ts'
 import { type Attempted, attempt, type Resolve } from '../../pipeline/react/outbound/attempt.ts'
 import type { Entry } from '../../pipeline/react/outbound/entry.ts'
@@ -41,22 +42,25 @@ export function serverOutbound(parts: {
   const call = insideCaller(parts.handler)
   const takesEveryHost = table.siteFor(NOBODYS) !== undefined
 
-  /** The own site that a URL names; undefined where it leads out of the process. */
+  /**
+   * The own site that a URL names; undefined where it leads out of the process. The host by which a visitor has called the
+   * site says nothing of that: whoever calls a site for every host by the name of a receiver would keep calls from it.
+   */
   function insideOf(entry: Entry): Inside | undefined {
     const { url, authority } = entry
     if (url.startsWith('/')) return { authority, secure: false, target: url.replace(/#.*/s, '') }
     const { host, hostname, port, protocol, pathname, search } = new URL(url)
     const inside = { authority: host, secure: protocol === 'https:', target: pathname + search }
-    const settings = settingsOf(entry)
-    if (settings?.publicUrl !== undefined && new URL(settings.publicUrl).host === host) return { ...inside, authority }
-    if (host === authority) return inside
-    const ports = ['', String(publicPort() ?? ''), authority.split(':').at(-1) ?? '']
-    return ports.includes(port) && isOwn(hostname) ? inside : undefined
+    if (isPublicUrl(settingsOf(entry), host)) return { ...inside, authority }
+    const site = table.siteFor(hostname)
+    if (isPublicUrl(site, host)) return inside
+    const ownPort = String(publicPort() ?? '')
+    const isOwnPort = port === ownPort || (port === '' && ownPort === (protocol === 'https:' ? '443' : '80'))
+    if (site && takesEveryHost && !isNamed(hostname)) return isOwnPort && isHere(hostname) ? inside : undefined
+    return site && (port === '' || isOwnPort) ? inside : undefined
   }
 
-  function isOwn(hostname: string): boolean {
-    const site = table.siteFor(hostname)
-    if (!site || !takesEveryHost) return site !== undefined
+  function isNamed(hostname: string): boolean {
     return table.named.some(({ host }) => host === normalizeHost(hostname))
   }
 
@@ -89,6 +93,10 @@ export function serverOutbound(parts: {
     log: (level, message, details) => log[level](details, message),
     ...(store.now && { clock: store.now }),
   })
+}
+
+function isPublicUrl(settings: SiteSettings | undefined, host: string): boolean {
+  return settings?.publicUrl !== undefined && new URL(settings.publicUrl).host === host
 }
 
 /** REA-82: what the server adds takes the place of what an author wrote by the same name. */

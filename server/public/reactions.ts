@@ -42,7 +42,7 @@ export async function deliver(parts: ReactionParts, exchange: Exchange, fired: r
   const { site } = exchange
   const report = (message: string, details: object) => parts.report(site.store.name, message, details)
   try {
-    const about = aboutOf(exchange)
+    const about = aboutOf(parts, exchange)
     const calls = await deliveriesOf(site, fired, [scripts(parts.javascript)], report)
     const outbound = parts.outbound()
     // What a visitor has written may fire for each of its items; what calls have led to may not multiply (REA-88).
@@ -53,10 +53,17 @@ export async function deliver(parts: ReactionParts, exchange: Exchange, fired: r
 }
 
 /** What the queue has to know of the request that a call comes from. */
-function aboutOf({ request, site, hosted, authorities }: Exchange) {
+function aboutOf(parts: ReactionParts, exchange: Exchange) {
+  const { site, hosted, authorities } = exchange
   const { brand, brandHeader } = hosted.settings
   const [authority = hosted.settings.host] = authorities
-  return { site: site.store.name, authority, brand, brandHeader, depth: depthOf(request) }
+  return { site: site.store.name, authority, brand, brandHeader, depth: depthFor(parts, exchange) }
+}
+
+/** Of a call that has come back to this server over the network, too. */
+function depthFor({ outbound }: ReactionParts, exchange: Exchange): number {
+  const delivery = header(exchange, `${exchange.hosted.settings.brand}-delivery`)
+  return depthOf(exchange.request) || (delivery === undefined ? 0 : outbound().depthOf(delivery))
 }
 
 /**
@@ -75,7 +82,7 @@ export async function performReacting(
   toAnswer: (failure: unknown) => Answer,
   afterwards: (work: () => void) => void,
 ): Promise<Answer> {
-  const queue = requestCalls(parts.outbound(), aboutOf(exchange))
+  const queue = requestCalls(parts.outbound(), aboutOf(parts, exchange))
   const operation = prepare({ ...exchange, alongside: queue })
   const body = keptBody(parts, exchange, candidates)
   const request = { ...reactingRequest(parts, exchange, body), queue: queue.add, candidates, toAnswer }
@@ -143,7 +150,7 @@ function reactingRequest(
     body,
     allowance,
     sessionCookie: `${brand}_session`,
-    mostCalls: mostCallsAt(depthOf(exchange.request)),
+    mostCalls: mostCallsAt(depthFor(parts, exchange)),
     languages(phase) {
       const known = languages.get(phase) ?? languagesOf(phase)
       languages.set(phase, known)

@@ -65,6 +65,8 @@ export interface Outbound {
   deliver(entries: readonly Entry[]): void
   /** Looks for what was left by others, now and again later on. */
   resume(): Promise<void>
+  /** Own-site calls that have led to a request with this delivery id; 0 where this process is not sending it (REA-88). */
+  depthOf(delivery: string): number
   figures(): OutboundFigures
   /** Starts nothing any more; what is under way may be repeated by the next process. */
   close(): Promise<void>
@@ -89,6 +91,8 @@ export function createOutbound(parts: OutboundParts): Outbound {
   const running = new Set<Promise<void>>()
   /** Ids of what is in flight. */
   const underWay = new Set<string>()
+  /** Their depths, by what their receivers see of them. */
+  const depths = new Map<string, number>()
   const failures = new FailedCalls(notes, (site, count) =>
     log('warn', 'Failed outbound requests are forgotten: too many of the site are kept', { site, count }),
   )
@@ -144,8 +148,9 @@ export function createOutbound(parts: OutboundParts): Outbound {
     const entry = item.entry ?? (note && entryOf(note))
     // Somebody else has taken it.
     if (!entry || (!item.entry && entry.owner !== owner)) return
-    const outcome = await send(entry)
     const { site, delivery, method } = entry
+    depths.set(delivery, entry.depth + 1)
+    const outcome = await send(entry).finally(() => depths.delete(delivery))
     const told = { site, delivery, method, host: item.host, attempt: entry.attempts + 1 }
     if (outcome.ok) {
       figures.delivered++
@@ -295,6 +300,7 @@ export function createOutbound(parts: OutboundParts): Outbound {
       pump()
     },
     resume: lookAgain,
+    depthOf: delivery => depths.get(delivery) ?? 0,
     figures: () => ({ waiting: waiting.size, inFlight: running.size, ...figures }),
     async close() {
       closed = true

@@ -1,5 +1,6 @@
 /** Outbound requests through a real server to real receivers. */
 
+import { get, type IncomingMessage } from 'node:http'
 import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
 import { entryOf, FAILED_PREFIX, WAITING_PREFIX } from '../../../pipeline/react/outbound/entry.ts'
@@ -249,6 +250,48 @@ describe('Calls to own sites', () => {
     await arrived(1)
     expect(to.got[0]?.url).to.equal('/other')
     await eventually(async () => expect((await failed()).map(({ failure }) => failure)).to.deep.equal(['status 404']))
+  })
+})
+
+describe('Calls to others', () => {
+  it('REA-87 whoever calls the site by the host of a receiver does not keep calls from it', async () => {
+    to = await receiver()
+    const hosts = [`127.0.0.1:${to.port}`, `localhost:${to.port}`, `hooks.example:${to.port}`]
+    site = await calling({
+      '/t.html': page(
+        trigger({ resource: '/x', action: request('action', { url: `http://localhost:${to.port}/hook` }) }),
+      ),
+    })
+    for (const host of hosts) {
+      const { statusCode } = await new Promise<IncomingMessage>((resolve, reject) =>
+        get(`${site.url}/x`, { headers: { host } }, answer => resolve(answer.resume())).on('error', reject),
+      )
+      expect(statusCode, host).to.equal(404)
+    }
+    await arrived(hosts.length)
+  })
+
+  it('REA-88 a call that comes back over the network counts as one that has led here', async () => {
+    const depths: (number | undefined)[] = []
+    to = await receiver(async (incoming, response) => {
+      const { outbound } = site.running
+      const delivery = String(incoming.headers['platform-delivery'])
+      depths.push(outbound.depthOf(delivery))
+      await site
+        .ask('GET', '/many', { headers: { 'Platform-Delivery': delivery } })
+        .then(({ status }) => depths.push(status))
+      response.writeHead(204).end()
+      await eventually(() => expect(outbound.figures().delivered).to.equal(1))
+      depths.push(outbound.depthOf(delivery))
+    })
+    const nowhere = request('action', { url: 'https://hooks.invalid/' })
+    site = await calling({
+      '/t.html': page(trigger({ resource: '/x', action: request('action', { url: to.url }) })),
+      '/u.html': page(trigger({ resource: '/many', action: Array.from({ length: 17 }, () => nowhere) })),
+    })
+    await site.ask('GET', '/x')
+    // One of depth 1 may queue 16.
+    await eventually(() => expect(depths).to.deep.equal([1, 500, 0]))
   })
 })
 
