@@ -60,7 +60,10 @@ export function elsewhere(): Fault {
   return new Fault(412, 'PreconditionFailed', 'The element has been changed since the code has found it.')
 }
 
-/** The element of a later version that stands in what precedes all changes, or in what follows them. */
+/**
+ * The element of a later version that stands in what precedes all changes, or in what follows them; between two of them, the
+ * only one that is written alike.
+ */
 function* following(
   { sourceCodeLocation, tagName }: ElementNode,
   before: TreeDocument,
@@ -72,8 +75,10 @@ function* following(
   if (yield* isSame(old.slice(0, endOffset), now.slice(0, endOffset)))
     return yield* finding(after, startOffset, tagName)
   const rest = old.length - startOffset
-  if (rest > now.length || !(yield* isSame(old.slice(startOffset), now.slice(now.length - rest)))) return undefined
-  return yield* finding(after, now.length - rest, tagName)
+  if (rest <= now.length && (yield* isSame(old.slice(startOffset), now.slice(now.length - rest))))
+    return yield* finding(after, now.length - rest, tagName)
+  const alike = yield* findingAlike(after, old.slice(startOffset, endOffset), tagName)
+  return alike.length === 1 ? alike[0] : undefined
 }
 
 function* isSame(a: string, b: string): Steps<boolean> {
@@ -85,16 +90,39 @@ function* isSame(a: string, b: string): Steps<boolean> {
   return true
 }
 
-function* finding({ root }: TreeDocument, start: number, tagName: string): Steps<ElementNode | undefined> {
+function* finding(document: TreeDocument, start: number, tagName: string): Steps<ElementNode | undefined> {
+  for (const element of elements(document)) {
+    if (!element) yield
+    else if (element.sourceCodeLocation?.startOffset === start && element.tagName === tagName) return element
+  }
+  return undefined
+}
+
+/** Those of the same length do not overlap, so that each character is compared once. */
+function* findingAlike(document: TreeDocument, markup: string, tagName: string): Steps<ElementNode[]> {
+  const found: ElementNode[] = []
+  for (const element of elements(document)) {
+    if (!element) {
+      yield
+      continue
+    }
+    const { startOffset = 0, endOffset = 0 } = element.sourceCodeLocation ?? {}
+    if (element.tagName !== tagName || endOffset - startOffset !== markup.length) continue
+    if (yield* isSame(document.source.slice(startOffset, endOffset), markup)) found.push(element)
+  }
+  return found
+}
+
+/** All elements outside of templates; undefined where others may have their turn. */
+function* elements({ root }: TreeDocument): Generator<ElementNode | undefined> {
   const open: ParentNode[] = [root]
   let seen = 0
   for (let parent = open.pop(); parent; parent = open.pop()) {
     for (const node of parent.childNodes) {
-      if (++seen % NODES_PER_STEP === 0) yield
+      if (++seen % NODES_PER_STEP === 0) yield undefined
       if (!isElement(node)) continue
-      if (node.sourceCodeLocation?.startOffset === start && node.tagName === tagName) return node
+      yield node
       open.push(node)
     }
   }
-  return undefined
 }
