@@ -69,7 +69,12 @@ export function reachOf(address: string): Reach {
   // An address that stands for one of IPv4 goes where that one goes.
   if (embedded !== undefined) return reachOf(embedded)
   const reach = ofFamily(address, 'ipv6')
-  return reach === 'public' && !global.check(address, 'ipv6') ? 'never' : reach
+  if (reach === 'public' && !global.check(address, 'ipv6')) return 'never'
+  const tunnelled = groups && throughIsatap(groups)
+  if (tunnelled === undefined || reach === 'never') return reach
+  // Its network counts as well as the address inside of it.
+  const inner = reachOf(tunnelled)
+  return inner === 'public' ? reach : inner
 }
 
 function ofFamily(address: string, family: 'ipv4' | 'ipv6'): Reach {
@@ -99,9 +104,13 @@ function embeddedIn(groups: readonly number[]): string | undefined {
   if (g0 === 0x64 && g1 === 0xff9b) return '0.0.0.0'
   if (g0 === 0x2002) return dotted(g1, g2)
   if (g0 === 0x2001 && g1 === 0) return dotted(g6 ^ 0xffff, g7 ^ 0xffff)
-  // ISATAP.
-  if ((groups[4] === 0 || groups[4] === 0x200) && g5 === 0x5efe) return dotted(g6, g7)
   return undefined
+}
+
+/** The IPv4 address that an ISATAP address of any network ends with. */
+function throughIsatap(groups: readonly number[]): string | undefined {
+  const [, , , , g4 = 0, g5 = 0, g6 = 0, g7 = 0] = groups
+  return (g4 === 0 || g4 === 0x200) && g5 === 0x5efe ? dotted(g6, g7) : undefined
 }
 
 function dotted(high: number, low: number): string {
