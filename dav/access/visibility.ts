@@ -5,7 +5,7 @@ import { absent } from '../../pipeline/refusals.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { memberSum, ZERO } from '../../pipeline/store/tags.ts'
 import type { Exchange } from '../exchange.ts'
-import { inLeaves, type Leaf, type Listed } from '../listings/listings.ts'
+import { inLeaves, type Leaf, type Listed, memberAt } from '../listings/listings.ts'
 import { isCollection, type Node } from '../places/place.ts'
 import type { Scope } from './scope.ts'
 
@@ -56,13 +56,28 @@ export async function listing(looking: Looking, collection: Node): Promise<Listi
     const node = await asSeen(looking, stored)
     const { leaves, sum } = await visibleMembers(looking, stored)
     const isSettled = sum === (node.resource.members ?? ZERO)
-    if (isSettled || attempt === ATTEMPTS) return { stored, node, leaves, isSettled }
-    // What another process has done may not be known here yet.
+    if (isSettled || attempt === ATTEMPTS) {
+      const versionOf = (member: string) => memberAt(leaves, member)?.resource.version
+      await Promise.all(site.underWay.aheadIn(path, versionOf))
+      return { stored, node, leaves, isSettled }
+    }
+    // What this process or another one has done may be in the store and not in memory.
+    const ahead = attempt > 1 ? site.underWay.at(path) : []
+    if (ahead.length > 0) await Promise.race(ahead)
     await site.inStep()
     const again = visible(looking, await view.find(path))
     if (!again || !isCollection(again)) throw absent()
     stored = again
   }
+}
+
+/**
+ * Waits until memory knows what the store has shown of a file: who is shown it would be shown something older elsewhere, and
+ * take it for the newer. What collections show of what is in them, nobody reads anywhere but in them.
+ */
+export async function known({ mount }: Looking, { resource }: Node): Promise<void> {
+  const { path, version } = resource
+  await Promise.all(mount.site.underWay.ahead(path, version))
 }
 
 async function visibleMembers(looking: Looking, collection: Node): Promise<Listed> {

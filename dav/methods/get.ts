@@ -15,7 +15,7 @@ import { blobBody, rangeAnswer } from '../../pipeline/read/whole.ts'
 import { absent } from '../../pipeline/refusals.ts'
 import type { StoredFile } from '../../pipeline/site/stored-file.ts'
 import { contentTag, shownSeconds } from '../../pipeline/store/tags.ts'
-import { listing, visible } from '../access/visibility.ts'
+import { known, listing, visible } from '../access/visibility.ts'
 import { LISTING_POLICY, listingOrder, listingPage } from '../answers/listing-page.ts'
 import { systemOf } from '../answers/mount-advice.ts'
 import type { Exchange } from '../exchange.ts'
@@ -65,6 +65,7 @@ async function collectionAnswer(exchange: Exchange, node: Node): Promise<Answer>
 async function fileAnswer(exchange: Exchange, node: Node, range: Range | undefined): Promise<Answer> {
   const { view } = exchange.mount
   const { resource } = node
+  await known(exchange, node)
   const tag = contentTag(resource.digest)
   const lastModified = shownSeconds(resource) * 1000
   const headers: Record<string, string> = {

@@ -5,7 +5,7 @@ import { Fault } from '../../pipeline/fault.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import { encodePath } from '../../pipeline/http/path.ts'
 import { absent } from '../../pipeline/refusals.ts'
-import { asSeen, type Listing, listing, viewerOf, visible } from '../access/visibility.ts'
+import { asSeen, known, type Listing, listing, viewerOf, visible } from '../access/visibility.ts'
 import { answerTag, memberTag } from '../conditions/answer-tags.ts'
 import { depthOf, type Exchange } from '../exchange.ts'
 import { multistatusBody, tellsRoom } from '../listings/multistatus.ts'
@@ -71,6 +71,7 @@ interface Question {
 async function describe(question: Question): Promise<Answer> {
   const { exchange, node, asked } = question
   const { mount } = exchange
+  await known(exchange, node)
   const looked = await lookFor(mount, () => locksOn(mount.locks, mount.site.store.name, node.resource.path))
   const { locks } = looked
   const tag = answerTag(node.resource, '0', locks.own)

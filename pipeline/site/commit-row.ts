@@ -75,6 +75,19 @@ export function namedBy({ changes }: AskedCommit): string[] {
   return changes.flatMap(change => ('path' in change ? [change.path] : [change.from, change.to]))
 }
 
+/** Paths where commits leave something, and where they leave nothing; what they only describe is as it was. */
+export function changedBy(commits: readonly AskedCommit[]): { filled: string[]; emptied: string[] } {
+  const filled: string[] = []
+  const emptied: string[] = []
+  for (const change of commits.flatMap(({ changes }) => changes)) {
+    if (change.op === 'move' || change.op === 'copy') filled.push(change.to)
+    if (change.op === 'move') emptied.push(change.from)
+    if (change.op === 'delete') emptied.push(change.path)
+    if (change.op === 'put' || change.op === 'collection') filled.push(change.path)
+  }
+  return { filled, emptied }
+}
+
 /** Commits of a row that may have been carried out although they failed. */
 export function doubtful(
   row: readonly Pick<InRow, 'commit'>[],

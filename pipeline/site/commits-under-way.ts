@@ -9,9 +9,10 @@ import type { AskedCommit, Redeclaration, SiteDeclarations } from '../declaratio
 import type { CommitResult } from '../store/commit.ts'
 import { StoreError } from '../store/errors.ts'
 import type { ForeignCommit } from '../store/foreign.ts'
+import { parentOf } from '../store/paths.ts'
 import type { SiteStore } from '../store/store.ts'
 import type { Coherence } from './coherence.ts'
-import { confirming, doubtful, namedBy, resultOf } from './commit-row.ts'
+import { changedBy, confirming, doubtful, namedBy, resultOf } from './commit-row.ts'
 import type { WrittenDocument } from './site.ts'
 
 /** A commit of another process, as one site is told of it. */
@@ -42,6 +43,16 @@ interface Committing {
   follow(commits: readonly Foreign[]): Promise<void>
 }
 
+/** A commit from the moment at which the store has it until memory knows what it has left: the store may show it before. */
+interface UnderWay {
+  /** Newest version that memory knew when it was handed over: its own is newer. */
+  since: number
+  /** Paths where it leaves something, and where it leaves nothing; of collections with everything below. */
+  filled: readonly string[]
+  emptied: readonly string[]
+  done: Promise<void>
+}
+
 /** Milliseconds until what could not be read again is tried once more. */
 const AGAIN = 500
 
@@ -56,6 +67,10 @@ export class CommitsUnderWay {
   /** What could not be read again: rules may be stored there that do not count yet, and no commit is taken until they do. */
   readonly #unread = new Set<string>()
   #again: NodeJS.Timeout | undefined
+  /** In the order in which they were handed over. */
+  readonly #handed = new Set<UnderWay>()
+  /** Version of the newest commit of this process that memory knows. */
+  #newestTaken = 0
 
   constructor(site: Committing) {
     this.#site = site
@@ -80,6 +95,16 @@ export class CommitsUnderWay {
     // A lone process has nobody to lose its turn to.
     if (coherence)
       for (const commit of commits) commit.confirm = confirming(leases, store.name, commit, quota !== undefined)
+    const end = this.#begin(commits)
+    try {
+      return await this.#carryOut(row, commits, before)
+    } finally {
+      end()
+    }
+  }
+
+  async #carryOut(row: readonly Handed[], commits: readonly AskedCommit[], before?: Promise<void>): Promise<Settled[]> {
+    const { store } = this.#site
     const followed = [...this.#following].flat()
     this.#followed.add(followed)
     let results: Settled[]
@@ -92,6 +117,52 @@ export class CommitsUnderWay {
     const told = await this.#bringInStep(row, results, followed)
     await this.#lookAgain(doubtful(row, results))
     return told
+  }
+
+  /** @returns to be called when memory knows what became of them */
+  #begin(commits: readonly AskedCommit[]): () => void {
+    const { promise: done, resolve } = Promise.withResolvers<void>()
+    const handed = { since: this.#newestTaken, ...changedBy(commits), done }
+    this.#handed.add(handed)
+    return () => {
+      this.#handed.delete(handed)
+      resolve()
+    }
+  }
+
+  /**
+   * The commits that have left what somebody has just read from the store, while memory does not know them yet: who was shown
+   * it would be shown something older elsewhere.
+   *
+   * @returns for each a promise that is kept when memory knows it
+   */
+  ahead(path: string, version: number): Promise<void>[] {
+    return this.#find(({ since, filled }) => version > since && filled.some(put => isWithin(path, put)))
+  }
+
+  /**
+   * The same for members of a collection.
+   *
+   * @param versionOf version of a member as it was read; undefined where nothing was
+   */
+  aheadIn(collection: string, versionOf: (member: string) => number | undefined): Promise<void>[] {
+    const isMember = (path: string) => path !== collection && parentOf(path) === collection
+    return this.#find(
+      ({ since, filled, emptied }) =>
+        filled.some(path => isMember(path) && (versionOf(path) ?? since) > since) ||
+        emptied.some(path => isMember(path) && versionOf(path) === undefined),
+    )
+  }
+
+  /** All that change something at a path or, with a slash at its end, below it, while memory does not know them yet. */
+  at(path: string): Promise<void>[] {
+    return this.#find(({ filled, emptied }) =>
+      [...filled, ...emptied].some(changed => isWithin(changed, path) || isWithin(path, changed)),
+    )
+  }
+
+  #find(isMeant: (commit: UnderWay) => boolean): Promise<void>[] {
+    return [...this.#handed].filter(isMeant).map(({ done }) => done)
   }
 
   /** @returns what the writers are to be told */
@@ -109,6 +180,7 @@ export class CommitsUnderWay {
       coherence !== undefined &&
       stored.some(({ result }) => mayBeKnown(followed, result) || declared.isOvertaken(result.counters))
     if (!isOvertaken) for (const { handed, result } of stored) take(handed, result)
+    for (const { result } of stored) this.#newestTaken = Math.max(this.#newestTaken, result.version)
     const isBehind = (settled: Settled) => isOvertaken || resultOf(settled)?.ok === false
     if (!coherence || !results.some(isBehind)) return [...results]
     try {
@@ -144,6 +216,10 @@ export class CommitsUnderWay {
     this.#again = undefined
     void this.#readAgain(paths)
   }
+}
+
+function isWithin(path: string, collection: string): boolean {
+  return path === collection || (collection.endsWith('/') && path.startsWith(collection))
 }
 
 /** A commit of this process as one of another would be followed. */

@@ -81,11 +81,21 @@ class Looks {
   }
 }
 
+/** What they need of a site. */
+interface Parts {
+  store: SiteStore
+  cache: DocumentCache
+  settings: Vocabulary
+  report: (message: string, details: object) => void
+}
+
 export class Resources {
   readonly #store: SiteStore
   readonly #cache: DocumentCache
   readonly #vocabulary: Vocabulary
-  readonly #report: (message: string, details: object) => void
+  readonly #report: Parts['report']
+  readonly #underWay: (path: string, version: number) => Promise<void>[]
+  readonly #ahead = new Set<Promise<void>>()
   /** Rises with every change. */
   #changes = 0
   #newestLoaded = 0
@@ -93,21 +103,26 @@ export class Resources {
   /** Paths where no file is, as the store said and no commit has changed since: a write looks there more than once. */
   readonly #absent = new OrderedMap<string, true>()
 
-  constructor(
-    store: SiteStore,
-    cache: DocumentCache,
-    vocabulary: Vocabulary,
-    report: (message: string, details: object) => void,
-  ) {
+  /**
+   * @param underWay commits of this process that may have left a version at a path, while memory does not know them yet; each
+   *   promise is kept when it does
+   */
+  constructor({ store, cache, settings, report }: Parts, underWay: (path: string, version: number) => Promise<void>[]) {
     this.#store = store
     this.#cache = cache
-    this.#vocabulary = vocabulary
+    this.#vocabulary = settings
     this.#report = report
+    this.#underWay = underWay
   }
 
   /** Version of the newest file that came from the store: another process may have written it just now. */
   get newestLoaded(): number {
     return this.#newestLoaded
+  }
+
+  /** Commits of this process whose work has come from the store before memory knows them: each is kept when it does. */
+  get ahead(): ReadonlySet<Promise<void>> {
+    return this.#ahead
   }
 
   /** Another number whenever something has changed. */
@@ -190,6 +205,7 @@ export class Resources {
     }
     const { resource } = loaded
     this.#newestLoaded = Math.max(this.#newestLoaded, resource.version)
+    this.#noteAhead(path, resource.version)
     const body = loaded.body ?? (await this.#store.body(resource))
     if (!body) return 'again'
     if ('bytes' in body && (await digestOf(body.bytes)) !== resource.digest) {
@@ -210,6 +226,14 @@ export class Resources {
     if (before) file.inherit(before)
     this.#cache.set(this.#store.name, file)
     return file
+  }
+
+  #noteAhead(path: string, version: number): void {
+    for (const done of this.#underWay(path, version)) {
+      if (this.#ahead.has(done)) continue
+      this.#ahead.add(done)
+      void done.then(() => this.#ahead.delete(done))
+    }
   }
 
   /** A commit has come to a path: what the store said of it before counts no more. */

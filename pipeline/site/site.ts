@@ -71,7 +71,7 @@ export class Site {
     this.code = parts.code ?? (() => noCode)
     // Every read of an element makes a tag: a key that is bytes costs several times as much each time.
     this.#tagKey = createSecretKey(parts.tagKey ?? randomBytes(32))
-    this.#resources = new Resources(parts.store, parts.cache, parts.settings, parts.report)
+    this.#resources = new Resources(parts, (...read) => this.#underWay.ahead(...read))
     this.#declared = parts.declared
     this.usage = usageOf(parts)
     this.#underWay = new CommitsUnderWay({
@@ -162,8 +162,15 @@ export class Site {
   }
 
   /** Has memory know everything up to the newest document that was loaded. */
-  followLoaded(): Promise<void> | undefined {
-    return this.#coherence?.inStep(this.#resources.newestLoaded)
+  followLoaded(): Promise<unknown> | undefined {
+    const foreign = this.#coherence?.inStep(this.#resources.newestLoaded)
+    const own = this.#resources.ahead
+    return own.size === 0 ? foreign : Promise.all([foreign, ...own])
+  }
+
+  /** Commits of this process that may be seen in the store before memory knows them. */
+  get underWay(): Pick<CommitsUnderWay, 'ahead' | 'aheadIn' | 'at'> {
+    return this.#underWay
   }
 
   /**

@@ -36,8 +36,8 @@ function emptyStore() {
     body: async () => ({ blob: {} }),
   } as unknown as SiteStore
   const cache = documentCache()
-  const vocabulary = {} as ConstructorParameters<typeof Resources>[2]
-  const resources = new Resources(store, cache, vocabulary, () => undefined)
+  const { settings } = {} as { settings: ConstructorParameters<typeof Resources>[0]['settings'] }
+  const resources = new Resources({ store, cache, settings, report: () => undefined }, () => [])
   return { resources, asked, stored, wait: (until: Promise<void>) => void (answer = until) }
 }
 

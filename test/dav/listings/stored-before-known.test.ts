@@ -1,0 +1,118 @@
+/**
+ * What is stored can be read before the process that has stored it knows so: whoever is shown it there must not be shown
+ * something older afterwards (HTTP-4), or keeps that for the newer.
+ */
+
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { contentTag } from '../../../pipeline/store/tags.ts'
+import { digestOf } from '../../../pipeline/tree/document.ts'
+import { startWire, to, type Wire } from '../wire.ts'
+
+const SYNC = `<D:sync-collection xmlns:D="DAV:"><D:sync-token/><D:sync-level>1</D:sync-level><D:prop><D:getetag/></D:prop></D:sync-collection>`
+
+/** Requests that are answered in the time in which one that does not wait would be. */
+const MEANWHILE = 30
+
+describe('reads of what is stored and not known yet', () => {
+  let wire: Wire
+  let letKnow: () => void = () => undefined
+  beforeEach(async () => {
+    wire = await startWire()
+    await wire.dav('PUT', '/c/a.html', {}, '<p>old</p>')
+    await wire.dav('PUT', '/d/x.txt', {}, 'moved')
+    await wire.dav('PUT', '/other.txt', {}, 'other')
+    const { store } = wire.server.site
+    const { commit } = store
+    const told = new Promise<void>(resolve => {
+      letKnow = resolve
+    })
+    store.commit = async given => {
+      const result = await commit.call(store, given)
+      await told
+      return result
+    }
+  })
+  afterEach(async () => {
+    letKnow()
+    await wire.server.close()
+  })
+
+  const look = (method: string, path: string, fields = {}, body?: string) => wire.dav(method, path, fields, body)
+
+  /** Whether a request is answered before the process knows what it has stored; then it gets to know it. */
+  async function isEarly(request: Promise<unknown>): Promise<boolean> {
+    let isAnswered = false
+    void request.then(() => {
+      isAnswered = true
+    })
+    for (let i = 0; i < MEANWHILE && !isAnswered; i++) await look('GET', '/other.txt')
+    const isAnsweredEarly = isAnswered
+    letKnow()
+    await request
+    return isAnsweredEarly
+  }
+
+  async function until(isSo: () => Promise<boolean>): Promise<void> {
+    while (!(await isSo())) await new Promise(resolve => setImmediate(resolve))
+  }
+
+  const PLACES = [
+    ['PROPFIND', '/c/', { Depth: '1' }, ''],
+    ['REPORT', '/c/', {}, SYNC],
+    ['GET', '/c/', {}, undefined],
+  ] as const
+  for (const [method, path, fields, body] of PLACES)
+    it(`HTTP-4 DAV-50 ${method} ${path} ${JSON.stringify(fields)} tells no tag of a file that GET has not yet`, async () => {
+      const { dav, server } = wire
+      const digest = await digestOf(Buffer.from('<p>new</p>'))
+      const saved = dav('PUT', '/c/a.html', {}, '<p>new</p>')
+      await until(async () => (await server.site.store.find('/c/a.html'))?.digest === digest)
+      const looked = look(method, path, fields, body)
+      expect(await isEarly(looked)).to.equal(false)
+      if (method !== 'GET') expect((await looked).text).to.include(contentTag(digest).slice(1, -1))
+      expect((await dav('GET', '/c/a.html')).text).to.equal('<p>new</p>')
+      expect((await saved).status).to.equal(204)
+    })
+
+  it('DAV-46 a folder that is being removed is not shown as an empty one', async () => {
+    const { dav, server } = wire
+    // It is known as it was.
+    expect((await dav('PROPFIND', '/d/', { Depth: '0' })).status).to.equal(207)
+    const removed = dav('DELETE', '/d/')
+    await until(async () => (await server.site.store.find('/d/')) === undefined)
+    const listed = dav('PROPFIND', '/d/', { Depth: '1' })
+    await isEarly(listed)
+    expect((await listed).status).to.equal(404)
+    expect((await removed).status).to.equal(204)
+  })
+
+  const READS = [
+    ['PROPFIND', 'mount'],
+    ['GET', 'mount'],
+    ['GET', 'public address'],
+  ] as const
+  for (const [method, face] of READS)
+    it(`HTTP-4 DAV-48 ${method} at the ${face} finds what has been moved when it has left its old place`, async () => {
+      const { dav, visitor, server } = wire
+      const get = face === 'mount' ? dav : visitor
+      expect((await get('GET', '/d/x.txt')).text).to.equal('moved')
+      const moved = dav('MOVE', '/d/x.txt', to('/d/y.txt'))
+      await until(async () => (await server.site.store.find('/d/y.txt')) !== undefined)
+      const got = get(method, '/d/y.txt')
+      expect(await isEarly(got)).to.equal(false)
+      expect((await got).status).to.be.oneOf([200, 207])
+      expect((await get('GET', '/d/x.txt')).status).to.equal(404)
+      expect((await moved).status).to.equal(201)
+    })
+
+  it('HTTP-4 what is known is read at once, whatever is stored beside it', async () => {
+    const { dav, visitor, server } = wire
+    await dav('GET', '/c/a.html')
+    const saved = dav('PUT', '/c/b.html', {}, '<p>b</p>')
+    await until(async () => (await server.site.store.find('/c/b.html')) !== undefined)
+    for (const get of [dav, visitor]) expect((await get('GET', '/c/a.html')).status).to.equal(200)
+    letKnow()
+    expect((await saved).status).to.equal(201)
+  })
+})
