@@ -55,7 +55,7 @@ export function inserted(text: string, place: OutputPlace, before: string): stri
     case 'declaration':
       return text.replace(/[^A-Za-z0-9]/gu, reference)
     case 'comment':
-      return escapeMarkup(place.xml ? legal(text) : text).replace(/^!|^-|-(?=-|$)/g, reference)
+      return withoutDashes(escapeMarkup(place.xml ? legal(text) : text))
     case 'cdata':
       return legal(text).replaceAll(']', ']]]><![CDATA[')
     default:
@@ -65,10 +65,28 @@ export function inserted(text: string, place: OutputPlace, before: string): stri
 
 /** Safe text as it is inserted; only its author's own mistakes are left in it. */
 export function insertedSafe(safe: Safe, place: OutputPlace, before: string): string {
-  if (safe.trust === 'raw' && place.position !== 'raw') return inserted(safe.text, place, before)
+  const { text, trust } = safe
+  const { position, xml } = place
+  if (trust === 'trusted') return text
+  if (trust === 'raw') return position === 'raw' ? text : inserted(text, place, before)
   // Where blanks end a value, escaped text would not be one value.
-  if (safe.trust === 'escaped' && place.position === 'unquoted') return safe.text.replace(/[\s=`]/gu, reference)
-  return safe.text
+  if (position === 'unquoted') return text.replace(/[\s=`]/gu, reference)
+  if (trust === 'printed') return text
+  switch (position) {
+    case 'name':
+    case 'declaration':
+      // References mean nothing here, and blanks would begin another attribute.
+      return inserted(text, place, before)
+    case 'comment':
+      return withoutDashes(xml ? legal(text) : text)
+    default:
+      return xml ? legal(text) : text
+  }
+}
+
+/** Nothing that ends a comment, or that XML has none of in it. */
+function withoutDashes(text: string): string {
+  return text.replace(/^!|^-|-(?=-|$)/g, reference)
 }
 
 function inRawText(text: string, { hidden }: OutputPlace, before: string): string {

@@ -195,7 +195,7 @@ function* capture(node: Extract<Node, { kind: 'capture' }>, run: Run): Work<Jump
   run.out = new Output()
   try {
     const jump = yield* body(node.body, run)
-    const trust = node.place.position === 'raw' ? 'raw' : 'escaped'
+    const trust = node.place.position === 'raw' ? 'raw' : 'printed'
     run.frames[0]?.set(node.name, new Safe(run.out.text, trust))
     return jump
   } finally {

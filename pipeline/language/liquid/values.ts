@@ -6,12 +6,13 @@ import { type Dictionary, type ElementValue, LazyDictionary, NamedValue } from '
 export class Safe {
   readonly text: string
   /**
-   * `trusted`: the author vouches for it (LIQ-33). `escaped`: markup holds no data unescaped (LIQ-32, LIQ-34).
+   * `trusted`: the author vouches for it (LIQ-33). `escaped`: data as text of markup (LIQ-32).
+   * `printed`: a piece of template, in which data was escaped by its place (LIQ-34).
    * `raw`: made for raw text, where markup is not escaped; anywhere else it is no safer than other text.
    */
-  readonly trust: 'trusted' | 'escaped' | 'raw'
+  readonly trust: 'trusted' | 'escaped' | 'printed' | 'raw'
 
-  constructor(text: string, trust: 'trusted' | 'escaped' | 'raw') {
+  constructor(text: string, trust: 'trusted' | 'escaped' | 'printed' | 'raw') {
     this.text = text
     this.trust = trust
   }

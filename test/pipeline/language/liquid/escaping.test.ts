@@ -30,6 +30,7 @@ const PLACES: [string, string][] = [
   ['captured text', '{% capture c %}{{ a }}{% endcapture %}{{ c }}<i title={{ c }} class=z>{{ c }}</i><!--{{ c }}-->'],
   ['captured text of scripts', '<script>{% capture c %}{{ a }}{% endcapture %}</script><p title="{{ c }}">{{ c }}</p>'],
   ['escaped text', '{% assign e = a | escape %}{{ e }}<i title={{ e }} class=z>x</i>{{ a | newline_to_br | size }}'],
+  ['escaped comments', '<!--{{ a | escape }}-{{ b | escape_once }}--><p>x</p>'],
   ['other output', '<p>{% cycle a, b %}{% echo a %}{% for x in list %}{{ x }}{% endfor %}{{ list }}{{ hash }}</p>'],
 ]
 
@@ -179,6 +180,28 @@ describe('Escaping of templates', () => {
       expect(await rendered(source, { names })).to.equal(expected)
     })
   }
+
+  it('LIQ-35 escaped text is one name at most where tags have names, and no end of a comment', async () => {
+    const names = { a: ' onclick=f() href="/x"/b=1', b: '-->' }
+    expect(await rendered('<i {{ a | escape }}><{{ a | escape }}><!--{{ b | escape }}-->', { names })).to.equal(
+      '<i &#32;onclick&#61;f&#40;&#41;&#32;href&#61;&#38;quot&#59;&#47;x&#38;quot&#59;&#47;b&#61;1>' +
+        '<&#32;onclick&#61;f&#40;&#41;&#32;href&#61;&#38;quot&#59;&#47;x&#38;quot&#59;&#47;b&#61;1>' +
+        '<!--&#45;-&gt;-->',
+    )
+  })
+
+  it('LIQ-34 what a template has printed is still markup in a tag', async () => {
+    const source = '{% capture c %}title="{{ a }}" hidden{% endcapture %}<i {{ c }}>'
+    expect(await rendered(source, { names: { a: '"' } })).to.equal('<i title="&quot;" hidden>')
+  })
+
+  it('LIQ-35 escaped text leaves XML well formed', async () => {
+    const context = { kind: 'xml', element: 'feed' } as const
+    const names = { a: '\u0001<', b: 'a--b-' }
+    expect(await rendered('<r>{{ a | escape }}<!--{{ b | escape }}--></r>', { names, context })).to.equal(
+      '<r>\ufffd&lt;<!--a&#45;-b&#45;--></r>',
+    )
+  })
 
   it('LIQ-35 the host itself may be a script', async () => {
     const context = { kind: 'html', element: 'script' } as const
