@@ -36,9 +36,13 @@ function factsOf({ method = '', headers }: IncomingMessage) {
 
 /**
  * On every response: scripts, styles and pictures are loaded without asking, and a browser that knows the author's password
- * sends it along, also for a page of a neighbour or of a visitor.
+ * sends it along, also for a page of a neighbour or of a visitor. In a frame, such a page would see whether there is a
+ * document, and how many frames it has.
  */
-export const OWN_PAGES: Readonly<Record<string, string>> = { 'Cross-Origin-Resource-Policy': 'same-origin' }
+export const OWN_PAGES: Readonly<Record<string, string>> = {
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'X-Frame-Options': 'DENY',
+}
 
 /** Host and port under which visitors reach the site whose mount has these; settings may name others. */
 export type PublicAuthority = (authority: string) => string
