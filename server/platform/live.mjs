@@ -36,8 +36,7 @@ export function live({
     },
     close() {
       stream.state = 'closed'
-      source.close()
-      for (const other of others) other.close()
+      for (const each of [source, ...others]) each.close()
       clearTimeout(timer)
     },
   }
@@ -69,7 +68,7 @@ export function live({
       timer = setTimeout(open, 1e4)
       if (!told)
         console.warn(
-          `live(): no stream of ${path}. With 401 or 403 it needs a rule: actor *, method GET, resource ${path}, action Allow. defaultGet is not enough.`,
+          `live(): no stream of ${path}. On 401 or 403 add a rule: actor *, method GET, resource ${path}, action Allow. defaultGet won't do.`,
         )
       told = true
     })
@@ -115,15 +114,18 @@ export function live({
     while (again) {
       version = again = false
       until = Infinity
-      const query = path === location.pathname ? location.search : ''
-      const answer = await fetch(path + query, { cache: 'no-cache' }).catch(() => {})
+      const answer = await fetch(path === location.pathname ? path + location.search : path, {
+        cache: 'no-cache',
+      }).catch(() => {})
       if (!answer?.ok) break
       const page = parse(await answer.text())
+      // Parsers without scripts take for elements what is text here: its styles would count.
+      for (const old of page.querySelectorAll('noscript')) old.textContent = old.innerHTML
       until = Date.now() + 2000
       version = answer.headers.get('{brand}-Version')
       // Only what is served as it is stored has a date.
       composed = !answer.headers.has('Last-Modified')
-      if (isKnown()) again = false
+      again = !isKnown() && again
       const now = root.id ? page.getElementById(root.id) : page.documentElement
       if (now && !again) changed(sync(root, now))
     }
@@ -161,7 +163,7 @@ function sync(old, now, news = new Set()) {
     while (next && next !== mine && (!next.tagName || isOwn(next))) next = next.nextSibling
     if (next !== mine) put(old, mine, first)
     if (!kept) news.add(mine.tagName ? mine : old)
-    else if (mine.tagName !== 'NOSCRIPT') sync(mine, node, news)
+    else sync(mine, node, news)
     last = mine
   }
   return [...news]

@@ -120,6 +120,15 @@ describe('live.mjs in a browser', function () {
     expect(elements).to.have.members(['h', 'new', 'p'])
   })
 
+  it('EVT-70 what is for browsers without scripts stays text when the document is fetched', async () => {
+    const page = await visit()
+    await settled(page)
+    await put(pages.server, PATH, pageOf(`${BODY}<div id="d"><noscript id="none"><p>none</p></noscript></div>`))
+    await comes(page, "document.querySelector('#none')")
+    expect(await page.evaluate("document.querySelector('#none').children.length")).to.equal(0)
+    expect(await page.evaluate("document.querySelector('#none').textContent")).to.equal('<p>none</p>')
+  })
+
   it('EVT-25 EVT-70 a change that is too large to travel: the document is fetched', async () => {
     const page = await visit()
     await settled(page)
