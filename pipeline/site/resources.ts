@@ -308,8 +308,7 @@ export class Resources {
   #replace(resource: Resource, version: Version): void {
     const before = this.inMemory(resource.path)
     const isKept = !version.isSaved || before?.keepsTree
-    const bytes = before?.treeBytes ?? 0
-    const tree = isKept ? this.#newTree(resource.path, version, bytes) : undefined
+    const tree = isKept ? this.#newTree(resource.path, version, () => before?.treeBytes ?? 0) : undefined
     before?.releaseTree()
     const body = version.body instanceof SplicedBytes ? version.body : { bytes: compact(version.body.bytes) }
     this.#cache.set(this.#store.name, new StoredFile(resource, body, version.profile, tree))
@@ -324,11 +323,14 @@ export class Resources {
   /**
    * The commit stands whatever happens here: a tree that cannot follow, or is being read, is parsed anew when somebody
    * needs it.
+   *
+   * @param weight of the version before, in bytes
    */
-  #newTree(path: string, { newTree }: Version, bytes: number): NewTree | undefined {
+  #newTree(path: string, { newTree }: Version, weight: () => number): NewTree | undefined {
     try {
       const work = newTree?.()
-      return work && (begin(work) ?? { work, bytes })
+      // Once it has begun, the tree before knows what it is to hold.
+      return work && (begin(work) ?? { work, bytes: weight() })
     } catch (error) {
       if (error instanceof PinnedDocument) return undefined
       this.#report('A parsed document could not follow its commit', { path, error })

@@ -1,6 +1,7 @@
 /** What a tree takes in memory. */
 
 import { type ChildNode, type DocumentNode, isElement, type TreeDocument } from './nodes.ts'
+import { atOnce, NODES_PER_STEP, type Steps } from './steps.ts'
 
 /** Bytes of the objects of a node, its place in the source included, and of an attribute. Measured. */
 export const ELEMENT = 340
@@ -15,7 +16,7 @@ interface Weighed {
 
 const weighed = new WeakMap<DocumentNode, Weighed>()
 
-/** An edit in place hardly changes how many bytes there are for a character, until there is so many times as much text. */
+/** Where a text has become so many times as long, or as short, its tree is weighed again, whatever was noted of it. */
 const GROWN = 2
 
 /** @returns bytes, about; the text itself, which trees share with their document, is counted as well */
@@ -23,10 +24,10 @@ export function treeBytes({ root, source }: TreeDocument): number {
   const length = source.length + 1
   let known = weighed.get(root)
   if (known === undefined || length > known.length * GROWN || length * GROWN < known.length) {
-    known = { bytes: nodeBytes(root), length }
+    known = { bytes: atOnce(weighing(root.childNodes)), length }
     weighed.set(root, known)
   }
-  return Math.ceil((known.bytes / known.length + 1) * length)
+  return known.bytes + length
 }
 
 /** What somebody has counted in a tree. */
@@ -48,17 +49,31 @@ export function noteCopy(copy: DocumentNode, original: DocumentNode): void {
   if (known) weighed.set(copy, known)
 }
 
-function nodeBytes(root: DocumentNode): number {
+/** Notes that a tree has become so many bytes heavier by an edit in place. */
+export function noteGain(root: DocumentNode, gain: number): void {
+  const known = weighed.get(root)
+  if (known) weighed.set(root, { ...known, bytes: Math.max(0, known.bytes + gain) })
+}
+
+/** @returns, in steps, bytes of nodes with all that is in them: a text of the same length may have twenty times as many */
+export function* weighing(nodes: readonly ChildNode[]): Steps<number> {
   let bytes = 0
-  const open: ChildNode[] = [...root.childNodes]
-  for (let node = open.pop(); node; node = open.pop()) {
+  let seen = 0
+  const open: { nodes: readonly ChildNode[]; next: number }[] = [{ nodes, next: 0 }]
+  for (let level = open.at(-1); level; level = open.at(-1)) {
+    const node = level.nodes[level.next++]
+    if (!node) {
+      open.pop()
+      continue
+    }
+    if (++seen % NODES_PER_STEP === 0) yield
     if (!isElement(node)) {
       bytes += LEAF
       continue
     }
     bytes += ELEMENT + ATTRIBUTE * node.attrs.length
-    for (const child of node.childNodes) open.push(child)
-    for (const child of node.content?.childNodes ?? []) open.push(child)
+    for (const parent of node.content ? [node, node.content] : [node])
+      if (parent.childNodes.length > 0) open.push({ nodes: parent.childNodes, next: 0 })
   }
   return bytes
 }

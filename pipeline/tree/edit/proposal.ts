@@ -7,6 +7,7 @@ import { isPinned } from '../pins.ts'
 import { stateOf } from '../revisions.ts'
 import { setText, textOf } from '../source-text.ts'
 import { done, type Steps } from '../steps.ts'
+import { noteGain, weighing } from '../weight.ts'
 import { ChangedDocument, PinnedDocument } from './error.ts'
 import { type ShiftedRange, shiftingBehind } from './offsets.ts'
 import { applyPatch, preparingPatch, withPatch } from './patch.ts'
@@ -157,6 +158,7 @@ export function* patching(document: TreeDocument, pieces: Piece[], parts: Parts)
   const patch = yield* preparingPatch(
     pieces.map(({ region: { parent, from, to }, nodes }) => ({ parent, from, to, nodes })),
   )
+  const come = yield* weighingAll(pieces.map(({ nodes }) => nodes))
   const show = <T>(run: () => T): T => {
     const before = textOf(document)
     setText(document, text)
@@ -167,6 +169,12 @@ export function* patching(document: TreeDocument, pieces: Piece[], parts: Parts)
     }
   }
   const accepting = function* (): Steps<TreeDocument> {
+    const { root } = document
+    noteGain(root, come)
+    noteGain(
+      root,
+      -(yield* weighingAll(pieces.map(({ region: { parent, from, to } }) => parent.childNodes.slice(from, to)))),
+    )
     applyPatch(patch)
     const [first, second] = shifted
     if (first) yield* shiftingBehind(first, second)
@@ -180,6 +188,12 @@ export function* patching(document: TreeDocument, pieces: Piece[], parts: Parts)
     return document
   }
   return guarded(document, source, { ...parts, exchanges: exchangesOf(pieces) }, show, document, accepting)
+}
+
+function* weighingAll(lists: readonly (readonly ChildNode[])[]): Steps<number> {
+  let bytes = 0
+  for (const nodes of lists) bytes += yield* weighing(nodes)
+  return bytes
 }
 
 /** @returns undefined where contents of a template change */

@@ -14,6 +14,7 @@ import {
   type TreeDocument,
 } from '../../../../pipeline/tree/nodes.ts'
 import { atOnce } from '../../../../pipeline/tree/steps.ts'
+import { treeBytes } from '../../../../pipeline/tree/weight.ts'
 import { elementsOf, nodesOf } from '../samples.ts'
 
 /** The tree as lines, one per node, with the source ranges when wanted; ends of html and body are left out. */
@@ -262,6 +263,8 @@ export function judged(document: TreeDocument, wanted: Edit): Judged | undefined
   const places = dump(settled.root, true)
   must(places === freshPlaces, () => `settled (${proposed.way}):\n${places}\nparsed:\n${freshPlaces}`)
   must(settled.clean === fresh.clean, () => `clean is ${settled.clean}, parsed ${fresh.clean}`)
+  const [weight, weighed] = [settled, fresh].map(treeBytes)
+  must(weight === weighed, () => `weighs ${weight}, parsed ${weighed}`)
   return { way: proposed.way, document: settled, local: settled === document }
 }
 
