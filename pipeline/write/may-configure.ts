@@ -55,7 +55,10 @@ async function refuseTouching(site: Site, { changes, written }: Changing): Promi
       if (op === 'copy') await refuseBrought(site, { path: to, type }, written)
       else if (!from.endsWith('/')) await refuseChanged(site, from, { path: to, type }, written)
       if (op === 'move' || change.deep || !from.endsWith('/')) await refuseCarried(site, change)
-      if (op === 'move') refusePreferred(site, change)
+      if (op === 'move') {
+        refusePreferred(site, change)
+        refuseReordered(site, change)
+      }
     }
   }
 }
@@ -123,6 +126,21 @@ function refusePreferred(site: Site, { from, to }: Extract<Change, { op: 'move' 
     const now = after.standingFor(raw)
     if (before.standingFor(raw).some((each, at) => each !== now[at])) throw new Touching('model', path)
   }
+}
+
+/** Reactions run by path (REA-11), and who answers first keeps the others from running. */
+function refuseReordered(site: Site, { from, to }: Extract<Change, { op: 'move' }>): void {
+  const reactions = site.declarations('reactions')
+  const moved = new Set(reactions.documentsUnder(from))
+  if (moved.size === 0) return
+  const places = reactions
+    .documentsUnder('/')
+    .map(path => ({ path, after: moved.has(path) ? to + path.slice(from.length) : path }))
+    .sort((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)))
+  places.reduce((one, other) => {
+    if (Buffer.compare(Buffer.from(one.after), Buffer.from(other.after)) < 0) return other
+    throw new Touching('reactions', moved.has(one.path) ? one.path : other.path)
+  })
 }
 
 async function refuseLost(site: Site, path: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
+import { trigger } from '../pipeline/react/site.ts'
 import { NS, page, put, ruleMarkup, rulesPage } from '../support/content.ts'
 import { type Client, client, type Fields } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -12,6 +13,7 @@ describe("a credential's scope as boundary: who may configure", () => {
   let limited: Client
   let trusted: Client
   let whole: Client
+  let writer: Client
 
   before(async () => {
     const credentials = [
@@ -27,6 +29,7 @@ describe("a credential's scope as boundary: who may configure", () => {
     limited = as('limited')
     trusted = as('trusted')
     whole = as('whole')
+    writer = as('writer')
   })
   after(() => server.close())
   beforeEach(async () => {
@@ -158,6 +161,31 @@ describe("a credential's scope as boundary: who may configure", () => {
     expect((await move('/part/old/z.html', '/part/z.html')).status).to.equal(201)
     expect((await move('/part/m.html', '/part/l.html')).status).to.equal(201)
     for (const path of ['/part/l.html', '/part/z.html']) await whole('DELETE', path)
+  })
+
+  it('SEC-10 REA-11 another path does not have triggers run in another order', async () => {
+    const answering = (status: number) =>
+      page(
+        trigger({
+          resource: '/ordered.html',
+          action: `@schema HTTPResponse url("${NS}/HTTPResponse"); throw new HTTPResponse { status: ${status} }`,
+        }),
+      )
+    await put(server, '/ordered/m.html', answering(403))
+    await put(server, '/ordered/sub/z.html', answering(418))
+    const visit = async () => (await client(server.port)('GET', '/ordered.html')).status
+    const move = (from: string, to: string) => writer('MOVE', from, { Destination: server.mountUrl + to })
+    for (const [from, to] of [
+      ['/ordered/sub/z.html', '/ordered/a.html'],
+      ['/ordered/sub/', '/a/'],
+      ['/ordered/m.html', '/ordered/z.html'],
+    ] as const)
+      expect((await move(from, to)).status, `${from} ${to}`).to.equal(403)
+    expect(await visit()).to.equal(403)
+    expect((await move('/ordered/sub/', '/ordered/n/')).status).to.equal(201)
+    expect((await move('/ordered/', '/ordinary/')).status).to.equal(201)
+    expect(await visit()).to.equal(403)
+    await whole('DELETE', '/ordinary/')
   })
 
   it('SEC-10 a credential that may configure does, whatever its scope', async () => {
