@@ -26,6 +26,14 @@ const AT_ONCE = 16
 
 const authority = () => fullAuthority
 
+/** A file of the folder. */
+interface Entry {
+  path: string
+  file: string
+  size: number
+  type?: string
+}
+
 /**
  * @param directory folder whose files become the site's documents and blobs; what is stored at their paths is replaced
  * @param progress told after every file
@@ -39,40 +47,44 @@ export async function importFolder(
   const imported: Imported = { files: 0, bytes: 0, problems: [] }
   const folder = await realpath(directory)
   const running = new Set<Promise<void>>()
+  /** Files that had no turn beside the others, as where all of them declare something. */
+  const crowdedOut: Entry[] = []
   /** The first failure that is not of one file alone: it ends the import. */
   let failure: { error: unknown } | undefined
   const skipped = (file: string, reason: string) => void imported.problems.push(`${file}: ${reason}`)
+  const read = (entry: Entry, refused: (error: unknown) => void): Promise<void> =>
+    importFile(site, store, folder, entry).then(() => {
+      imported.files++
+      imported.bytes += entry.size
+      progress(imported)
+    }, refused)
+  const refuse = (entry: Entry, error: unknown) => {
+    if (error instanceof Fault || error instanceof Unusable) skipped(entry.path, error.message)
+    else failure ??= { error }
+  }
   try {
     for await (const entry of readFolder(directory, { skipped })) {
       if (running.size >= AT_ONCE) await Promise.race(running)
       if (failure) break
-      const work: Promise<void> = importFile(site, store, folder, entry)
-        .then(() => {
-          imported.files++
-          imported.bytes += entry.size
-          progress(imported)
-        })
-        .catch((error: unknown) => {
-          if (error instanceof Fault || error instanceof Unusable) skipped(entry.path, error.message)
-          else failure ??= { error }
-        })
-        .finally(() => running.delete(work))
+      const work: Promise<void> = read(entry, error => {
+        if (error instanceof Fault && error.status === 503) crowdedOut.push(entry)
+        else refuse(entry, error)
+      }).finally(() => running.delete(work))
       running.add(work)
     }
   } finally {
     // Nobody closes the store under them.
     await Promise.all(running)
   }
+  for (const entry of crowdedOut) {
+    if (failure) break
+    await read(entry, error => refuse(entry, error))
+  }
   if (failure) throw failure.error
   return imported
 }
 
-async function importFile(
-  site: Site,
-  store: Store,
-  folder: string,
-  entry: { path: string; file: string; type?: string },
-): Promise<void> {
+async function importFile(site: Site, store: Store, folder: string, entry: Entry): Promise<void> {
   const path = canonicalPath(entry.path.normalize('NFC'))
   checkReachable(path)
   if (isReserved(path, site.settings.brand)) throw new Fault(403, 'Reserved', 'This path belongs to the server.')

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
+import { busy } from '../../../pipeline/failures.ts'
 import { type Imported, importFolder } from '../../../pipeline/write/import.ts'
 import { client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
@@ -51,6 +52,19 @@ describe('import', () => {
     expect([files, problems.length], problems.join('; ')).to.deep.equal([1, 5])
     const stored = await all(server.site.store.walk('/'))
     expect(stored.map(({ path }) => path)).to.deep.equal(['/a.txt'])
+  })
+
+  it('what had no turn beside the others is read after them, alone', async () => {
+    for (const name of ['a.bin', 'b.bin', 'c.bin']) await write(name, Buffer.alloc(1000))
+    const { store } = server.running
+    let refused = 0
+    const crowded = Object.create(store) as typeof store
+    crowded.stage = async (...given) => {
+      if (refused++ < 2) throw busy()
+      return store.stage(...given)
+    }
+    const { files, problems } = await importFolder(server.site, crowded, folder)
+    expect([files, problems, refused]).to.deep.equal([3, [], 5])
   })
 
   it('a file that is too large is left out alone', async () => {
