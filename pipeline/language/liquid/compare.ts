@@ -13,7 +13,7 @@ export function equals(left: LiquidValue, right: LiquidValue, run: Run, depth = 
   const a = plain(left)
   const b = plain(right)
   // Texts of one length are gone through as far as they are equal.
-  if (typeof a === 'string' && typeof b === 'string' && a.length === b.length) spendOn(a.length, run)
+  if (typeof a === 'string' && typeof b === 'string' && a.length === b.length) run.passOver(a.length)
   if (a === b) return true
   if (a instanceof Keyword) return b instanceof Keyword ? a.word === b.word : isKeyword(b, a, run)
   if (b instanceof Keyword) return isKeyword(a, b, run)
@@ -36,14 +36,6 @@ export function equals(left: LiquidValue, right: LiquidValue, run: Run, depth = 
   return false
 }
 
-/** UTF-16 code units of a text that are gone through for a step. */
-const PER_STEP = 128
-
-/** Takes the steps for going through a text, none for a short one. */
-function spendOn(length: number, run: Run): void {
-  if (length >= PER_STEP) run.step(Math.floor(length / PER_STEP))
-}
-
 /** Negative, zero or positive; undefined where two values have no order (LIQ-29). */
 export function order(left: LiquidValue, right: LiquidValue, run: Run): number | undefined {
   const a = plain(left)
@@ -61,7 +53,7 @@ export function order(left: LiquidValue, right: LiquidValue, run: Run): number |
 /** Order of texts by code point; JavaScript's own is by UTF-16 code unit. */
 export function byCodePoint(a: string, b: string, run: Run): number {
   const length = Math.min(a.length, b.length)
-  spendOn(length, run)
+  run.passOver(length)
   for (let i = 0; i < length; i++) {
     const x = a.charCodeAt(i)
     const y = b.charCodeAt(i)
@@ -81,7 +73,7 @@ export function contains(container: LiquidValue, member: LiquidValue, run: Run):
     if (text === null) return false
     const part = run.text(text)
     run.step()
-    spendOn(value.length, run)
+    run.passOver(value.length)
     return part === '' || finder(part)(value)
   }
   if (value instanceof Range) {
@@ -107,6 +99,6 @@ function isKeyword(value: LiquidValue, { word }: Keyword, run: Run): boolean {
   if (value instanceof Range) return value.size === 0n
   if (isHash(value)) return value instanceof Map ? value.size === 0 : [...value.keys()].length === 0
   if (word === 'empty') return false
-  if (typeof value === 'string') spendOn(value.length, run)
+  if (typeof value === 'string') run.passOver(value.length)
   return value === null || value === false || (typeof value === 'string' && !/\S/u.test(value))
 }

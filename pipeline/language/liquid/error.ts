@@ -20,9 +20,21 @@ export class FilterError extends Error {
   }
 }
 
-/** Line of an offset in a text, from 1. */
-export function lineAt(text: string, offset: number): number {
-  let line = 1
-  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) line++
-  return line
+/** Lines of offsets in a text, from 1; those that are asked for in ascending order are counted once. */
+export class Lines {
+  readonly #text: string
+  #offset = 0
+  #line = 1
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  at(offset: number): number {
+    if (offset < this.#offset) [this.#offset, this.#line] = [0, 1]
+    const passed = this.#text.slice(this.#offset, offset)
+    for (let at = passed.indexOf('\n'); at !== -1; at = passed.indexOf('\n', at + 1)) this.#line++
+    this.#offset = offset
+    return this.#line
+  }
 }

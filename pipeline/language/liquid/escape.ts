@@ -64,8 +64,7 @@ export function inserted(text: string, place: OutputPlace, before: string): stri
 }
 
 /** Safe text as it is inserted; only its author's own mistakes are left in it. */
-export function insertedSafe(safe: Safe, place: OutputPlace, before: string): string {
-  const { text, trust } = safe
+export function insertedSafe(text: string, trust: Safe['trust'], place: OutputPlace, before: string): string {
   const { position, xml } = place
   if (trust === 'trusted') return text
   if (trust === 'raw') return position === 'raw' ? text : inserted(text, place, before)

@@ -7,7 +7,7 @@ import { FILTERS } from './filters/filters.ts'
 import { compareValues } from './operators.ts'
 import type { Run } from './run.ts'
 import { isNumber, isTruthy, type LiquidValue, numberIn, plain, Range } from './values.ts'
-import { ready, type Work } from './work.ts'
+import { Pending, ready, type Work } from './work.ts'
 
 /** @throws Pending when a value is not there yet, FilterError, AllowanceSpent */
 export function evaluate(expression: Expression, run: Run): LiquidValue {
@@ -75,9 +75,21 @@ export function* evaluating(filtered: Filtered, run: Run): Work<LiquidValue> {
     const { now, work } = filterOf(use)
     const before = value
     const call = yield* ready(() => callOf(use, before, run))
-    value = work ? yield* work(call) : now ? yield* ready(() => now(call)) : value
+    value = work ? yield* working(work, call) : now ? yield* ready(() => now(call)) : value
   }
   return value
+}
+
+/** A filter that meets a value which is not there yet begins anew when it is. */
+function* working(work: (call: FilterCall) => Work<LiquidValue>, call: FilterCall): Work<LiquidValue> {
+  for (;;) {
+    try {
+      return yield* work(call)
+    } catch (error) {
+      if (!(error instanceof Pending)) throw error
+      yield error.promise
+    }
+  }
 }
 
 function filterOf({ name }: FilterUse) {

@@ -51,6 +51,8 @@ function unused(): boolean {
 const MAX_BRACKETS = 64
 /** Words and marks of one tag or output, beside those in strings: the tokenizer reads all of them in one step. */
 const MAX_WORDS = 5_000
+/** UTF-16 code units of one tag or output: those of strings are read one by one. */
+const MAX_LENGTH = 256 * 1024
 /** Operators of one expression; its evaluation recurses. */
 const MAX_OPERANDS = 500
 
@@ -67,6 +69,7 @@ const LITERALS = new Map<string, LiquidValue>([
 export class ExpressionReader {
   readonly #tokens: Tokenizer
   readonly #text: string
+  #endsInPipe: boolean | undefined
 
   /** @throws Malformed when brackets are nested too deeply, or there is more than is read in one step */
   constructor(text: string) {
@@ -100,7 +103,9 @@ export class ExpressionReader {
         }
         filters.push({ name, args: positional, named })
       }
-      if (/\|\s*$/.test(this.#text)) throw new Malformed('A filter is missing its name.')
+      // Looked at once: one tag may hold many values.
+      this.#endsInPipe ??= this.#text.trimEnd().endsWith('|')
+      if (this.#endsInPipe) throw new Malformed('A filter is missing its name.')
       return { input: operation(token.initial.postfix), filters }
     })
   }
@@ -163,6 +168,7 @@ export function shortened(text: string): string {
 const BETWEEN_WORDS = /[\s.,:|([<>=!]/
 
 function checkSize(text: string): void {
+  if (text.length > MAX_LENGTH) throw new Malformed('The expression is too long.')
   let depth = 0
   let words = 0
   let isWord = false

@@ -3,9 +3,9 @@
 import { parsingHtml } from '../../tree/html.ts'
 import { type DocumentNode, type ElementNode, isElement, type ParentNode } from '../../tree/nodes.ts'
 import type { Steps } from '../../tree/steps.ts'
-import { lineAt } from './error.ts'
+import { Lines } from './error.ts'
 import { type MarkupContext, MarkupScanner, type ScannedAttribute, type ScannedTag } from './markup.ts'
-import { nextDelimiter, spanAt } from './spans.ts'
+import { Spans } from './spans.ts'
 
 export interface TemplateHost {
   /** The host in the tree that hosts were looked for in; that tree holds filler in place of Liquid and is not for serving. */
@@ -55,13 +55,14 @@ export function* findingHosts(text: string, search: HostSearch): Steps<TemplateH
   if (!scan.candidates) return []
   const root = yield* (search.parse ?? parsingHtml)(scan.masked())
   const hosts: TemplateHost[] = []
+  const lines = new Lines(text)
   for (const element of outermost(root, search.isHost)) {
     const place = element.sourceCodeLocation
     if (!place?.startTag) continue
     const start = place.startTag.endOffset
     const empty = element.tagName.includes(':') && text[start - 2] === '/'
     const end = empty ? start : Math.max(start, place.endTag?.startOffset ?? place.endOffset)
-    hosts.push(hostAt(text, element, start, end, 'html'))
+    hosts.push(hostAt(text, lines, element, start, end, 'html'))
   }
   return hosts
 }
@@ -80,10 +81,17 @@ export function withoutSources(text: string, hosts: readonly TemplateHost[]): st
   return result + text.slice(from)
 }
 
-function hostAt(text: string, element: ElementNode, start: number, end: number, kind: 'html' | 'xml'): TemplateHost {
+function hostAt(
+  text: string,
+  lines: Lines,
+  element: ElementNode,
+  start: number,
+  end: number,
+  kind: 'html' | 'xml',
+): TemplateHost {
   const foreign = kind === 'html' && element.namespaceURI !== 'http://www.w3.org/1999/xhtml'
   const context: MarkupContext = { kind, element: element.tagName, foreign }
-  return { element, start, end, source: text.slice(start, end), line: lineAt(text, start), context }
+  return { element, start, end, source: text.slice(start, end), line: lines.at(start), context }
 }
 
 function outermost(root: ParentNode, isHost: (element: ElementNode) => boolean): ElementNode[] {
@@ -115,6 +123,7 @@ function outermost(root: ParentNode, isHost: (element: ElementNode) => boolean):
 class HostScan {
   candidates = 0
   readonly #text: string
+  readonly #spans: Spans
   readonly #scanner: MarkupScanner
   readonly #onTag: ((tag: ScannedTag) => boolean) | undefined
   readonly #masks: { start: number; end: number; filler: string }[] = []
@@ -129,6 +138,7 @@ class HostScan {
    */
   constructor(text: string, context: MarkupContext, onTag?: (tag: ScannedTag) => boolean) {
     this.#text = text
+    this.#spans = new Spans(text)
     this.#scanner = new MarkupScanner(context)
     this.#onTag = onTag
   }
@@ -153,8 +163,8 @@ class HostScan {
 
   /** Literal text up to the next span, and the span; false when no span follows that ends. */
   #readSource(): boolean {
-    const open = nextDelimiter(this.#text, this.#at)
-    const span = open === -1 ? undefined : spanAt(this.#text, open)
+    const open = this.#spans.nextDelimiter(this.#at)
+    const span = open === -1 ? undefined : this.#spans.at(open)
     if (!span) return false
     this.#read(span.start)
     // The candidate has ended before the span.
@@ -217,13 +227,14 @@ class HostScan {
 /** XML nests strictly, so tags alone tell where a host ends, also when only the rendered text is well formed. */
 function* findingXmlHosts(text: string, isHost: (element: ElementNode) => boolean): Steps<TemplateHost[]> {
   const hosts: TemplateHost[] = []
+  const lines = new Lines(text)
   let open: ElementNode | undefined
   let host: { element: ElementNode; start: number } | undefined
   const scan = new HostScan(text, { kind: 'xml' }, tag => {
     if (host) {
       // Only the end tag of the host comes here; another one may follow it at once.
       const end = text.lastIndexOf('</', tag.end - 1)
-      hosts.push(hostAt(text, host.element, host.start, end, 'xml'))
+      hosts.push(hostAt(text, lines, host.element, host.start, end, 'xml'))
       host = undefined
       return true
     }
@@ -234,7 +245,7 @@ function* findingXmlHosts(text: string, isHost: (element: ElementNode) => boolea
     }
     const element = scannedElement(text, tag, open)
     if (isHost(element)) {
-      if (tag.selfClosing) hosts.push(hostAt(text, element, tag.end, tag.end, 'xml'))
+      if (tag.selfClosing) hosts.push(hostAt(text, lines, element, tag.end, tag.end, 'xml'))
       else {
         host = { element, start: tag.end }
         scan.enter(tag.name)

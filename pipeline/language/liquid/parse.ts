@@ -1,19 +1,19 @@
 /** From source to template: blocks and tags (LIQ-24), and the place of each output (LIQ-35). */
 
 import type { Steps } from '../../tree/steps.ts'
-import { lineAt, TemplateError } from './error.ts'
+import { Lines, TemplateError } from './error.ts'
 import type { OutputPlace } from './escape.ts'
 import { ExpressionReader, Malformed, shortened } from './expression.ts'
 import { type MarkupContext, MarkupScanner } from './markup.ts'
 import { decoded } from './references.ts'
-import { isBlank, nextDelimiter, type Span, spanAt } from './spans.ts'
+import { isBlank, type Span, Spans } from './spans.ts'
 import { closeBlock, divideBlock, isDivider, isOpening, openBlock, plainTag } from './tags.ts'
 import type { Node, Template } from './template.ts'
 
 /** Blocks inside blocks; rendering recurses into them. */
 const MAX_BLOCKS = 100
 
-/** Spans that are read in one step. */
+/** Spans, and lines of `liquid` tags, that are read in one step. */
 const PER_STEP = 500
 
 /** A block that is not closed yet. */
@@ -31,6 +31,18 @@ export interface OpenBlock {
   fingerprint: string
 }
 
+/** A `liquid` tag whose lines are being read. */
+interface LineList {
+  lines: readonly string[]
+  next: number
+  place: OutputPlace
+  /** Blocks that were open before it. */
+  depth: number
+  line: number
+  /** The block without tags that is open: `comment` or `raw`. */
+  ignored: 'comment' | 'raw' | undefined
+}
+
 export interface Parsing {
   line: number
   place: OutputPlace
@@ -44,21 +56,24 @@ export interface Parsing {
  */
 export function* parsing(source: string, context: MarkupContext): Steps<Template> {
   const parser = new Parser(source, context)
-  let spans = 0
-  while (parser.next()) if (++spans % PER_STEP === 0) yield
+  let count = 0
+  while (parser.next()) if (++count % PER_STEP === 0) yield
   return { nodes: parser.end() }
 }
 
 class Parser {
   readonly #source: string
+  readonly #spans: Spans
   readonly #scanner: MarkupScanner
   readonly #xml: boolean
   readonly #root: Node[] = []
   readonly #blocks: OpenBlock[] = []
+  /** The `liquid` tags that are being read, the innermost last. */
+  readonly #lists: LineList[] = []
   #at = 0
   #trim = false
+  readonly #lines: Lines
   #line = 1
-  #lineAt = 0
   /** An unquoted value began with a span. */
   #valueOpen = false
   /** Branches leave markup in different states: where an output stands is not certain. */
@@ -66,18 +81,25 @@ class Parser {
 
   constructor(source: string, context: MarkupContext) {
     this.#source = source
+    this.#spans = new Spans(source)
+    this.#lines = new Lines(source)
     this.#scanner = new MarkupScanner(context)
     this.#xml = context.kind === 'xml'
   }
 
-  /** Reads text and the span behind it; false at the end. */
+  /** Reads text and the span behind it, or a line of a `liquid` tag; false at the end. */
   next(): boolean {
-    const open = nextDelimiter(this.#source, this.#at)
+    const list = this.#lists.at(-1)
+    if (list) {
+      this.#nextLine(list)
+      return true
+    }
+    const open = this.#spans.nextDelimiter(this.#at)
     if (open === -1) {
       this.#literal(this.#at, this.#source.length, false)
       return false
     }
-    const span = spanAt(this.#source, open)
+    const span = this.#spans.at(open)
     if (!span) {
       this.#goTo(open)
       throw this.#error(`${shortened(this.#source.slice(open, open + 40))} is not closed.`)
@@ -97,8 +119,7 @@ class Parser {
   }
 
   #goTo(offset: number): void {
-    this.#line += lineAt(this.#source.slice(this.#lineAt, offset), offset - this.#lineAt) - 1
-    this.#lineAt = offset
+    this.#line = this.#lines.at(offset)
   }
 
   #literal(from: number, to: number, trimEnd: boolean): void {
@@ -146,33 +167,49 @@ class Parser {
 
   #tag(text: string, place: OutputPlace): void {
     if (text.startsWith('#')) {
-      if (/\n\s*[^#\s]/.test(text)) throw this.#error('Every line of an inline comment begins with #.')
+      if (/\n[^\S\n]*[^#\s]/.test(text)) throw this.#error('Every line of an inline comment begins with #.')
       return
     }
     const name = /^[\w-]+\??/.exec(text)?.[0] ?? ''
     const rest = text.slice(name.length)
-    if (name === 'liquid') this.#lines(rest, place)
+    if (name === 'liquid') this.#openList(rest, place)
     else this.#statement(name, rest, place)
   }
 
   /** Each line of a `liquid` tag is a tag; its blocks are closed inside it. */
-  #lines(text: string, place: OutputPlace): void {
-    const depth = this.#blocks.length
-    const first = this.#line
-    let ignored: string | undefined
-    for (const [index, written] of text.split('\n').entries()) {
-      this.#line = first + index
-      const line = written.trim()
-      if (ignored !== undefined) {
-        if (line === `end${ignored}`) ignored = undefined
-      } else if (line === 'comment' || line === 'raw') ignored = line
-      else if (line !== '') this.#tag(line, place)
-      if (this.#blocks.length < depth) throw this.#error('A liquid tag closes a block that it does not open.')
+  #openList(text: string, place: OutputPlace): void {
+    if (this.#lists.length >= MAX_BLOCKS) throw this.#error('Tags are nested too deeply.')
+    this.#lists.push({
+      lines: text.split('\n'),
+      next: 0,
+      place,
+      depth: this.#blocks.length,
+      line: this.#line,
+      ignored: undefined,
+    })
+  }
+
+  #nextLine(list: LineList): void {
+    const written = list.lines[list.next]
+    if (written === undefined) {
+      this.#closeList(list)
+      return
     }
-    this.#line = first
+    this.#line = list.line + list.next++
+    const line = written.trim()
+    if (list.ignored !== undefined) {
+      if (line === `end${list.ignored}`) list.ignored = undefined
+    } else if (line === 'comment' || line === 'raw') list.ignored = line
+    else if (line !== '') this.#tag(line, list.place)
+    if (this.#blocks.length < list.depth) throw this.#error('A liquid tag closes a block that it does not open.')
+  }
+
+  #closeList({ line, ignored, depth }: LineList): void {
+    this.#line = line
     if (ignored !== undefined) throw this.#error(`The block ${ignored} is not closed.`)
     const block = this.#blocks[depth]
     if (block) throw new TemplateError(`The block ${block.tag} is not closed.`, block.line)
+    this.#lists.pop()
   }
 
   #statement(name: string, text: string, place: OutputPlace): void {

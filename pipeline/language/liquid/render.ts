@@ -1,5 +1,6 @@
 /** Rendering: the nodes of a template, one after another. */
 
+import { textKey } from '../../tree/text-key.ts'
 import { FilterError, TemplateError } from './error.ts'
 import { escapeMarkup, inserted, insertedSafe, type OutputPlace } from './escape.ts'
 import { evaluate, evaluateFiltered, evaluating, takesTurns } from './evaluate.ts'
@@ -71,8 +72,10 @@ function* body(nodes: readonly Node[], run: Run): Work<Jump> {
 function output(value: Filtered, place: OutputPlace, run: Run): Promise<unknown> | undefined {
   try {
     const result = evaluateFiltered(value, run)
-    if ((typeof result === 'string' && result.length > PIECE) || isHash(plain(result))) return Promise.resolve()
-    print(result, place, run)
+    if (isHash(plain(result))) return Promise.resolve()
+    const text = textOf(result, run)
+    if (text.length > PIECE) return Promise.resolve()
+    print(text, result, place, run)
   } catch (error) {
     if (error instanceof Pending) return error.promise
     degrade(error, place, run)
@@ -84,34 +87,37 @@ function* slowOutput(value: Filtered, place: OutputPlace, run: Run): Work<void> 
   try {
     const result = yield* evaluating(value, run)
     const bare = plain(result)
-    if (isHash(bare)) yield* printing(yield* writingJson(bare, 0, run), place, run)
-    else if (typeof result === 'string' && result.length > PIECE) yield* printing(result, place, run)
-    else run.print(yield* ready(() => written(result, place, run)))
+    const text = isHash(bare) ? yield* writingJson(bare, 0, run) : yield* ready(() => textOf(result, run))
+    yield* printing(text, result, place, run)
   } catch (error) {
     degrade(error, place, run)
   }
 }
 
-/** Prints a long text piece by piece: each is escaped for what stands before it. */
-function* printing(text: string, place: OutputPlace, run: Run): Work<void> {
+/** Prints the text of a value piece by piece: each is escaped for what stands before it. */
+function* printing(text: string, of: LiquidValue, place: OutputPlace, run: Run): Work<void> {
+  if (text.length <= PIECE) {
+    print(text, of, place, run)
+    return
+  }
   let start = 0
   while (start < text.length) {
     let end = Math.min(text.length, start + PIECE)
     if (/[\ud800-\udbff]/.test(text[end - 1] ?? '')) end--
-    print(text.slice(start, end), place, run)
+    print(text.slice(start, end), of, place, run)
     start = end
     yield undefined
   }
 }
 
-function print(value: LiquidValue, place: OutputPlace, run: Run): void {
-  run.print(written(value, place, run))
+function textOf(value: LiquidValue, run: Run): string {
+  return value instanceof Safe ? value.text : run.text(value)
 }
 
-function written(value: LiquidValue, place: OutputPlace, run: Run): string {
-  return value instanceof Safe
-    ? insertedSafe(value, place, run.out.tail)
-    : inserted(run.text(value), place, run.out.tail)
+/** Prints the text of a value, or a piece of it. */
+function print(text: string, of: LiquidValue, place: OutputPlace, run: Run): void {
+  const { tail } = run.out
+  run.print(of instanceof Safe ? insertedSafe(text, of.trust, place, tail) : inserted(text, place, tail))
 }
 
 /** An expression that cannot be evaluated says so where a reader sees it, and nowhere else (LIQ-60). */
@@ -130,7 +136,11 @@ function* tag(node: Exclude<Node, { kind: 'text' | 'output' }>, run: Run): Work<
   switch (node.kind) {
     case 'if':
       for (const { test, negated, body: branch } of node.branches) {
-        if (test && isTruthy(yield* decided(test, run)) === negated) continue
+        if (test) {
+          run.step()
+          if (run.isDue()) yield undefined
+          if (isTruthy(yield* decided(test, run)) === negated) continue
+        }
         return yield* body(branch, run)
       }
       return undefined
@@ -138,7 +148,12 @@ function* tag(node: Exclude<Node, { kind: 'text' | 'output' }>, run: Run): Work<
       const subject = yield* decided(node.subject, run)
       for (const { values, body: branch } of node.whens) {
         let met = values === undefined
-        for (const value of values ?? []) met ||= compareValues('==', subject, yield* evaluated(value, run), run)
+        for (const value of values ?? []) {
+          if (met) break
+          run.step()
+          if (run.isDue()) yield undefined
+          met = compareValues('==', subject, yield* evaluated(value, run), run)
+        }
         if (met) return yield* body(branch, run)
       }
       return undefined
@@ -160,7 +175,7 @@ function* tag(node: Exclude<Node, { kind: 'text' | 'output' }>, run: Run): Work<
     case 'count': {
       const before = run.counters.get(node.name) ?? 0n
       run.counters.set(node.name, before + node.by)
-      print(node.by === 1n ? before : before - 1n, node.place, run)
+      print(String(node.by === 1n ? before : before - 1n), null, node.place, run)
       return undefined
     }
     default:
@@ -206,7 +221,8 @@ function* capture(node: Extract<Node, { kind: 'capture' }>, run: Run): Work<Jump
 function* cycle(node: Extract<Node, { kind: 'cycle' }>, run: Run): Work<Jump> {
   const { name, values, place } = node
   const group = name ? run.text(yield* ready(() => evaluate(name, run))) : ''
-  const key = `${group}:${name ? '' : node.group}`
+  run.passOver(group.length)
+  const key = `${textKey(group)}:${name ? '' : node.group}`
   const index = run.cycles.get(key) ?? 0
   run.cycles.set(key, (index + 1) % values.length)
   const value = values[index % values.length]

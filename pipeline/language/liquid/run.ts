@@ -2,9 +2,8 @@
 
 import { itemsWithin } from '../../tree/microdata.ts'
 import { modelValue } from '../../tree/microdata-value.ts'
-import { attribute, type ElementNode } from '../../tree/nodes.ts'
+import { attribute, type ElementNode, isElement, isText } from '../../tree/nodes.ts'
 import { normalized } from '../../tree/selector/normal-text.ts'
-import { textContent } from '../../tree/serialize.ts'
 import type { Allowance } from '../allowance.ts'
 import { ElementValue, LazyDictionary } from '../values.ts'
 import { FilterError } from './error.ts'
@@ -21,6 +20,9 @@ const MAX_NESTING = 100
 
 /** Steps after which others may get their turn: a few milliseconds. */
 const STEPS_PER_TURN = 10_000
+
+/** UTF-16 code units of a text that are gone through for a step. */
+const PASSED_PER_STEP = 128
 
 /** Steps of hashes in a text that is made without a pause: some 20 milliseconds, in which nobody else has a turn. */
 const MOST_AT_ONCE = 50_000
@@ -80,6 +82,11 @@ export class Run {
     return true
   }
 
+  /** Takes the steps for going through a text, none for a short one. */
+  passOver(length: number): void {
+    if (length >= PASSED_PER_STEP) this.allowance.step(Math.floor(length / PASSED_PER_STEP))
+  }
+
   /** Counts a text that was built. */
   built(text: string): string {
     this.allowance.take(text.length * 2)
@@ -135,7 +142,13 @@ export class Run {
       if (value.size === 0n) return null
       return name === 'first' ? value.first : name === 'last' ? value.last : null
     }
-    return typeof value === 'string' && name === 'size' ? BigInt(characterCount(value)) : null
+    return typeof value === 'string' && name === 'size' ? this.sizeOf(value) : null
+  }
+
+  /** Characters of a text (LIQ-38). */
+  sizeOf(text: string): bigint {
+    this.passOver(text.length)
+    return BigInt(characterCount(text))
   }
 
   /** Names of an item's properties, each once, in order. */
@@ -174,9 +187,26 @@ export class Run {
       }
       return text
     }
-    if (bare instanceof ElementValue) return this.built(normalized(textContent(bare.node)))
+    if (bare instanceof ElementValue) return this.#elementText(bare)
     if (bare instanceof Range) return `${bare.first}..${bare.last}`
     return isHash(bare) ? this.#hashText(bare) : ''
+  }
+
+  #elementText({ node }: ElementValue): string {
+    let nodes = 0
+    const read = (parent: ElementNode): string => {
+      let text = ''
+      nodes += parent.childNodes.length
+      for (const child of parent.childNodes) {
+        if (isText(child)) text += child.value
+        else if (isElement(child)) text += read(child)
+      }
+      return text
+    }
+    const text = read(node)
+    this.step(nodes >> 3)
+    this.passOver(text.length)
+    return this.built(normalized(text))
   }
 
   #hashText(hash: Parameters<typeof hashKeys>[0]): string {

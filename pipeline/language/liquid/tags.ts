@@ -94,10 +94,10 @@ export function divideBlock(name: string, reader: ExpressionReader, { blocks, li
   }
   if (node.kind === 'if' && name !== 'when') {
     const branch = name === 'else' ? {} : { test: { value: reader.whole(), line } }
-    block.node = { ...node, branches: [...node.branches, { ...branch, negated: false, body }] }
+    node.branches.push({ ...branch, negated: false, body })
   } else if (node.kind === 'case' && name !== 'elsif') {
     const when: When = name === 'else' ? { body } : { values: valuesOf(reader, line), body }
-    block.node = { ...node, whens: [...node.whens, when] }
+    node.whens.push(when)
   } else if (node.kind === 'for' && name === 'else') {
     block.node = { ...node, loop: { ...node.loop, otherwise: body } }
   } else throw new Malformed(`${name} does not belong in ${block.tag}.`)

@@ -48,8 +48,8 @@ export type Node =
       endsValue: boolean
     }
   | { kind: 'output'; value: Filtered; place: OutputPlace }
-  | { kind: 'if'; branches: readonly Branch[] }
-  | { kind: 'case'; subject: Located<Filtered>; whens: readonly When[] }
+  | { kind: 'if'; branches: Branch[] }
+  | { kind: 'case'; subject: Located<Filtered>; whens: When[] }
   | { kind: 'for'; loop: Loop }
   | { kind: 'tablerow'; loop: Loop }
   | { kind: 'cycle'; group: string; name: Expression | undefined; values: readonly Filtered[]; place: OutputPlace }

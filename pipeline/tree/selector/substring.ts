@@ -18,6 +18,8 @@ export function finder(pattern: string): (text: string) => boolean {
   let borders: Uint32Array | undefined
   return text => {
     if (text.length <= SHORT.text) return text.includes(pattern)
+    // A long pattern is not gone through for a short text.
+    if (pattern.length > text.length) return false
     borders ??= bordersOf(pattern)
     let matched = 0
     for (let at = 0; at < text.length; at++) {
@@ -46,6 +48,7 @@ export function occurrences(pattern: string, text: string): number[] {
 
 /** @param found is told of each place; the search ends where it says `true` */
 function* eachOccurrence(pattern: string, text: string, found: (at: number) => unknown): Steps<void> {
+  if (pattern.length > text.length) return
   const borders = yield* makingBorders(pattern)
   let matched = 0
   for (let at = 0; at < text.length; at++) {

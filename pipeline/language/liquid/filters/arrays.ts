@@ -10,19 +10,19 @@ import { ready, type Work } from '../work.ts'
 import {
   countArgument,
   type FilterCall,
-  type Filters,
   fail,
   inputList,
   listOf,
   numberOf,
   PER_TURN,
   required,
+  scanned,
   textArgument,
   type WorkFilters,
 } from './call.ts'
 import { sorting } from './sort.ts'
 
-export const LIST_FILTERS: Filters = {
+export const ARRAY_FILTERS: WorkFilters = {
   first(call) {
     return end(
       call,
@@ -37,30 +37,30 @@ export const LIST_FILTERS: Filters = {
       text => [...text.slice(-2)].at(-1),
     )
   },
-  reverse(call) {
-    return copied(call, inputList(call)).reverse()
+  *reverse(call) {
+    return (yield* copied(call)).reverse()
   },
-  concat(call) {
-    const list = inputList(call)
-    const other = listOf(required(call, 0), call.run)
+  *concat(call) {
+    const list = yield* inputList(call)
+    const other = yield* listOf(required(call, 0), call.run)
     count(call, list.length + other.length)
     return [...list, ...other]
   },
-  push(call) {
-    return [...copied(call, inputList(call)), required(call, 0)]
+  *push(call) {
+    return [...(yield* copied(call)), required(call, 0)]
   },
-  unshift(call) {
-    return [required(call, 0), ...copied(call, inputList(call))]
+  *unshift(call) {
+    return [required(call, 0), ...(yield* copied(call))]
   },
-  pop(call) {
-    return copied(call, inputList(call)).slice(0, -1)
+  *pop(call) {
+    return (yield* copied(call)).slice(0, -1)
   },
-  shift(call) {
-    return copied(call, inputList(call)).slice(1)
+  *shift(call) {
+    return (yield* copied(call)).slice(1)
   },
-  sample(call) {
+  *sample(call) {
     call.run.allowance.readFleeting()
-    const list = copied(call, inputList(call))
+    const list = yield* copied(call)
     const many = call.args.length > 0
     const most = Math.min(countArgument(call, 0, 1), list.length)
     const chosen: LiquidValue[] = []
@@ -68,16 +68,14 @@ export const LIST_FILTERS: Filters = {
       const at = i + randomInt(list.length - i)
       chosen.push(list[at] ?? null)
       list[at] = list[i] ?? null
+      yield* turn(call, chosen)
     }
     return many ? chosen : (chosen[0] ?? null)
   },
-}
-
-export const ARRAY_FILTERS: WorkFilters = {
   *compact(call) {
     const field = optionalField(call)
     const kept: LiquidValue[] = []
-    for (const value of visited(call)) {
+    for (const value of yield* visited(call)) {
       const looked = field === undefined ? value : yield* fieldOf(value, field, call.run)
       if (plain(looked) !== null) kept.push(value)
       yield* turn(call, kept)
@@ -88,10 +86,10 @@ export const ARRAY_FILTERS: WorkFilters = {
     const field = optionalField(call)
     const seen = new Set<unknown>()
     const kept: LiquidValue[] = []
-    for (const value of visited(call)) {
+    for (const value of yield* visited(call)) {
       const looked = plain(field === undefined ? value : yield* fieldOf(value, field, call.run))
       // Types differ: "1", 1 and 1.0 are three values.
-      const key = keyOf(looked)
+      const key = keyOf(looked, call.run)
       if (!seen.has(key)) {
         seen.add(key)
         kept.push(value)
@@ -103,7 +101,7 @@ export const ARRAY_FILTERS: WorkFilters = {
   *join(call) {
     const separator = textArgument(call, 0, ' ')
     const pieces: string[] = []
-    for (const value of visited(call)) {
+    for (const value of yield* visited(call)) {
       const piece = yield* ready(() => call.run.text(value))
       call.run.allowance.take((piece.length + separator.length) * 2)
       pieces.push(piece)
@@ -117,14 +115,14 @@ export const ARRAY_FILTERS: WorkFilters = {
   *sort_natural(call) {
     const key = (value: LiquidValue) => {
       const bare = plain(firstValue(value))
-      return bare === null ? null : call.run.text(bare).toLowerCase()
+      return bare === null ? null : lowerCase(bare, call.run)
     }
     return yield* sorting(call, yield* keyed(call, key), value => (value === null ? 4 : 0), ascending(call.run))
   },
   *map(call) {
     const field = textArgument(call, 0)
     const values: LiquidValue[] = []
-    for (const value of visited(call)) {
+    for (const value of yield* visited(call)) {
       values.push(yield* fieldOf(value, field, call.run))
       yield* turn(call, values)
     }
@@ -145,8 +143,8 @@ export const ARRAY_FILTERS: WorkFilters = {
   *group_by(call) {
     const field = textArgument(call, 0)
     const groups = new Groups()
-    for (const value of visited(call)) {
-      groups.add(firstValue(yield* fieldOf(value, field, call.run)), value)
+    for (const value of yield* visited(call)) {
+      groups.add(firstValue(yield* fieldOf(value, field, call.run)), value, call.run)
       yield* turn(call, groups.list)
     }
     return groups.list
@@ -156,12 +154,12 @@ export const ARRAY_FILTERS: WorkFilters = {
     let whole = 0n
     let part = 0
     let visits = 0
-    for (const value of visited(call)) {
+    for (const value of yield* visited(call)) {
       const looked = firstValue(field === undefined ? value : yield* fieldOf(value, field, call.run))
       const number = numberOf(looked)
       if (typeof number === 'bigint') whole += number
       else part += number
-      if (++visits % PER_TURN === 0) yield undefined
+      if (++visits % PER_TURN === 0 || call.run.isDue()) yield undefined
     }
     if (part === 0) return whole
     const total = Number(whole) + part
@@ -191,9 +189,9 @@ export class Groups {
   readonly list: Map<string, LiquidValue>[] = []
   readonly #items = new Map<unknown, LiquidValue[]>()
 
-  add(name: LiquidValue, value: LiquidValue): void {
+  add(name: LiquidValue, value: LiquidValue, run: Run): void {
     const bare = plain(name)
-    const key = keyOf(bare)
+    const key = keyOf(bare, run)
     const items = this.#items.get(key)
     if (items) items.push(value)
     else {
@@ -210,14 +208,15 @@ export class Groups {
 }
 
 /** What stands for a value in a set or map. */
-function keyOf(value: LiquidValue): unknown {
+function keyOf(value: LiquidValue, run: Run): unknown {
   if (value instanceof ElementValue) return value.node
+  if (typeof value === 'string') run.passOver(value.length)
   return typeof value === 'string' ? textKey(value) : value
 }
 
 /** The elements of the input; every one counts before it is visited. */
-export function visited(call: FilterCall): readonly LiquidValue[] {
-  const list = inputList(call)
+export function* visited(call: FilterCall): Work<readonly LiquidValue[]> {
+  const list = yield* inputList(call)
   count(call, list.length)
   return list
 }
@@ -227,7 +226,8 @@ function count(call: FilterCall, elements: number): void {
   call.run.allowance.take(elements * 8)
 }
 
-function copied(call: FilterCall, list: readonly LiquidValue[]): LiquidValue[] {
+function* copied(call: FilterCall): Work<LiquidValue[]> {
+  const list = yield* inputList(call)
   count(call, list.length)
   return [...list]
 }
@@ -235,21 +235,21 @@ function copied(call: FilterCall, list: readonly LiquidValue[]): LiquidValue[] {
 const visits = new WeakMap<object, number>()
 
 /** Lets others have a turn now and then; `of` is what counts the visits. */
-function* turn(_: FilterCall, of: object): Work<void> {
+export function* turn({ run }: FilterCall, of: object): Work<void> {
   const number = (visits.get(of) ?? 0) + 1
   visits.set(of, number)
-  if (number % PER_TURN === 0) yield undefined
+  if (number % PER_TURN === 0 || run.isDue()) yield undefined
 }
 
-function end(
+function* end(
   call: FilterCall,
   ofList: (list: readonly LiquidValue[]) => LiquidValue | undefined,
   ofText: (text: string) => string | undefined,
-): LiquidValue {
+): Work<LiquidValue> {
   const bare = plain(call.input)
   if (typeof bare === 'string') return ofText(bare) ?? ''
   if (bare instanceof Range) return call.run.member(bare, call.name)
-  return ofList(inputList(call)) ?? null
+  return ofList(yield* inputList(call)) ?? null
 }
 
 function optionalField(call: FilterCall): string | undefined {
@@ -262,12 +262,19 @@ function* keyed(
 ): Work<{ key: LiquidValue; value: LiquidValue }[]> {
   const field = optionalField(call)
   const pairs: { key: LiquidValue; value: LiquidValue }[] = []
-  for (const value of visited(call)) {
+  for (const value of yield* visited(call)) {
     const looked = field === undefined ? value : yield* fieldOf(value, field, call.run)
     pairs.push({ key: yield* ready(() => key(looked)), value })
     yield* turn(call, pairs)
   }
   return pairs
+}
+
+/** The list may hold one long text many times: each lower-case copy counts. */
+function lowerCase(value: LiquidValue, run: Run): string {
+  const text = scanned(run.text(value), run)
+  const lower = text.toLowerCase()
+  return lower === text ? text : run.built(lower)
 }
 
 /** Numbers and numeric texts are sorted as numbers; the number is read once. */
@@ -295,7 +302,7 @@ function ascending(run: Run): (a: LiquidValue, b: LiquidValue) => number {
 function* filtered(call: FilterCall, wanted: boolean): Work<LiquidValue> {
   const field = textArgument(call, 0)
   const kept: LiquidValue[] = []
-  const list = visited(call)
+  const list = yield* visited(call)
   let number = 0
   for (const value of list) {
     if ((yield* matches(call, field, value)) === wanted) kept.push(value)
@@ -307,7 +314,7 @@ function* filtered(call: FilterCall, wanted: boolean): Work<LiquidValue> {
 function* firstMatch(call: FilterCall): Work<{ value: LiquidValue; index: number } | undefined> {
   const field = textArgument(call, 0)
   let index = 0
-  for (const value of visited(call)) {
+  for (const value of yield* visited(call)) {
     if (yield* matches(call, field, value)) return { value, index }
     if (++index % PER_TURN === 0 || call.run.isDue()) yield undefined
   }

@@ -41,11 +41,18 @@ const MAX_SCANNED = 512 * 1024
  * @throws AllowanceSpent when it is too long for one turn
  */
 export function scannedText(call: FilterCall): string {
-  const text = inputText(call)
-  const { allowance } = call.run
+  return scanned(inputText(call), call.run)
+}
+
+/**
+ * A text that is gone through character by character.
+ *
+ * @throws AllowanceSpent when it is too long for one turn
+ */
+export function scanned(text: string, { allowance }: Run): string {
   if (text.length > MAX_SCANNED) allowance.take(allowance.memoryLeft + 1)
-  // A step for what the loop of a filter does with a line of text.
-  call.run.step(1 + (text.length >> 7))
+  // A step for what a loop does with a line of text.
+  allowance.step(1 + (text.length >> 7))
   return text
 }
 
@@ -79,11 +86,11 @@ export function countArgument(call: FilterCall, index: number, otherwise?: numbe
 }
 
 /** The input as an array (LIQ-37); what is made for it counts. */
-export function inputList({ run, input }: FilterCall): readonly LiquidValue[] {
+export function inputList({ run, input }: FilterCall): Work<readonly LiquidValue[]> {
   return listOf(input, run)
 }
 
-export function listOf(value: LiquidValue, run: Run): readonly LiquidValue[] {
+export function* listOf(value: LiquidValue, run: Run): Work<readonly LiquidValue[]> {
   const bare = plain(value)
   if (bare === null) return []
   if (isList(bare)) return bare
@@ -91,5 +98,10 @@ export function listOf(value: LiquidValue, run: Run): readonly LiquidValue[] {
   if (bare.size > BigInt(Number.MAX_SAFE_INTEGER)) run.allowance.take(Number.POSITIVE_INFINITY)
   run.allowance.take(Number(bare.size) * 16)
   run.step(Number(bare.size))
-  return [...numbersOf(bare)]
+  const numbers: LiquidValue[] = []
+  for (const number of numbersOf(bare)) if (numbers.push(number) % NUMBERS_PER_TURN === 0) yield undefined
+  return numbers
 }
+
+/** Numbers that are made between two turns. */
+const NUMBERS_PER_TURN = 10_000

@@ -64,6 +64,7 @@ function dateOf(input: LiquidValue, call: FilterCall): Date {
     return inRange(call, Math.floor(Number(input) * 1000))
   }
   if (typeof input !== 'string') throw fail(call, 'the input is no date.')
+  call.run.passOver(input.length)
   const text = input.trim()
   const { now } = call.run.scope
   if (text === 'now') return new Date(now)

@@ -4,7 +4,7 @@ import { ExpressionReader, type Filtered, Malformed } from '../expression.ts'
 import { isTruthy, type LiquidValue, plain } from '../values.ts'
 import type { Work } from '../work.ts'
 import { firstValue, Groups, visited } from './arrays.ts'
-import { type FilterCall, fail, PER_TURN, textArgument, type WorkFilters } from './call.ts'
+import { type FilterCall, fail, PER_TURN, scanned, textArgument, type WorkFilters } from './call.ts'
 
 /** Predicates inside predicates. */
 const MAX_DEPTH = 32
@@ -55,7 +55,7 @@ export const PREDICATE_FILTERS: WorkFilters = {
   *group_by_exp(call) {
     const groups = new Groups()
     yield* each(call, (value, result) => {
-      groups.add(firstValue(result), value)
+      groups.add(firstValue(result), value, call.run)
       return true
     })
     return groups.list
@@ -72,7 +72,7 @@ function* each(
   const predicate = parsed(call, textArgument(call, 1))
   if (run.predicateDepth >= MAX_DEPTH) throw fail(call, 'predicates are nested too deeply.')
   const frame = new Map<string, LiquidValue>()
-  const list = visited(call)
+  const list = yield* visited(call)
   run.frames.push(frame)
   run.predicateDepth++
   try {
@@ -98,7 +98,9 @@ function parsed(call: FilterCall, text: string): Filtered {
   const found = known.get(text)
   if (found) return found
   try {
-    const predicate = new ExpressionReader(text).whole()
+    // Reading takes some ten times as long as looking at the text.
+    call.run.step(text.length >> 4)
+    const predicate = new ExpressionReader(scanned(text, call.run)).whole()
     if (text.length <= LONGEST_KNOWN) {
       const [oldest] = known.keys()
       if (known.size >= KNOWN && oldest !== undefined) known.delete(oldest)

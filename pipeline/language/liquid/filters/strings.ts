@@ -5,6 +5,7 @@ import { ElementValue } from '../../values.ts'
 import { escapeMarkup, escapeOnce } from '../escape.ts'
 import { characterCount } from '../run.ts'
 import { hashKeys, isHash, isList, type LiquidValue, plain, Range, Safe } from '../values.ts'
+import { turn, visited } from './arrays.ts'
 import {
   countArgument,
   type FilterCall,
@@ -15,6 +16,7 @@ import {
   required,
   scannedText,
   textArgument,
+  type WorkFilters,
 } from './call.ts'
 
 /** A filter from text to text; what it builds counts. */
@@ -64,7 +66,6 @@ export const STRING_FILTERS: Filters = {
   remove_last: text((input, call) => replaced(input, call, 'last', '')),
   append: call => call.run.built(inputText(call) + textArgument(call, 0)),
   prepend: call => call.run.built(textArgument(call, 0) + inputText(call)),
-  slice: slice,
   split: call => {
     const input = scannedText(call)
     const separator = textArgument(call, 0)
@@ -91,7 +92,7 @@ export const STRING_FILTERS: Filters = {
   }),
   size: ({ run, input }) => {
     const bare = plain(input)
-    if (typeof bare === 'string') return BigInt(characterCount(bare))
+    if (typeof bare === 'string') return run.sizeOf(bare)
     if (isList(bare)) return BigInt(bare.length)
     if (bare instanceof Range) return bare.size
     if (isHash(bare) || bare instanceof ElementValue) return run.member(bare, 'size')
@@ -114,10 +115,33 @@ export const STRING_FILTERS: Filters = {
       .replace(/[^\p{L}\p{N}]+/gu, '-')
       .replace(/^-|-$/g, ''),
   ),
-  array_to_sentence_string: call => {
-    const list = listOf(call.input, call.run)
-    call.run.step(list.length)
-    const parts = list.map(value => call.run.text(value))
+  base64_encode: text(input => Buffer.from(input.toWellFormed()).toString('base64')),
+  base64_url_safe_encode: text(input =>
+    Buffer.from(input.toWellFormed()).toString('base64').replaceAll('+', '-').replaceAll('/', '_'),
+  ),
+  base64_decode: text((input, call) => fromBase64(input, call, /^[A-Za-z\d+/]*={0,2}$/)),
+  base64_url_safe_decode: text((input, call) => fromBase64(input, call, /^[\w-]*={0,2}$/)),
+}
+
+export const STRING_WORK_FILTERS: WorkFilters = {
+  *slice(call) {
+    const bare = plain(call.input)
+    const isText = !isList(bare) && !(bare instanceof Range)
+    const whole = isText ? Array.from(scannedText(call)) : yield* listOf(bare, call.run)
+    call.run.step(1 + (whole.length >> 3))
+    const given = countArgument(call, 0)
+    const length = countArgument(call, 1, 1)
+    const start = given < 0 ? whole.length + given : given
+    const part = start < 0 || length <= 0 ? [] : whole.slice(start, start + length)
+    call.run.allowance.take(part.length * 8)
+    return isText ? part.join('') : part
+  },
+  *array_to_sentence_string(call) {
+    const parts: string[] = []
+    for (const value of yield* visited(call)) {
+      parts.push(call.run.text(value))
+      yield* turn(call, parts)
+    }
     const word = textArgument(call, 0, 'and')
     // Many parts may be one long text.
     call.run.allowance.take(parts.reduce((size, part) => size + part.length + 2, word.length) * 2)
@@ -126,12 +150,6 @@ export const STRING_FILTERS: Filters = {
     const oxford = parts.length > 1 ? ',' : ''
     return `${parts.join(', ')}${oxford} ${word} ${last}`
   },
-  base64_encode: text(input => Buffer.from(input.toWellFormed()).toString('base64')),
-  base64_url_safe_encode: text(input =>
-    Buffer.from(input.toWellFormed()).toString('base64').replaceAll('+', '-').replaceAll('/', '_'),
-  ),
-  base64_decode: text((input, call) => fromBase64(input, call, /^[A-Za-z\d+/]*={0,2}$/)),
-  base64_url_safe_decode: text((input, call) => fromBase64(input, call, /^[\w-]*={0,2}$/)),
 }
 
 function formEncoded(input: string): string {
@@ -208,18 +226,6 @@ function replaced(input: string, call: FilterCall, which: 'all' | 'first' | 'las
   }
   const at = placeOf(input, searched, which)
   return at === -1 ? input : input.slice(0, at) + replacement + input.slice(at + searched.length)
-}
-
-function slice(call: FilterCall): LiquidValue {
-  const bare = plain(call.input)
-  const whole = isList(bare) || bare instanceof Range ? listOf(bare, call.run) : Array.from(scannedText(call))
-  call.run.step(1 + (whole.length >> 3))
-  const given = countArgument(call, 0)
-  const length = countArgument(call, 1, 1)
-  const start = given < 0 ? whole.length + given : given
-  const part = start < 0 || length <= 0 ? [] : whole.slice(start, start + length)
-  call.run.allowance.take(part.length * 8)
-  return isList(bare) || bare instanceof Range ? part : part.join('')
 }
 
 function fromBase64(input: string, call: FilterCall, alphabet: RegExp): string {
