@@ -19,6 +19,7 @@ import { ChangedDocument, EditError, refusing } from './error.ts'
 import { dropsLineFeed, tagsOwed, textsWithout, writingMarkupIn, writingTexts } from './markup.ts'
 import type { Plan, Site } from './plan.ts'
 import { planningRoot, planningShell, shellName } from './root.ts'
+import { keptText } from './select.ts'
 import { contentOf, isBlank, isHtmlElement, isSelfClosed } from './shape.ts'
 import type { Tail } from './tail.ts'
 
@@ -92,7 +93,8 @@ function* planningReplacement(document: TreeDocument, tail: Tail, target: Elemen
   if (!nodes.some(isElement)) throw new EditError('no-element', 'The body has no element.')
   const site = siteOf(target, parent, nodes, spanOf(tail, target))
   const owed = tagsOwed(document, parent, parent.childNodes[site.index - 1])
-  site.texts = yield* writingTexts(document.kind, context, nodes, text, isFirst(context, site.span), owed)
+  const raw = document.kind === 'html' ? yield* keptText(context, nodes, text) : text
+  site.texts = yield* writingTexts(document.kind, context, nodes, raw, isFirst(context, site.span), owed)
   return { sites: [site], nodes, parents: [parent], local: true }
 }
 
@@ -114,7 +116,8 @@ function* planningInsertion(
   const context = placement === 'append' || placement === 'prepend' ? anchor : contextFor(parentOf(anchor))
   const nodes = yield* refusing(parsingFragment(document.kind, text, context))
   if (nodes.length === 0) throw new EditError('empty', 'The body has no content.')
-  return yield* insertion(document, tail, anchor, placement, nodes, text)
+  const raw = document.kind === 'html' ? yield* keptText(context, nodes, text) : text
+  return yield* insertion(document, tail, anchor, placement, nodes, raw)
 }
 
 function* planningMove(

@@ -3,9 +3,9 @@
  * `<frameset>` may replace the body. Documents that have such things are edited as wholes.
  */
 
-import { type ChildNode, type ElementNode, isElement, rootElement, type TreeDocument } from '../nodes.ts'
-import { NODES_PER_STEP, type Steps } from '../steps.ts'
-import { contentOf, isLiteral } from './shape.ts'
+import { isElement, rootElement, type TreeDocument } from '../nodes.ts'
+import type { Steps } from '../steps.ts'
+import { betweenTags } from './between.ts'
 
 const SHELL = /<(\/?(?:html|head|body|frameset|frame))(?=[\t\n\f\r />])/gi
 
@@ -35,49 +35,15 @@ function eachOnce(document: TreeDocument): boolean {
 }
 
 /** Looks only where tags would be tags: outside comments, scripts and attribute values. */
-function* findingBetween(document: TreeDocument): Steps<boolean> {
+function* findingBetween({ root, source }: TreeDocument): Steps<boolean> {
   const ends = new Set<string>()
-  let cursor = 0
   let stray = false
-  const pass = (to: number): void => {
-    for (const [, tag = ''] of document.source.slice(cursor, Math.max(cursor, to)).matchAll(SHELL)) {
+  yield* betweenTags(root.childNodes, source, text => {
+    for (const [, tag = ''] of text.matchAll(SHELL)) {
       const name = tag.toLowerCase()
       if (!name.startsWith('/') || ends.has(name)) stray = true
       ends.add(name)
     }
-    cursor = Math.max(cursor, to)
-  }
-  const enter = ({ sourceCodeLocation: place }: ElementNode): void => {
-    if (!place) return
-    pass(place.startOffset)
-    cursor = place.startTag?.endOffset ?? cursor
-  }
-  const leave = (element: ElementNode): void => {
-    const place = element.sourceCodeLocation
-    const end = place?.endTag
-    if (end && element.tagName !== 'body' && element.tagName !== 'html') {
-      if (!isLiteral(element)) pass(end.startOffset)
-      cursor = end.endOffset
-    } else if (place && isLiteral(element)) cursor = place.endOffset
-  }
-  const open: { nodes: readonly ChildNode[]; next: number; element?: ElementNode }[] = [
-    { nodes: document.root.childNodes, next: 0 },
-  ]
-  let seen = 0
-  for (let level = open.at(-1); level; level = open.at(-1)) {
-    const node = level.nodes[level.next++]
-    if (++seen % NODES_PER_STEP === 0) yield
-    if (!node) {
-      open.pop()
-      if (level.element) leave(level.element)
-    } else if (isElement(node)) {
-      enter(node)
-      open.push({ nodes: isLiteral(node) ? [] : contentOf(node).childNodes, next: 0, element: node })
-    } else if (node.nodeName !== '#text' && node.sourceCodeLocation) {
-      pass(node.sourceCodeLocation.startOffset)
-      cursor = node.sourceCodeLocation.endOffset
-    }
-  }
-  pass(document.source.length)
+  })
   return stray
 }

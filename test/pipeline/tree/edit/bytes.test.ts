@@ -90,6 +90,17 @@ const SPLICED: Case[] = [
   // templates, foreign content
   ['append template <tr><td>x</td>', '<template></template>', '<template><tr><td>x</td></template>'],
   ['append template <td>y</td>', '<template><td>x</td></template>', '<template><td>x</td><td>y</td></template>'],
+  [
+    'append div <select><option selected>a<option>b</select>',
+    '<div></div>',
+    '<div><select><option selected>a<option>b</select></div>',
+  ],
+  [
+    'append div <select><script>"<b>"</script><!--<b>--></select>',
+    '<div></div>',
+    '<div><select><script>"<b>"</script><!--<b>--></select></div>',
+  ],
+  ['append select <option title=x>y', '<select></select>', '<select><option title=x>y</select>'],
   ['append g <path/>', '<svg><g id=g /></svg>', '<svg><g id=g ><path/></g></svg>'],
   ['prepend g <a/>', '<svg><G id="g"/></svg>', '<svg><G id="g"><a/></G></svg>'],
   [
@@ -149,6 +160,16 @@ describe('HTTP-24 more is written where a splice would be read otherwise', () =>
     ['normalised', 'append div y</div>', '<div>x</div>', '<div>xy</div>'],
     ['normalised', 'append div x<body lang=n>', '<div></div>', '<div>x</div>'],
     ['normalised', 'append div <script>x', '<div></div>', '<div><script>x</script></div>'],
+    // In `select`, browsers of today make elements of tags that the parser passes over.
+    ['normalised', 'append div <select><style></select>', '<div></div>', '<div><select></select></div>'],
+    ['normalised', 'append div <p><select><x-in>a</select>b', '<div></div>', '<div><p><select>a</select>b</p></div>'],
+    [
+      'normalised',
+      'append select <option title="<b>">x',
+      '<select></select>',
+      '<select><option title="&lt;b&gt;">x</option></select>',
+    ],
+    ['normalised', 'append select <hr></p>', '<select></select>', '<select><hr></select>'],
     [
       'normalised',
       'append table <tr><td>y</td></tr>',
