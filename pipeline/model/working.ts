@@ -2,7 +2,7 @@
 
 import type { Entry } from '../store/resource.ts'
 import type { SiteStore } from '../store/store.ts'
-import { inTurns, type Steps } from '../tree/steps.ts'
+import { inTurns, type Steps, TurnsBetween } from '../tree/steps.ts'
 import { listingEntries } from './entries.ts'
 import { findingItems } from './items.ts'
 import type { WrittenPlace } from './place.ts'
@@ -69,7 +69,9 @@ export class WorkingDocuments {
   /** Paths of the documents that hold an entry with one of some keys. */
   async holders(keys: readonly string[]): Promise<string[]> {
     const paths = new Set<string>()
+    const turns = new TurnsBetween()
     for (const key of keys) {
+      await turns.next()
       for (const { path } of await this.#site.store.lookup([key]))
         if (!this.#documents.has(path) && !this.#site.isGone(path)) paths.add(path)
       for (const path of this.#holders.get(key) ?? []) paths.add(path)
