@@ -14,7 +14,8 @@ import { prepareRetention } from '../housekeeping/retention.ts'
 import { GRACE, prepareSweep } from '../housekeeping/sweep.ts'
 import { prepareBody } from '../read/body.ts'
 import { connectWriter, limitPages } from '../schema.ts'
-import type { BodyPlace, WriterData, WriterMessage, WriterReply } from './messages.ts'
+import type { BodyPlace, JobResult, WriterData, WriterMessage, WriterReply } from './messages.ts'
+import { renewable } from './renewable.ts'
 import { commitWithin, type Room } from './room.ts'
 
 /** Milliseconds between two rounds of cleaning while there is traffic. */
@@ -35,25 +36,38 @@ function connect(): MessagePort {
 const port = connect()
 const { folder, eventRetention, lockWait, origin, pages, search, replies, replied }: WriterData = workerData
 
-const database = connectWriter(folder, lockWait, pages)
-const retention = prepareRetention(database, eventRetention)
-const forgetNotes = prepareForgetting(database)
-const trimLog = prepareLogTrim(database)
-const sweep = prepareSweep(database, folder)
-const writer: WriterState = {
-  database,
-  statements: prepareStatements(database),
-  copies: undefined,
-  treeEvents: undefined,
-  folder,
-  grew: retention.grew,
-  logCommit: origin === undefined ? undefined : prepareLogging(database, origin),
-  takeAway: digests => removing(() => orphans().takeAway(digests)),
+/** A connection and what is prepared on it. */
+function open() {
+  const database = connectWriter(folder, lockWait, pages)
+  const retention = prepareRetention(database, eventRetention)
+  let search: OrphanSearch | undefined
+  const orphans = () => (search ??= prepareOrphanSearch(database, folder))
+  const writer: WriterState = {
+    database,
+    statements: prepareStatements(database),
+    copies: undefined,
+    treeEvents: undefined,
+    folder,
+    grew: retention.grew,
+    logCommit: origin === undefined ? undefined : prepareLogging(database, origin),
+    takeAway: digests => removing(() => orphans().takeAway(digests)),
+  }
+  return {
+    database,
+    writer,
+    retention,
+    orphans,
+    forgetNotes: prepareForgetting(database),
+    trimLog: prepareLogTrim(database),
+    sweep: prepareSweep(database, folder),
+    readBody: prepareBody(database),
+    close: () => database.close(),
+  }
 }
+
+const connection = renewable(open)
 let lastCleaned = 0
 let closed = false
-
-const readBody = prepareBody(database)
 
 function reply(message: WriterReply, travels: ArrayBuffer[] = []): void {
   replies.postMessage(message, travels)
@@ -63,7 +77,7 @@ function reply(message: WriterReply, travels: ArrayBuffer[] = []): void {
 /** Reads a body for the main thread, which it would keep from everything else. */
 function read(place: BodyPlace, id: number): void {
   try {
-    const body = readBody(place)
+    const body = connection.current().readBody(place)
     const buffer = body instanceof Uint8Array && body.length > 0 ? body.buffer : undefined
     reply({ read: id, body }, buffer instanceof ArrayBuffer ? [buffer] : [])
   } catch (error) {
@@ -73,6 +87,7 @@ function read(place: BodyPlace, id: number): void {
 
 /** One round of cleaning in a transaction of its own. @returns true when more is waiting */
 function clean(now: number): boolean {
+  const { database, writer, retention, forgetNotes, trimLog, sweep } = connection.current()
   writer.statements.begin.run()
   try {
     const events = retention.trim(now)
@@ -94,6 +109,7 @@ function warn(message: string, error: unknown): void {
 }
 
 function housekeeping(now: number): void {
+  const { database, retention } = connection.current()
   if (now - lastCleaned < HOUSEKEEPING_EVERY && now >= lastCleaned && !retention.overdue()) return
   lastCleaned = now
   limitPages(database, pages)
@@ -104,11 +120,6 @@ function housekeeping(now: number): void {
   } catch (error) {
     warn('Old events and files could not be removed', error)
   }
-}
-
-let prepared: OrphanSearch | undefined
-function orphans(): OrphanSearch {
-  return (prepared ??= prepareOrphanSearch(database, folder))
 }
 
 /** Removes files without a row. @returns false when there are no more */
@@ -125,10 +136,15 @@ function removing(take: () => string[] | undefined): boolean {
 
 /** Goes on with the search for files without a row, in turns with what is to be committed. */
 function searchOrphans(): void {
-  if (!closed && removing(() => orphans().next())) setTimeout(searchOrphans, SEARCH_EVERY).unref()
+  if (!closed && removing(() => connection.current().orphans().next())) setTimeout(searchOrphans, SEARCH_EVERY).unref()
 }
 
-const room: Room = { folder, warn, settle: () => database.exec('PRAGMA wal_checkpoint(TRUNCATE)') }
+const settle = () => connection.current().database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+const room: Room = { folder, warn, settle }
+
+function isRefused(answer: JobResult): boolean {
+  return 'error' in answer && answer.error.reason === 'unwritable'
+}
 
 function work(first: WriterMessage): void {
   const arrived: Arrived[] = []
@@ -147,7 +163,10 @@ function work(first: WriterMessage): void {
   }
   for (let from = 0; from < arrived.length; from += GROUP) {
     const group = arrived.slice(from, from + GROUP)
-    reply({ answers: commitWithin(room, group, stuck => runGroup(writer, stuck)) })
+    const { writer } = connection.current()
+    const answers = commitWithin(room, group, stuck => runGroup(writer, stuck))
+    if (answers.some(isRefused)) connection.renew()
+    reply({ answers })
     now = Math.max(now, group.at(-1)?.job.at ?? 0)
   }
   for (const each of asked) read(each.read, each.id)
@@ -155,7 +174,7 @@ function work(first: WriterMessage): void {
   for (const bytes of buffers) bytes.transfer(0)
   if (closing) {
     closed = true
-    database.close()
+    connection.current().close()
     port.close()
     replies.close()
   } else housekeeping(now)

@@ -52,8 +52,11 @@ export interface Writer {
 
 export type Log = (level: 'warn' | 'error', message: string, details: Record<string, unknown>) => void
 
-/** Starts of the thread in a row that may fail before the store gives up. */
+/** Starts of the thread in a row that may fail before no other is tried for a while. */
 const ATTEMPTS = 3
+
+/** Milliseconds that this takes: a machine that is short of files or memory may have some again. */
+const PAUSE = 1000
 
 interface Waiting<Result> {
   resolve(result: Result): void
@@ -109,6 +112,8 @@ export function startWriter(data: WriterSettings, log: Log, isOverdue: (now: num
   let cargo: Cargo[] = []
   let lastId = 0
   let failures = 0
+  /** When the last thread failed, by the clock of `performance`. */
+  let failed = 0
   let closing: Promise<void> | undefined
   /** Contents are on their way into one buffer. */
   let packing: Promise<void> | undefined
@@ -196,6 +201,7 @@ export function startWriter(data: WriterSettings, log: Log, isOverdue: (now: num
       worker = undefined
       if (closing !== undefined && waiting.size === 0 && reading.size === 0) return
       failures++
+      failed = performance.now()
       log('error', reason, { failures, waiting: waiting.size + reading.size })
       failAll(new StoreError('failed', `${reason}; whether the change was stored is unknown`))
     })
@@ -213,6 +219,11 @@ export function startWriter(data: WriterSettings, log: Log, isOverdue: (now: num
 
   function send(jobs: WriterJob[], bytes: ArrayBuffer): void {
     busy().postMessage({ jobs, bytes } satisfies WriterMessage, [bytes])
+  }
+
+  /** Whether a thread would fail like those before. */
+  function givesUp(): boolean {
+    return worker === undefined && failures >= ATTEMPTS && performance.now() - failed < PAUSE
   }
 
   /** Not even sent: out of memory, or a value that cannot be sent. */
@@ -239,7 +250,7 @@ export function startWriter(data: WriterSettings, log: Log, isOverdue: (now: num
 
   function flush(): void {
     if (outgoing.length === 0 || packing !== undefined) return
-    if (failures >= ATTEMPTS) {
+    if (givesUp()) {
       failAll(new StoreError('failed', 'The writing thread cannot be started'))
       return
     }
@@ -294,7 +305,7 @@ export function startWriter(data: WriterSettings, log: Log, isOverdue: (now: num
     },
     read(place) {
       if (closing !== undefined) return Promise.reject(new StoreError('closed', 'The store is closed'))
-      if (failures >= ATTEMPTS) return Promise.reject(new StoreError('failed', 'The writing thread cannot be started'))
+      if (givesUp()) return Promise.reject(new StoreError('failed', 'The writing thread cannot be started'))
       return new Promise((resolve, reject) => {
         const id = ++lastId
         reading.set(id, { resolve, reject })
@@ -303,7 +314,7 @@ export function startWriter(data: WriterSettings, log: Log, isOverdue: (now: num
     },
     relax: dismiss,
     housekeeping(now) {
-      if (worker === undefined && closing === undefined && failures < ATTEMPTS && isOverdue(now)) {
+      if (worker === undefined && closing === undefined && !givesUp() && isOverdue(now)) {
         worker = start()
         isCleaning = true
       } else if (isCleaning && !isOverdue(now)) dismiss()

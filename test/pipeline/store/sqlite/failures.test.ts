@@ -13,6 +13,7 @@ import { reasonOf } from '../../../../pipeline/store/sqlite/database.ts'
 import { connectWriter, DATABASE } from '../../../../pipeline/store/sqlite/schema.ts'
 import { openSqliteStore } from '../../../../pipeline/store/sqlite/store.ts'
 import type { SiteStore } from '../../../../pipeline/store/store.ts'
+import { eventually } from '../../../support/eventually.ts'
 import { run } from '../../../support/program.ts'
 import { done, type OpenedFolder, openTemporary, put, putBlob, temporaryFolder, textAt, there } from '../fixture.ts'
 
@@ -101,16 +102,19 @@ describe('SQLite store: failures', () => {
     expect(threads).to.have.length(2)
   })
 
-  it('when the writing thread cannot be started again, commits are rejected and reads go on', async () => {
+  it('when the writing thread cannot be started again, commits are rejected and reads go on, until it can', async () => {
     const database = connectWriter(opened.folder)
-    database.exec('PRAGMA user_version = 1; DROP TABLE setting')
-    database.close()
+    const version = database.prepare<{ user_version: number }>('PRAGMA user_version').get()?.user_version
+    database.exec('PRAGMA user_version = 1; ALTER TABLE setting RENAME TO away')
     await threads[0]?.terminate()
     for (let i = 0; i < 5; i++) {
       expect(await outcome(site.commit({ changes: [put('/a', 'A')] }))).to.equal('error: failed')
     }
     expect(threads.length).to.be.lessThan(5)
     expect(await textAt(site, '/kept')).to.equal('K')
+    database.exec(`ALTER TABLE away RENAME TO setting; PRAGMA user_version = ${version}`)
+    database.close()
+    await eventually(async () => expect(await outcome(site.commit({ changes: [put('/a', 'A')] }))).to.equal('ok'))
   })
 
   it('a lock that another process keeps is an error of its own, and passes', async () => {
