@@ -4,6 +4,7 @@
  */
 
 import { type ChildNode, type ElementNode, HTML_NAMESPACE, isElement, type ParentNode } from '../nodes.ts'
+import { mayHavePrefixed } from '../prefixed-parser.ts'
 import type { Steps } from '../steps.ts'
 import { betweenTags } from './between.ts'
 
@@ -14,19 +15,23 @@ const OTHER_TAG = /<(?!\/?(?:option|optgroup|hr)[\t\n\f\r />])[a-z/!?]/i
 /**
  * What an author wrote, in steps, or undefined where it has tags in a `select` that none of its nodes came from: then the nodes
  * are written. Of what goes into a `select` that is there already, any other tag than those of options counts: there, parsers of
- * fragments and of documents differ as well.
+ * fragments and of documents differ as well. Elements with prefixes are kept, as composition shows them: who may write them is
+ * judged where they are (COMP-147).
  *
  * @param context the parent of the nodes
  * @param nodes what the text was parsed to
  */
 export function* keptText(context: ElementNode, nodes: readonly ChildNode[], text: string): Steps<string | undefined> {
-  if (standsInSelect(context)) return OTHER_TAG.test(text) ? undefined : text
+  if (standsInSelect(context)) return OTHER_TAG.test(text) && !mayHavePrefixed(text) ? undefined : text
   if (!/<select/i.test(text)) return text
-  let isKept = true
+  let passedOver = false
+  let isShown = false
   yield* betweenTags(nodes, text, (piece, within) => {
-    if (within.some(isSelect) && TAG.test(piece)) isKept = false
+    if (!within.some(isSelect)) return
+    passedOver ||= TAG.test(piece)
+    isShown ||= mayHavePrefixed(piece)
   })
-  return isKept ? text : undefined
+  return passedOver && !isShown ? undefined : text
 }
 
 function isSelect({ tagName, namespaceURI }: ElementNode): boolean {

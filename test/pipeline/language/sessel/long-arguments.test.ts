@@ -21,8 +21,8 @@ describe('Sessel: long texts', () => {
   for (const [what, program, least] of [
     ['a replacement in many places', 's.replace("a", "")', 100],
     ['a text that is split into many parts', 's.split("a").count()', 100],
-    ['a search for a long text', 's.contains("b" + s)', 20],
-    ['a long text that is replaced', 's.replace("b" + s, "c")', 20],
+    ['a search for a long text', '(s + s).contains("b" + s)', 20],
+    ['a long text that is replaced', '(s + s).replace("b" + s, "c")', 20],
   ] as const)
     it(`SES-75 ${what} is made in steps`, () => {
       expect(stepsIn(about(19, program))).to.be.at.least(least)

@@ -100,6 +100,7 @@ const SPLICED: Case[] = [
     '<div></div>',
     '<div><select><script>"<b>"</script><!--<b>--></select></div>',
   ],
+  ['append div <select><w:g><b>a</b></w:g></select>', '<div></div>', '<div><select><w:g><b>a</b></w:g></select></div>'],
   ['append select <option title=x>y', '<select></select>', '<select><option title=x>y</select>'],
   ['append g <path/>', '<svg><g id=g /></svg>', '<svg><g id=g ><path/></g></svg>'],
   ['prepend g <a/>', '<svg><G id="g"/></svg>', '<svg><G id="g"><a/></G></svg>'],
