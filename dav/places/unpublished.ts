@@ -8,6 +8,7 @@ import { LONGEST_PATH } from '../../pipeline/http/path.ts'
 import { OrderedMap } from '../../pipeline/ordered-map.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import type { Change } from '../../pipeline/store/commit.ts'
+import { StoreError } from '../../pipeline/store/errors.ts'
 import type { Property, Resource } from '../../pipeline/store/resource.ts'
 import { proveReadable } from '../../pipeline/write/collection.ts'
 import { describeChange } from '../../pipeline/write/properties.ts'
@@ -19,6 +20,9 @@ import { isRemoval } from './removals.ts'
 /** Helper files whose last use is known at most. */
 const MOST_USED = 10_000
 
+/** Milliseconds until what could not be read is read again. */
+const AGAIN = 500
+
 export class Unpublished {
   /** The part of the store that holds them. */
   readonly site: Site
@@ -28,6 +32,9 @@ export class Unpublished {
   readonly #watchers = new Set<(paths: Iterable<string>) => void>()
   /** Unix milliseconds of the last look at helper files, the longest unused first. */
   readonly #used = new OrderedMap<string, number>()
+  /** Paths of which the index does not know what is stored there. */
+  readonly #unread = new Set<string>()
+  #again: NodeJS.Timeout | undefined
 
   private constructor(site: Site, names: HelperNames) {
     this.site = site
@@ -101,9 +108,31 @@ export class Unpublished {
   async commit(changes: Change[]): Promise<Map<string, Resource | undefined> | undefined> {
     const resources = await commitUnpublished(this.site, changes)
     if (!resources) return undefined
-    for (const [path, resource] of resources) await this.#follow(path, resource)
+    try {
+      for (const [path, resource] of resources) await this.#follow(path, resource)
+    } catch (error) {
+      this.#readLater(resources.keys())
+      throw error
+    }
     this.#tell(resources.keys())
     return resources
+  }
+
+  /** What is stored at these paths is not what the index says, because it could not be read. */
+  #readLater(paths: Iterable<string>): void {
+    for (const path of paths) this.#unread.add(path)
+    this.#again ??= setTimeout(() => this.#readUnread(), AGAIN).unref()
+  }
+
+  async #readUnread(): Promise<void> {
+    const paths = [...this.#unread]
+    this.#unread.clear()
+    this.#again = undefined
+    try {
+      await this.#readAgain(paths)
+    } catch (error) {
+      if (!(error instanceof StoreError && error.reason === 'closed')) this.#readLater(paths)
+    }
   }
 
   /** Brings the index in step with what is stored at an unpublished path now. */
