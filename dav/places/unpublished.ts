@@ -6,9 +6,9 @@
 import { storedType } from '../../pipeline/http/media.ts'
 import { LONGEST_PATH } from '../../pipeline/http/path.ts'
 import { OrderedMap } from '../../pipeline/ordered-map.ts'
+import { ReadingAgain } from '../../pipeline/site/reading-again.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import type { Change } from '../../pipeline/store/commit.ts'
-import { StoreError } from '../../pipeline/store/errors.ts'
 import type { Property, Resource } from '../../pipeline/store/resource.ts'
 import { proveReadable } from '../../pipeline/write/collection.ts'
 import { describeChange } from '../../pipeline/write/properties.ts'
@@ -20,9 +20,6 @@ import { isRemoval } from './removals.ts'
 /** Helper files whose last use is known at most. */
 const MOST_USED = 10_000
 
-/** Milliseconds until what could not be read is read again. */
-const AGAIN = 500
-
 export class Unpublished {
   /** The part of the store that holds them. */
   readonly site: Site
@@ -33,8 +30,7 @@ export class Unpublished {
   /** Unix milliseconds of the last look at helper files, the longest unused first. */
   readonly #used = new OrderedMap<string, number>()
   /** Paths of which the index does not know what is stored there. */
-  readonly #unread = new Set<string>()
-  #again: NodeJS.Timeout | undefined
+  readonly #unread = new ReadingAgain(paths => this.#readAgain(paths))
 
   private constructor(site: Site, names: HelperNames) {
     this.site = site
@@ -111,28 +107,11 @@ export class Unpublished {
     try {
       for (const [path, resource] of resources) await this.#follow(path, resource)
     } catch (error) {
-      this.#readLater(resources.keys())
+      this.#unread.later(resources.keys())
       throw error
     }
     this.#tell(resources.keys())
     return resources
-  }
-
-  /** What is stored at these paths is not what the index says, because it could not be read. */
-  #readLater(paths: Iterable<string>): void {
-    for (const path of paths) this.#unread.add(path)
-    this.#again ??= setTimeout(() => this.#readUnread(), AGAIN).unref()
-  }
-
-  async #readUnread(): Promise<void> {
-    const paths = [...this.#unread]
-    this.#unread.clear()
-    this.#again = undefined
-    try {
-      await this.#readAgain(paths)
-    } catch (error) {
-      if (!(error instanceof StoreError && error.reason === 'closed')) this.#readLater(paths)
-    }
   }
 
   /** Brings the index in step with what is stored at an unpublished path now. */

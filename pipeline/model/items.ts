@@ -33,10 +33,15 @@ export function isTemplate(element: ElementNode): boolean {
   return element.namespaceURI === HTML_NAMESPACE && localName(element.tagName) === 'template'
 }
 
-/** Elements among nodes and below them that are wanted, in tree order; contents of templates hold none. */
+/**
+ * Elements among nodes and below them that are wanted, in tree order.
+ *
+ * @param isEntered whether those inside of an element count; contents of templates hold none that do, unless it says so
+ */
 export function* findingElements(
   nodes: readonly ChildNode[],
   isWanted: (element: ElementNode) => boolean,
+  isEntered = (element: ElementNode) => !isTemplate(element),
 ): Steps<ElementNode[]> {
   const found: ElementNode[] = []
   const open = [{ nodes, next: 0 }]
@@ -47,7 +52,7 @@ export function* findingElements(
     if (!node || !isElement(node)) continue
     if (++seen % NODES_PER_STEP === 0) yield
     if (isWanted(node)) found.push(node)
-    if (node.childNodes.length > 0 && !isTemplate(node)) open.push({ nodes: node.childNodes, next: 0 })
+    if (node.childNodes.length > 0 && isEntered(node)) open.push({ nodes: node.childNodes, next: 0 })
   }
   return found
 }

@@ -4,13 +4,15 @@ import { Fault } from '../fault.ts'
 import type { SelectorRange } from '../http/range.ts'
 import { SesselError } from '../language/sessel/sessel.ts'
 import type { ElementValue } from '../language/values.ts'
+import { findingElements } from '../model/items.ts'
 import { absent } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
 import { indexingAddresses, uniqueSelector } from '../tree/address.ts'
-import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
+import { comparingTexts } from '../tree/long-text.ts'
+import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { pinTree } from '../tree/pins.ts'
 import { writingMarkup } from '../tree/serialize.ts'
-import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
+import { inTurns, type Steps } from '../tree/steps.ts'
 
 /** An element to be written to. */
 export interface Standing {
@@ -19,9 +21,6 @@ export interface Standing {
   /** Its markup: whatever else is found there is another element. */
   expected: string
 }
-
-/** UTF-16 code units that are compared in one step. */
-const PIECE = 64 * 1024
 
 /** @throws SesselError for an element that is not stored */
 export function pathOf({ source }: ElementValue): string {
@@ -72,57 +71,33 @@ function* following(
   if (!sourceCodeLocation) return undefined
   const { startOffset, endOffset } = sourceCodeLocation
   const [old, now] = [before.source, after.source]
-  if (yield* isSame(old.slice(0, endOffset), now.slice(0, endOffset)))
+  if (yield* comparingTexts(old.slice(0, endOffset), now.slice(0, endOffset)))
     return yield* finding(after, startOffset, tagName)
   const rest = old.length - startOffset
-  if (rest <= now.length && (yield* isSame(old.slice(startOffset), now.slice(now.length - rest))))
+  if (rest <= now.length && (yield* comparingTexts(old.slice(startOffset), now.slice(now.length - rest))))
     return yield* finding(after, now.length - rest, tagName)
   const alike = yield* findingAlike(after, old.slice(startOffset, endOffset), tagName)
   return alike.length === 1 ? alike[0] : undefined
 }
 
-function* isSame(a: string, b: string): Steps<boolean> {
-  if (a.length !== b.length) return false
-  for (let at = 0; at < a.length; at += PIECE) {
-    if (a.slice(at, at + PIECE) !== b.slice(at, at + PIECE)) return false
-    yield
-  }
-  return true
-}
+/** Selectors look into the templates of XML. */
+const everywhere = () => true
 
-function* finding(document: TreeDocument, start: number, tagName: string): Steps<ElementNode | undefined> {
-  for (const element of elements(document)) {
-    if (!element) yield
-    else if (element.sourceCodeLocation?.startOffset === start && element.tagName === tagName) return element
-  }
-  return undefined
-}
-
-/** Those of the same length do not overlap, so that each character is compared once. */
-function* findingAlike(document: TreeDocument, markup: string, tagName: string): Steps<ElementNode[]> {
-  const found: ElementNode[] = []
-  for (const element of elements(document)) {
-    if (!element) {
-      yield
-      continue
-    }
-    const { startOffset = 0, endOffset = 0 } = element.sourceCodeLocation ?? {}
-    if (element.tagName !== tagName || endOffset - startOffset !== markup.length) continue
-    if (yield* isSame(document.source.slice(startOffset, endOffset), markup)) found.push(element)
-  }
+function* finding({ root }: TreeDocument, start: number, tagName: string): Steps<ElementNode | undefined> {
+  const isThere = (element: ElementNode) =>
+    element.sourceCodeLocation?.startOffset === start && element.tagName === tagName
+  const [found] = yield* findingElements(root.childNodes, isThere, everywhere)
   return found
 }
 
-/** All elements outside of templates; undefined where others may have their turn. */
-function* elements({ root }: TreeDocument): Generator<ElementNode | undefined> {
-  const open: ParentNode[] = [root]
-  let seen = 0
-  for (let parent = open.pop(); parent; parent = open.pop()) {
-    for (const node of parent.childNodes) {
-      if (++seen % NODES_PER_STEP === 0) yield undefined
-      if (!isElement(node)) continue
-      yield node
-      open.push(node)
-    }
+/** Those of the same length do not overlap, so that each character is compared once. */
+function* findingAlike({ root, source }: TreeDocument, markup: string, tagName: string): Steps<ElementNode[]> {
+  const isAsLong = ({ tagName: name, sourceCodeLocation: place }: ElementNode) =>
+    name === tagName && !!place && place.endOffset - place.startOffset === markup.length
+  const found: ElementNode[] = []
+  for (const element of yield* findingElements(root.childNodes, isAsLong, everywhere)) {
+    const place = element.sourceCodeLocation
+    if (yield* comparingTexts(source.slice(place?.startOffset, place?.endOffset), markup)) found.push(element)
   }
+  return found
 }

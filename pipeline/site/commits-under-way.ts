@@ -7,12 +7,12 @@ import type { Leases } from '../coordination/leases.ts'
 import { KIND_NAMES } from '../declarations/kinds.ts'
 import type { AskedCommit, Redeclaration, SiteDeclarations } from '../declarations/site-declarations.ts'
 import type { CommitResult } from '../store/commit.ts'
-import { StoreError } from '../store/errors.ts'
 import type { ForeignCommit } from '../store/foreign.ts'
-import { parentOf } from '../store/paths.ts'
+import { isWithin, parentOf } from '../store/paths.ts'
 import type { SiteStore } from '../store/store.ts'
 import type { Coherence } from './coherence.ts'
 import { changedBy, confirming, doubtful, namedBy, resultOf } from './commit-row.ts'
+import { ReadingAgain } from './reading-again.ts'
 import type { WrittenDocument } from './site.ts'
 
 /** A commit of another process, as one site is told of it. */
@@ -53,9 +53,6 @@ interface UnderWay {
   done: Promise<void>
 }
 
-/** Milliseconds until what could not be read again is tried once more. */
-const AGAIN = 500
-
 type Settled = PromiseSettledResult<CommitResult>
 
 export class CommitsUnderWay {
@@ -64,9 +61,11 @@ export class CommitsUnderWay {
   readonly #followed = new Set<Foreign[]>()
   /** Commits of other processes that memory has begun to follow. */
   readonly #following = new Set<readonly Foreign[]>()
-  /** What could not be read again: rules may be stored there that do not count yet, and no commit is taken until they do. */
-  readonly #unread = new Set<string>()
-  #again: NodeJS.Timeout | undefined
+  /**
+   * Memory has forgotten the paths, which comes first, but not what they declared: rules may be stored there that do not count
+   * yet, and no commit is taken until they do.
+   */
+  readonly #unread: ReadingAgain
   /** In the order in which they were handed over. */
   readonly #handed = new Set<UnderWay>()
   /** Version of the newest commit of this process that memory knows. */
@@ -74,6 +73,7 @@ export class CommitsUnderWay {
 
   constructor(site: Committing) {
     this.#site = site
+    this.#unread = new ReadingAgain(paths => site.follow([{ version: 0, paths, raised: KIND_NAMES }]))
   }
 
   /** To be told of every commit of another process that memory begins to follow. @returns to be called when it has */
@@ -196,30 +196,8 @@ export class CommitsUnderWay {
   /** Has memory take what is stored after commits of which nobody knows. Other processes are told of them in any case. */
   async #lookAgain(commits: readonly AskedCommit[]): Promise<void> {
     const paths = commits.flatMap(namedBy)
-    if (paths.length > 0 && !this.#site.coherence) await this.#readAgain(paths)
+    if (paths.length > 0 && !this.#site.coherence) await this.#unread.now(paths)
   }
-
-  async #readAgain(paths: readonly string[]): Promise<void> {
-    try {
-      await this.#site.follow([{ version: 0, paths, raised: KIND_NAMES }])
-    } catch (error) {
-      if (error instanceof StoreError && error.reason === 'closed') return
-      // The store cannot be read either. Memory has forgotten the paths, which came first, but not what they declared.
-      for (const path of paths) this.#unread.add(path)
-      this.#again ??= setTimeout(() => this.#readUnread(), AGAIN).unref()
-    }
-  }
-
-  #readUnread(): void {
-    const paths = [...this.#unread]
-    this.#unread.clear()
-    this.#again = undefined
-    void this.#readAgain(paths)
-  }
-}
-
-function isWithin(path: string, collection: string): boolean {
-  return path === collection || (collection.endsWith('/') && path.startsWith(collection))
 }
 
 /** A commit of this process as one of another would be followed. */

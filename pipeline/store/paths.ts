@@ -26,6 +26,11 @@ export function namesCollection(path: string): boolean {
   return path.endsWith('/')
 }
 
+/** Whether a path is that of a file or collection, or of something in the collection. */
+export function isWithin(path: string, root: string): boolean {
+  return path === root || (namesCollection(root) && path.startsWith(root))
+}
+
 /**
  * The first key behind everything below a collection, for range scans: `0` follows `/`.
  * @param collection path with its trailing slash

@@ -41,6 +41,19 @@ export function* writingText(text: string, markup: LongText, written: (part: str
   for (let at = 0; at < text.length; at += LONG) if (markup.add(written(text.slice(at, at + LONG)))) yield
 }
 
+/** UTF-16 code units that are compared in one step. */
+const COMPARED = 256 * 1024
+
+/** Whether two texts, of whatever length, are the same; in steps. */
+export function* comparingTexts(one: string, other: string): Steps<boolean> {
+  if (one.length !== other.length) return false
+  for (let at = 0; at < one.length; at += COMPARED) {
+    if (one.slice(at, at + COMPARED) !== other.slice(at, at + COMPARED)) return false
+    yield
+  }
+  return true
+}
+
 /** What was read last of a text: V8 leaves out reading what nobody uses. */
 let seen = 0
 

@@ -3,7 +3,7 @@
  * came, texts that are chains of single characters, and a string of its own for every name and value.
  */
 
-import { LONG, puttingInOnePiece } from './long-text.ts'
+import { comparingTexts, LONG, puttingInOnePiece } from './long-text.ts'
 import { type ChildNode, type DocumentNode, isElement, isText, type Span } from './nodes.ts'
 import { NODES_PER_STEP, type Steps } from './steps.ts'
 import { type Counts, noteCounts } from './weight.ts'
@@ -13,9 +13,6 @@ const COPIED = 12
 
 /** UTF-16 code units of values that are looked for among those met before: classes, types, languages. */
 const SHARED = 64
-
-/** UTF-16 code units of the source that are looked at in one step. */
-const STRETCH = 256 * 1024
 
 /** Siblings that are gone through: a million of them would be put aside in one step. */
 interface Level {
@@ -84,13 +81,8 @@ function inComment({ startOffset, endOffset }: Span): Span {
 /** The same as `asInSource`, in steps: the parser may have left the text as thousands of pieces. */
 function* slimmingLong(text: string, { startOffset, endOffset }: Span, source: string): Steps<string> {
   yield* puttingInOnePiece(text)
-  let isSame = endOffset - startOffset === text.length
-  for (let at = 0; isSame && at < text.length; at += STRETCH) {
-    isSame =
-      text.slice(at, at + STRETCH) === source.slice(startOffset + at, Math.min(endOffset, startOffset + at + STRETCH))
-    yield
-  }
-  return isSame ? source.slice(startOffset, endOffset) : text
+  const written = source.slice(startOffset, endOffset)
+  return (yield* comparingTexts(text, written)) ? written : text
 }
 
 /** The same text as a part of the source, where it stands there as it is. */

@@ -7,7 +7,7 @@ import { typeKey } from '../model/entries.ts'
 import type { Requirement } from '../model/integrity.ts'
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
-import { namesCollection } from '../store/paths.ts'
+import { isWithin } from '../store/paths.ts'
 import type { Resource } from '../store/resource.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import type { ModelState } from './commit.ts'
@@ -116,11 +116,6 @@ function asMember(error: unknown, path: string): unknown {
   return error instanceof Fault
     ? new Fault(error.status, error.kind, `${path}: ${error.message}`, error.details)
     : error
-}
-
-/** Whether a path is that of a file or collection, or of something in the collection. */
-function isWithin(path: string, root: string): boolean {
-  return path === root || (namesCollection(root) && path.startsWith(root))
 }
 
 function isCollection({ kind }: Resource): boolean {

@@ -93,7 +93,7 @@ function* planningReplacement(document: TreeDocument, tail: Tail, target: Elemen
   if (!nodes.some(isElement)) throw new EditError('no-element', 'The body has no element.')
   const site = siteOf(target, parent, nodes, spanOf(tail, target))
   const owed = tagsOwed(document, parent, parent.childNodes[site.index - 1])
-  const raw = document.kind === 'html' ? yield* keptText(context, nodes, text) : text
+  const raw = yield* keptText(document.kind, context, nodes, text)
   site.texts = yield* writingTexts(document.kind, context, nodes, raw, isFirst(context, site.span), owed)
   return { sites: [site], nodes, parents: [parent], local: true }
 }
@@ -116,7 +116,7 @@ function* planningInsertion(
   const context = placement === 'append' || placement === 'prepend' ? anchor : contextFor(parentOf(anchor))
   const nodes = yield* refusing(parsingFragment(document.kind, text, context))
   if (nodes.length === 0) throw new EditError('empty', 'The body has no content.')
-  const raw = document.kind === 'html' ? yield* keptText(context, nodes, text) : text
+  const raw = yield* keptText(document.kind, context, nodes, text)
   return yield* insertion(document, tail, anchor, placement, nodes, raw)
 }
 

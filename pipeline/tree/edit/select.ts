@@ -3,7 +3,14 @@
  * elements of them, which may take in what follows the place that was written to.
  */
 
-import { type ChildNode, type ElementNode, HTML_NAMESPACE, isElement, type ParentNode } from '../nodes.ts'
+import {
+  type ChildNode,
+  type DocumentKind,
+  type ElementNode,
+  HTML_NAMESPACE,
+  isElement,
+  type ParentNode,
+} from '../nodes.ts'
 import { mayHavePrefixed } from '../prefixed-parser.ts'
 import type { Steps } from '../steps.ts'
 import { betweenTags } from './between.ts'
@@ -21,7 +28,13 @@ const OTHER_TAG = /<(?!\/?(?:option|optgroup|hr)[\t\n\f\r />])[a-z/!?]/i
  * @param context the parent of the nodes
  * @param nodes what the text was parsed to
  */
-export function* keptText(context: ElementNode, nodes: readonly ChildNode[], text: string): Steps<string | undefined> {
+export function* keptText(
+  kind: DocumentKind,
+  context: ElementNode,
+  nodes: readonly ChildNode[],
+  text: string,
+): Steps<string | undefined> {
+  if (kind === 'xml') return text
   if (standsInSelect(context)) return OTHER_TAG.test(text) && !mayHavePrefixed(text) ? undefined : text
   if (!/<select/i.test(text)) return text
   let passedOver = false

@@ -40,8 +40,8 @@ const { folder, eventRetention, lockWait, origin, pages, search, replies, replie
 function open() {
   const database = connectWriter(folder, lockWait, pages)
   const retention = prepareRetention(database, eventRetention)
-  let search: OrphanSearch | undefined
-  const orphans = () => (search ??= prepareOrphanSearch(database, folder))
+  let prepared: OrphanSearch | undefined
+  const orphans = () => (prepared ??= prepareOrphanSearch(database, folder))
   const writer: WriterState = {
     database,
     statements: prepareStatements(database),
