@@ -56,7 +56,7 @@ const HANGS = 180_000
  * What a run counted: how many tests did what, of those that failed the full titles with what went wrong, and the milliseconds
  * of each file.
  */
-interface Tally {
+export interface Tally {
   passed: number
   pending: number
   failed: string[]
@@ -83,7 +83,7 @@ function report({ passed, pending, failed }: Tally): boolean {
 /** How a failure begins and ends, in one line: between stands what an answer said. */
 function shortened(error: unknown): string {
   const text = String(error).replaceAll(/\s+/g, ' ')
-  return text.length <= 400 ? text : `${text.slice(0, 200)} … ${text.slice(-200)}`
+  return text.length <= 900 ? text : `${text.slice(0, 600)} … ${text.slice(-300)}`
 }
 
 /** Runs test files in this process. */

@@ -6,6 +6,7 @@
 import type { Cluster, Redis, RedisOptions } from 'ioredis'
 import { lazyPackage } from '../../lazy-package.ts'
 import type { RedisAddress } from './address.ts'
+import { expectAnswers } from './answers.ts'
 
 const ioredis = lazyPackage<typeof import('ioredis')>('ioredis')
 
@@ -32,20 +33,21 @@ export interface RedisConnection {
 export interface ConnectionOptions {
   /** Milliseconds to wait for the first connection; then the process starts without. */
   patience?: number
-  /** Milliseconds between questions whether a connection still stands; one that does not answer as long is made anew. */
-  silence?: number
+  /** Milliseconds between questions whether a connection still stands; one that does not answer is made anew. */
+  every?: number
   /** Told when the connection comes and goes. */
   report?: (level: 'info' | 'warn', message: string, details: object) => void
 }
 
 /**
- * Milliseconds that a command may take, and the making of a connection. A command that takes longer ends its connection, so
- * that those behind it fail as well instead of waiting in turn: writes are refused within two seconds.
+ * Milliseconds between questions whether a connection still stands, and those that an answer may take. Answers come in the
+ * order of what was asked: a connection that gives none is ended, so that all who wait on it fail, and writes are refused
+ * within two seconds.
  */
-const COMMAND = 1500
+const EVERY = 500
+const ANSWER = 1000
+/** Milliseconds that the making of a connection may take. */
 const CONNECT = 3000
-/** Milliseconds between questions whether a connection still stands. */
-const SILENCE = 4000
 /** Milliseconds between attempts to connect: they grow from the one to the other. */
 const RETRY = { least: 50, most: 2000 }
 
@@ -55,12 +57,10 @@ function pause(attempt: number): number {
   return Math.round(grown * (0.5 + Math.random() / 2))
 }
 
-function nodeOptions({ username, password, db, tls }: RedisAddress, silence: number): RedisOptions {
+function nodeOptions({ username, password, db, tls }: RedisAddress): RedisOptions {
   return {
     db,
     connectTimeout: CONNECT,
-    commandTimeout: COMMAND,
-    socketTimeout: Math.min(silence, COMMAND),
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
@@ -75,9 +75,9 @@ function nodeOptions({ username, password, db, tls }: RedisAddress, silence: num
   }
 }
 
-function clientOf(address: RedisAddress, silence: number): RedisClient {
-  if (address.kind !== 'cluster') return serverOf(address, silence)
-  const { retryStrategy: _, ...redisOptions } = nodeOptions(address, silence)
+function clientOf(address: RedisAddress): RedisClient {
+  if (address.kind !== 'cluster') return serverOf(address)
+  const { retryStrategy: _, ...redisOptions } = nodeOptions(address)
   return new (ioredis().Cluster)(address.hosts, {
     redisOptions,
     clusterRetryStrategy: pause,
@@ -86,9 +86,9 @@ function clientOf(address: RedisAddress, silence: number): RedisClient {
   })
 }
 
-function serverOf(address: RedisAddress, silence: number): Redis {
+function serverOf(address: RedisAddress): Redis {
   const { kind, hosts, name, sentinelPassword, tls } = address
-  const node = nodeOptions(address, silence)
+  const node = nodeOptions(address)
   if (kind !== 'sentinel') return new (ioredis().Redis)({ ...node, ...hosts[0] })
   return new (ioredis().Redis)({
     ...node,
@@ -104,14 +104,14 @@ function serverOf(address: RedisAddress, silence: number): Redis {
  * The connection that listens. Every node of a cluster passes on all messages, so one to any of them will do; the one
  * that the client for clusters would make does not say when it has been away.
  */
-function listenerOf(address: RedisAddress, commands: RedisClient, silence: number): Redis {
-  if (!(commands instanceof ioredis().Cluster)) return serverOf(address, silence)
+function listenerOf(address: RedisAddress, commands: RedisClient): Redis {
+  if (!(commands instanceof ioredis().Cluster)) return serverOf(address)
   const nodes = () => [
     ...address.hosts,
     ...commands.nodes('all').map(({ options: { host, port } }) => ({ host, port })),
   ]
   const listener: Redis = new (ioredis().Redis)({
-    ...nodeOptions(address, silence),
+    ...nodeOptions(address),
     ...address.hosts[0],
     retryStrategy(attempt) {
       const known = nodes()
@@ -124,9 +124,9 @@ function listenerOf(address: RedisAddress, commands: RedisClient, silence: numbe
 
 /** Connects, or gives up waiting for it: the connections come when Redis does. */
 export async function connectRedis(address: RedisAddress, options: ConnectionOptions = {}): Promise<RedisConnection> {
-  const { patience = 3000, silence = SILENCE, report = () => undefined } = options
-  const redis = clientOf(address, silence)
-  const listening = listenerOf(address, redis, silence)
+  const { patience = 3000, every = EVERY, report = () => undefined } = options
+  const redis = clientOf(address)
+  const listening = listenerOf(address, redis)
   const channels = new Map<string, (message: string) => void>()
   const resumed = new Set<() => void>()
   const ended = new Set<() => void>()
@@ -171,10 +171,9 @@ export async function connectRedis(address: RedisAddress, options: ConnectionOpt
     if (!isClosed) channels.get(channel)?.(message)
   })
 
-  // A connection that was cut off in silence shows only when it is asked: what is not answered ends it.
-  const asking = setInterval(() => {
-    for (const client of [redis, listening]) client.ping().catch(() => undefined)
-  }, silence).unref()
+  // A connection that was cut off in silence shows only when it is asked.
+  const nodes = () => (redis instanceof ioredis().Redis ? [redis] : redis.nodes('all'))
+  const endQuestions = expectAnswers(() => [...nodes(), listening], every, ANSWER)
 
   const connected = Promise.all([redis, listening].map(client => firstConnection(client)))
   let timer: NodeJS.Timeout | undefined
@@ -199,7 +198,7 @@ export async function connectRedis(address: RedisAddress, options: ConnectionOpt
     },
     async close() {
       isClosed = true
-      clearInterval(asking)
+      endQuestions()
       redis.disconnect()
       listening.disconnect()
     },

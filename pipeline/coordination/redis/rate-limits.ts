@@ -1,6 +1,7 @@
 /** Rate limits that several processes keep together in Redis; while it is away each one goes by what it has counted itself. */
 
 import { hash } from 'node:crypto'
+import { unlessAnswered } from '../../unless-answered.ts'
 import { localRateLimits, takenAhead } from '../local/rate-limits.ts'
 import type { RateLimits } from '../rate-limits.ts'
 import type { RedisConnection } from './connection.ts'
@@ -43,7 +44,7 @@ export function redisRateLimits({
   /** What Redis answers; undefined when it cannot be reached or takes too long. */
   async function soon<T>(answer: Promise<T>): Promise<{ value: T } | undefined> {
     const late = Promise.withResolvers<undefined>()
-    const timer = setTimeout(late.resolve, patience, undefined)
+    const timer = unlessAnswered(() => late.resolve(undefined), patience)
     const answered = answer.then(
       value => ({ value }),
       () => undefined,

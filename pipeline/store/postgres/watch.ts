@@ -6,8 +6,8 @@
 
 import { setImmediate } from 'node:timers/promises'
 import type pg from 'pg'
+import { unlessAnswered } from '../../unless-answered.ts'
 import { StoreError, Unusable } from '../errors.ts'
-import { unlessAnswered } from '../unless-answered.ts'
 import { claim, type Use } from './claim.ts'
 import { applicationName, connectPrimary, type DatabaseAddress, drop, storeError } from './connection.ts'
 import { NEWEST, NEWS, type News, readEntries } from './news.ts'

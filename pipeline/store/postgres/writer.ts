@@ -144,51 +144,62 @@ export function startWriter(options: WriterOptions): Writer {
 
   /**
    * What became of a transaction whose answer was lost: its entries are in the log of commits or they are not, and the
-   * database has one state once it answers again.
+   * database has one state once it answers again, and who holds the turn there has ended.
    *
    * @param until when nobody waits for it any more, by the clock of this process
+   * @returns answers to its jobs; undefined if nothing of it was stored
    */
-  async function findOut({ from, to, answers, cause }: Unanswered, until: number): Promise<JobResult[]> {
-    for (let nap = 20; from !== to && performance.now() + nap < until; nap = Math.min(2 * nap, 200)) {
+  async function findOut({ from, to, answers, cause }: Unanswered, until: number): Promise<JobResult[] | undefined> {
+    // It is asked once in any case: a process that was held up may have the time behind it without having waited.
+    for (let nap = 20, left = from !== to; left; nap = Math.min(2 * nap, 200)) {
       try {
         const { session } = await open()
-        const row = await session.row(
-          'SELECT 1 AS found FROM commit_log WHERE version = $1 AND origin = $2',
-          to,
-          origin,
-        )
-        if (row !== undefined) return answers
-        const error = new StoreError('busy', 'The database went away before the commit', { cause })
-        return answers.map(() => ({ error }))
+        const [, , row] = await Promise.all([
+          session.run('BEGIN'),
+          session.run('SELECT FROM progress FOR UPDATE'),
+          session.row('SELECT 1 AS found FROM commit_log WHERE version = $1 AND origin = $2', to, origin),
+          session.run('COMMIT'),
+        ])
+        return row === undefined ? undefined : answers
       } catch (error) {
         abandon()
         if (!isLost(error) && !(error instanceof StoreError))
           log('warn', 'It is not known whether a change was stored', { error: String(error) })
-        await wait(nap)
+        left = performance.now() + nap < until
+        if (left) await wait(nap)
       }
     }
     const error = new StoreError('unknown', 'The database went away during the commit', { cause })
     return answers.map(() => ({ error }))
   }
 
+  /**
+   * Writes a group. Where the connection is lost and nothing was stored, as when this process stood still in its transaction,
+   * that is tried once more.
+   */
   async function carryOut(): Promise<void> {
     const until = performance.now() + ANSWERED
     let group: Waiting[] | undefined
-    try {
-      const context = await open()
-      const hasBegun = turns.contended > 0
-      if (hasBegun) await waitForTurn(context)
-      group = take()
-      for (const { job } of group) newest = Math.max(newest, job.at)
-      const jobs = group.map(({ job }) => job)
-      answer(group, await runGroup(context, jobs, hasBegun))
-    } catch (error) {
-      abandon()
-      group ??= take()
-      if (error instanceof Unanswered) answer(group, await findOut(error, until))
-      else {
-        const failure = storeError(error)
+    for (let isAgain = false; ; isAgain = true) {
+      let isStanding = false
+      try {
+        const context = await open()
+        isStanding = true
+        const hasBegun = turns.contended > 0
+        if (hasBegun) await waitForTurn(context)
+        group ??= take()
+        for (const { job } of group) newest = Math.max(newest, job.at)
+        const jobs = group.map(({ job }) => job)
+        return answer(group, await runGroup(context, jobs, hasBegun))
+      } catch (error) {
+        abandon()
+        group ??= take()
+        const known = error instanceof Unanswered ? await findOut(error, until) : undefined
+        if (known !== undefined) return answer(group, known)
+        if (!isAgain && isStanding && (error instanceof Unanswered || isLost(error))) continue
+        const failure = storeError(error instanceof Unanswered ? error.cause : error)
         for (const { reject } of group) reject(failure)
+        return
       }
     }
   }

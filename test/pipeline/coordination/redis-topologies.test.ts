@@ -200,7 +200,7 @@ describe('Redis in its different shapes', () => {
 
   it('EVT-81 a connection that is cut off without a word is noticed, and made anew', async () => {
     const line = await openLine(port)
-    const connection = await connected(`redis://127.0.0.1:${line.port}`, { silence: 300 })
+    const connection = await connected(`redis://127.0.0.1:${line.port}`, { every: 300 })
     const heard = listener(connection)
     await heard.speak('first')
     line.silence()

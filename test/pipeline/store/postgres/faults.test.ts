@@ -4,6 +4,7 @@ import { openPostgresStore } from '../../../../pipeline/store/postgres/store.ts'
 import type { Store } from '../../../../pipeline/store/store.ts'
 import { type Cluster, newCluster } from '../../../support/postgres.ts'
 import { type Relay, startRelay } from '../../../support/tcp-relay.ts'
+import { put } from '../fixture.ts'
 import { judge, startWriters, WRITERS, type Writers } from './writers.ts'
 
 async function until(reached: () => boolean): Promise<void> {
@@ -76,6 +77,27 @@ describe('a database that fails among 16 writers', () => {
     await writers.untilMore(100)
     await sound(writers, database.port)
   })
+
+  for (const [name, times, outcome] of [
+    ['once: what was not stored is tried again', 1, 'stored'],
+    ['over and over: the writer is told, and nothing was stored', Number.POSITIVE_INFINITY, 'busy'],
+  ] as const) {
+    it(`a transaction given up while its process stands still, ${name}`, async () => {
+      const database = await cluster()
+      const site = (await open(database.port)).site('faults')
+      let tried = 0
+      const confirm = async () => {
+        if (tried++ < times)
+          await database.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name ~ 'writer'")
+      }
+      const told = await site.commit({ changes: [put('/a.html', 'a')], events: [], confirm }).then(
+        ({ ok }) => (ok ? 'stored' : 'refused'),
+        ({ reason }: { reason: string }) => reason,
+      )
+      expect([told, tried]).to.deep.equal([outcome, 2])
+      expect((await site.find('/a.html')) === undefined ? 'busy' : 'stored').to.equal(outcome)
+    })
+  }
 
   for (const direction of ['requests', 'answers'] as const) {
     it(`a network that loses ${direction}: nobody hangs, and nothing is lost`, async () => {
