@@ -5,6 +5,7 @@
 
 import type { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
+import { unlessAnswered } from '../../unless-answered.ts'
 import type { BlobReader, Span } from '../blobs.ts'
 import { BlobGone } from '../errors.ts'
 import { type Client, type Patience, sdk } from './client.ts'
@@ -63,7 +64,7 @@ async function flowFrom(
 async function pieceOf({ body, pieces }: Flow, quiet: number): Promise<Uint8Array | undefined> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => setImmediate(() => reject(new Error('Timeout: the body does not go on'))), quiet)
+    timer = unlessAnswered(() => reject(new Error('Timeout: the body does not go on')), quiet)
   })
   try {
     const { done, value } = await Promise.race([pieces.next(), late])
