@@ -147,20 +147,22 @@ export function startWriter(options: WriterOptions): Writer {
    * database has one state once it answers again, and who holds the turn there has ended.
    *
    * @param until when nobody waits for it any more, by the clock of this process
-   * @returns answers to its jobs; undefined if nothing of it was stored
+   * @returns answers to its jobs, or a transaction that has begun in which nothing of it was stored, and will not be
    */
-  async function findOut({ from, to, answers, cause }: Unanswered, until: number): Promise<JobResult[] | undefined> {
+  async function findOut({ from, to, answers, cause }: Unanswered, until: number): Promise<JobResult[] | GroupContext> {
     // It is asked once in any case: a process that was held up may have the time behind it without having waited.
     for (let nap = 20, left = from !== to; left; nap = Math.min(2 * nap, 200)) {
       try {
-        const { session } = await open()
+        const context = await open()
+        const { session } = context
         const [, , row] = await Promise.all([
           session.run('BEGIN'),
           session.run('SELECT FROM progress FOR UPDATE'),
           session.row('SELECT 1 AS found FROM commit_log WHERE version = $1 AND origin = $2', to, origin),
-          session.run('COMMIT'),
         ])
-        return row === undefined ? undefined : answers
+        if (row === undefined) return context
+        await session.run('ROLLBACK')
+        return answers
       } catch (error) {
         abandon()
         if (!isLost(error) && !(error instanceof StoreError))
@@ -180,13 +182,14 @@ export function startWriter(options: WriterOptions): Writer {
   async function carryOut(): Promise<void> {
     const until = performance.now() + ANSWERED
     let group: Waiting[] | undefined
+    let begun: GroupContext | undefined
     for (let isAgain = false; ; isAgain = true) {
       let isStanding = false
       try {
-        const context = await open()
+        const context = begun ?? (await open())
         isStanding = true
-        const hasBegun = turns.contended > 0
-        if (hasBegun) await waitForTurn(context)
+        const hasBegun = begun !== undefined || turns.contended > 0
+        if (begun === undefined && hasBegun) await waitForTurn(context)
         group ??= take()
         for (const { job } of group) newest = Math.max(newest, job.at)
         const jobs = group.map(({ job }) => job)
@@ -194,9 +197,14 @@ export function startWriter(options: WriterOptions): Writer {
       } catch (error) {
         abandon()
         group ??= take()
-        const known = error instanceof Unanswered ? await findOut(error, until) : undefined
-        if (known !== undefined) return answer(group, known)
-        if (!isAgain && isStanding && (error instanceof Unanswered || isLost(error))) continue
+        begun = undefined
+        if (error instanceof Unanswered) {
+          const known = await findOut(error, until)
+          if ('length' in known) return answer(group, known)
+          begun = known
+        }
+        if (!isAgain && isStanding && (begun !== undefined || isLost(error))) continue
+        abandon()
         const failure = storeError(error instanceof Unanswered ? error.cause : error)
         for (const { reject } of group) reject(failure)
         return
