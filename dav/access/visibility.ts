@@ -2,6 +2,7 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { absent } from '../../pipeline/refusals.ts'
+import { bothForms } from '../../pipeline/store/paths.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { memberSum, ZERO } from '../../pipeline/store/tags.ts'
 import type { Exchange } from '../exchange.ts'
@@ -78,6 +79,13 @@ export async function listing(looking: Looking, collection: Node): Promise<Listi
 export async function known({ mount }: Looking, { resource }: Node): Promise<void> {
   const { path, version } = resource
   await Promise.all(mount.site.underWay.ahead(path, version))
+}
+
+/** The same for what is refused because of what stands at a path, or does not, and for locks on it. */
+export async function decidedKnown({ mount, path }: { mount?: Looking['mount']; path?: string }): Promise<void> {
+  if (!mount || path === undefined) return
+  const { underWay } = mount.site
+  await Promise.all(bothForms(path).flatMap(form => underWay.at(form)))
 }
 
 async function visibleMembers(looking: Looking, collection: Node): Promise<Listed> {

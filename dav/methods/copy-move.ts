@@ -6,6 +6,7 @@ import { type Lock, lockKey } from '../../pipeline/coordination/locks.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { absent } from '../../pipeline/refusals.ts'
 import { contentTag } from '../../pipeline/store/tags.ts'
+import { atOneMoment } from '../../pipeline/write/one-moment.ts'
 import { mayNotReplace } from '../../pipeline/write/places.ts'
 import { checkWritable } from '../access/scope-authority.ts'
 import { visible } from '../access/visibility.ts'
@@ -29,31 +30,24 @@ export async function move(exchange: Exchange): Promise<Answer> {
   return moveElement(exchange, destinationOf(exchange))
 }
 
+/** What is found at both ends before anything is done. */
+interface Ends {
+  source: Node
+  to: string
+  deep: boolean
+  replaced: Node | undefined
+  gone: Map<string, Lock>
+}
+
 async function relocate(exchange: Exchange, op: 'copy' | 'move'): Promise<Answer> {
   const { mount, path, author } = exchange
   const destination = destinationOf(exchange)
   checkWritable(author.scope, ...(op === 'move' ? [path, destination] : [destination]))
-  const source = visible(exchange, await mount.view.find(path))
-  if (!source) throw absent()
-  // One that only leads to what is open is seen, and no more.
-  if (isCollection(source)) checkWritable(author.scope, source.resource.path)
-  const deep = isDeep(exchange, source, op)
+  const paths = [path, destination]
+  const ends = await atOneMoment(mount.site, paths, () => findEnds(exchange, op, destination))
+  const { source, to, deep, replaced, gone } = ends
   const from = source.resource.path
-  const to = toForm(destination, source)
-  checkPlaces(from, to, op)
-  await checkConditions(exchange, source)
-  const replaced = await standing(exchange, to)
   const overwrite = mayOverwrite(exchange)
-  if (replaced && !overwrite) throw mayNotReplace()
-  const gone = new Map<string, Lock>()
-  const checkAll = async (standingThere: Node | undefined) => {
-    // A refusal by a lock names its path.
-    if (deep) await checkMembers(exchange, source, to)
-    if (standingThere) await checkMembers(exchange, standingThere)
-    for (const lock of await checkTransferLocks(exchange, op, from, to, standingThere)) gone.set(lock.token, lock)
-  }
-  await checkAll(replaced)
-  await requireParent(exchange, to)
   let lookAgain: Exchange['lookAgain'] | undefined = exchange.lookAgain
   let mayStand = overwrite
   const check = async () => {
@@ -65,7 +59,7 @@ async function relocate(exchange: Exchange, op: 'copy' | 'move'): Promise<Answer
     if (now && !mayStand) throw mayNotReplace()
     // From here on it may be this request's own.
     mayStand = true
-    await checkAll(now)
+    await checkAll(exchange, op, ends, now)
   }
   const toHelper = await mount.view.isHelper(to)
   const relocation = { op, source, to, toHelper, deep, replaced, overwrite, check }
@@ -74,6 +68,33 @@ async function relocate(exchange: Exchange, op: 'copy' | 'move'): Promise<Answer
   const headers: Record<string, string> = { 'Cache-Control': 'no-store' }
   if (!isCollection(source)) headers.ETag = contentTag(source.resource.digest)
   return isReplaced ? { status: 204, headers } : { status: 201, headers, body: '' }
+}
+
+async function findEnds(exchange: Exchange, op: 'copy' | 'move', destination: string): Promise<Ends> {
+  const { mount, path, author } = exchange
+  const source = visible(exchange, await mount.view.find(path))
+  if (!source) throw absent()
+  // One that only leads to what is open is seen, and no more.
+  if (isCollection(source)) checkWritable(author.scope, source.resource.path)
+  const deep = isDeep(exchange, source, op)
+  const to = toForm(destination, source)
+  checkPlaces(source.resource.path, to, op)
+  await checkConditions(exchange, source)
+  const replaced = await standing(exchange, to)
+  if (replaced && !mayOverwrite(exchange)) throw mayNotReplace()
+  const ends = { source, to, deep, replaced, gone: new Map() }
+  await checkAll(exchange, op, ends, replaced)
+  await requireParent(exchange, to)
+  return ends
+}
+
+async function checkAll(exchange: Exchange, op: 'copy' | 'move', ends: Ends, standingThere: Node | undefined) {
+  const { source, to, deep, gone } = ends
+  // A refusal by a lock names its path.
+  if (deep) await checkMembers(exchange, source, to)
+  if (standingThere) await checkMembers(exchange, standingThere)
+  for (const lock of await checkTransferLocks(exchange, op, source.resource.path, to, standingThere))
+    gone.set(lock.token, lock)
 }
 
 /** Whether the members go along; a file has none, whatever `Depth` says. */

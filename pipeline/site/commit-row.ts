@@ -88,6 +88,16 @@ export function changedBy(commits: readonly AskedCommit[]): { filled: string[]; 
   return { filled, emptied }
 }
 
+/** Collections whose members a commit takes away or replaces. */
+export function removedCollections({ changes }: Pick<AskedCommit, 'changes'>): string[] {
+  const paths = changes.flatMap(change => {
+    if (change.op === 'delete') return [change.path]
+    if (change.op === 'move') return [change.from, change.to]
+    return change.op === 'copy' ? [change.to] : []
+  })
+  return paths.filter(path => path.endsWith('/'))
+}
+
 /** Commits of a row that may have been carried out although they failed. */
 export function doubtful(
   row: readonly Pick<InRow, 'commit'>[],

@@ -11,7 +11,7 @@ import type { ForeignCommit } from '../store/foreign.ts'
 import { isWithin, parentOf } from '../store/paths.ts'
 import type { SiteStore } from '../store/store.ts'
 import type { Coherence } from './coherence.ts'
-import { changedBy, confirming, doubtful, namedBy, resultOf } from './commit-row.ts'
+import { changedBy, confirming, doubtful, namedBy, removedCollections, resultOf } from './commit-row.ts'
 import { ReadingAgain } from './reading-again.ts'
 import type { WrittenDocument } from './site.ts'
 
@@ -53,6 +53,13 @@ interface UnderWay {
   done: Promise<void>
 }
 
+/** A time in which several things are looked at one after another, so that they are said to have been so at once. */
+export interface Moment {
+  /** A commit that changes one of them was under way in it. */
+  readonly isOver: boolean
+  end(): void
+}
+
 type Settled = PromiseSettledResult<CommitResult>
 
 export class CommitsUnderWay {
@@ -68,6 +75,9 @@ export class CommitsUnderWay {
   readonly #unread: ReadingAgain
   /** In the order in which they were handed over. */
   readonly #handed = new Set<UnderWay>()
+  /** Of those that wait to be taken behind others of their row, what memory knows of commits that came after them. */
+  readonly #waiting = new Set<Foreign[]>()
+  readonly #moments = new Set<{ paths: readonly string[]; isOver: boolean }>()
   /** Version of the newest commit of this process that memory knows. */
   #newestTaken = 0
 
@@ -79,6 +89,7 @@ export class CommitsUnderWay {
   /** To be told of every commit of another process that memory begins to follow. @returns to be called when it has */
   note(commits: readonly Foreign[]): () => void {
     for (const followed of this.#followed) followed.push(...commits)
+    this.#endMoments(commits.flatMap(({ paths }) => paths))
     this.#following.add(commits)
     return () => this.#following.delete(commits)
   }
@@ -110,9 +121,11 @@ export class CommitsUnderWay {
     let results: Settled[]
     try {
       results = await Promise.allSettled(commits.map(commit => store.commit(commit)))
+      if (before) this.#waiting.add(followed)
       await before
     } finally {
       this.#followed.delete(followed)
+      this.#waiting.delete(followed)
     }
     const told = await this.#bringInStep(row, results, followed)
     await this.#lookAgain(doubtful(row, results))
@@ -124,6 +137,7 @@ export class CommitsUnderWay {
     const { promise: done, resolve } = Promise.withResolvers<void>()
     const handed = { since: this.#newestTaken, ...changedBy(commits), done }
     this.#handed.add(handed)
+    this.#endMoments([...handed.filled, ...handed.emptied])
     return () => {
       this.#handed.delete(handed)
       resolve()
@@ -156,9 +170,22 @@ export class CommitsUnderWay {
 
   /** All that change something at a path or, with a slash at its end, below it, while memory does not know them yet. */
   at(path: string): Promise<void>[] {
-    return this.#find(({ filled, emptied }) =>
-      [...filled, ...emptied].some(changed => isWithin(changed, path) || isWithin(path, changed)),
-    )
+    return this.#find(({ filled, emptied }) => concerns([...filled, ...emptied], path))
+  }
+
+  /** Begins to look at paths; commits of other processes are noted when memory follows them. */
+  moment(paths: readonly string[]): Moment {
+    const moment = {
+      paths,
+      isOver: paths.some(path => this.at(path).length > 0),
+      end: () => this.#moments.delete(moment),
+    }
+    if (!moment.isOver) this.#moments.add(moment)
+    return moment
+  }
+
+  #endMoments(changed: readonly string[]): void {
+    for (const moment of this.#moments) moment.isOver ||= moment.paths.some(path => concerns(changed, path))
   }
 
   #find(isMeant: (commit: UnderWay) => boolean): Promise<void>[] {
@@ -176,16 +203,17 @@ export class CommitsUnderWay {
       const result = resultOf(results[i])
       return result?.ok ? [{ handed, result }] : []
     })
-    const isOvertaken =
-      coherence !== undefined &&
-      stored.some(({ result }) => mayBeKnown(followed, result) || declared.isOvertaken(result.counters))
+    const isOvertaken = stored.some(
+      ({ result }) => mayBeKnown(followed, result) || (coherence && declared.isOvertaken(result.counters)),
+    )
     if (!isOvertaken) for (const { handed, result } of stored) take(handed, result)
+    for (const { handed, result } of stored) this.#overtake(handed, result)
     for (const { result } of stored) this.#newestTaken = Math.max(this.#newestTaken, result.version)
     const isBehind = (settled: Settled) => isOvertaken || resultOf(settled)?.ok === false
-    if (!coherence || !results.some(isBehind)) return [...results]
+    if (!isOvertaken && !(coherence && results.some(isBehind))) return [...results]
     try {
       // What stands in the way may be the work of another process, which the next attempt has to know.
-      await coherence.inStep()
+      await coherence?.inStep()
       if (isOvertaken) await follow(stored.map(asForeign))
       return [...results]
     } catch (reason) {
@@ -193,11 +221,23 @@ export class CommitsUnderWay {
     }
   }
 
+  /** Files are written while their collection goes: what was stored before it went must not come to memory behind it. */
+  #overtake({ commit }: Handed, { version }: Committed): void {
+    if (this.#waiting.size === 0) return
+    const paths = removedCollections(commit)
+    if (paths.length > 0) for (const followed of this.#waiting) followed.push({ version, paths, raised: [] })
+  }
+
   /** Has memory take what is stored after commits of which nobody knows. Other processes are told of them in any case. */
   async #lookAgain(commits: readonly AskedCommit[]): Promise<void> {
     const paths = commits.flatMap(namedBy)
     if (paths.length > 0 && !this.#site.coherence) await this.#unread.now(paths)
   }
+}
+
+/** Whether something is changed at a path, above it or, with a slash at its end, below it. */
+function concerns(changed: readonly string[], path: string): boolean {
+  return changed.some(each => isWithin(each, path) || isWithin(path, each))
 }
 
 /** A commit of this process as one of another would be followed. */

@@ -14,6 +14,7 @@ import type { TreeDocument } from '../tree/nodes.ts'
 import { SplicedBytes } from '../tree/spliced-bytes.ts'
 import { begin, type Steps } from '../tree/steps.ts'
 import type { DocumentCache } from './cache.ts'
+import { removedCollections } from './commit-row.ts'
 import { type FollowedEdit, followedVersion } from './followed-edits.ts'
 import { type NewTree, StoredFile } from './stored-file.ts'
 
@@ -372,14 +373,4 @@ function blobBytes({ changes }: Pick<Commit, 'changes'>, path: string): Uint8Arr
   if (first?.op !== 'put' || first.path !== path || first.kind !== 'blob' || !('bytes' in first.content))
     return undefined
   return others.every(({ op }) => op === 'describe') ? first.content.bytes : undefined
-}
-
-/** Collections whose members a commit takes away or replaces. */
-function removedCollections({ changes }: Pick<Commit, 'changes'>): string[] {
-  const paths = changes.flatMap(change => {
-    if (change.op === 'delete') return [change.path]
-    if (change.op === 'move') return [change.from, change.to]
-    return change.op === 'copy' ? [change.to] : []
-  })
-  return paths.filter(path => path.endsWith('/'))
 }

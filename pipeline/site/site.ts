@@ -169,7 +169,7 @@ export class Site {
   }
 
   /** Commits of this process that may be seen in the store before memory knows them. */
-  get underWay(): Pick<CommitsUnderWay, 'ahead' | 'aheadIn' | 'at'> {
+  get underWay(): Pick<CommitsUnderWay, 'ahead' | 'aheadIn' | 'at' | 'moment'> {
     return this.#underWay
   }
 

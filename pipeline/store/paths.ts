@@ -31,6 +31,11 @@ export function isWithin(path: string, root: string): boolean {
   return path === root || (namesCollection(root) && path.startsWith(root))
 }
 
+/** A path as that of a file and of a collection, if it does not say which of them it is. */
+export function bothForms(path: string): string[] {
+  return namesCollection(path) ? [path] : [path, `${path}/`]
+}
+
 /**
  * The first key behind everything below a collection, for range scans: `0` follows `/`.
  * @param collection path with its trailing slash

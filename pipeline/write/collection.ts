@@ -20,6 +20,7 @@ import { commitJudged, commitLoop, type Judging, modelState, oneAllowance } from
 import { nothingFollows } from './consequences.ts'
 import { consequencesOfLoss, judgeArrival, refuseEntangled } from './judge-tree.ts'
 import { bytesOf, retyping, underNewName, writtenDocuments } from './new-version.ts'
+import { atOneMoment } from './one-moment.ts'
 import { mayNotReplace, nameTaken, parentMissing } from './places.ts'
 
 /**
@@ -121,12 +122,7 @@ export async function transferTree(
   const { from, to, allowance = oneAllowance(site) } = transfer
   return site.leases.hold(site.store.name, [from, to], () =>
     commitLoop(async () => {
-      const source = await site.store.find(from)
-      if (!source) throw absent()
-      await transfer.check?.()
-      if (transfer.op === 'copy') await proveReadable(site, source, transfer.deep)
-      const replaced = await site.store.findNamed(to)
-      if (replaced && !transfer.overwrite && !transfer.isGone?.(replaced)) throw mayNotReplace()
+      const { source, replaced } = await atOneMoment(site, [from, to], () => findEnds(site, transfer))
       const model = modelState(site, allowance, transfer)
       const { changes, written } = await changesOf(site, transfer, source, replaced)
       const events = await fileEvents(site, transfer, source, replaced)
@@ -141,6 +137,17 @@ export async function transferTree(
       return done && { replaced, resource: done.resources.get(to) }
     }),
   )
+}
+
+async function findEnds({ store }: Site, transfer: Transfer) {
+  const { from, to } = transfer
+  const source = await store.find(from)
+  if (!source) throw absent()
+  await transfer.check?.()
+  if (transfer.op === 'copy') await proveReadable({ store }, source, transfer.deep)
+  const replaced = await store.findNamed(to)
+  if (replaced && !transfer.overwrite && !transfer.isGone?.(replaced)) throw mayNotReplace()
+  return { source, replaced }
 }
 
 /** What must not have changed meanwhile. */

@@ -1,5 +1,6 @@
 /** Locks that are taken while a write of somebody else is on its way: they bind it, or they come after it (DAV-82, DAV-86). */
 
+import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import { after, afterEach, before, describe, it } from 'mocha'
 import type { Leases } from '../../../pipeline/coordination/leases.ts'
@@ -193,7 +194,8 @@ describe('locks taken while somebody else writes', () => {
     let locking: Promise<Received> | undefined
     whileCommitting(async () => {
       locking = mount.ann('LOCK', `${at}blob.txt`, { Depth: '0' }, lockInfo())
-      await locking
+      // It is refused meanwhile, and told so when memory knows what was committed.
+      await Promise.race([locking, setTimeout(100)])
     })
     const removed = await mount.ann('DELETE', `${at}blob.txt`, { If: `(<${own}>)` })
     expect(removed.status).to.equal(204)

@@ -1,0 +1,32 @@
+/** Refusals that were true at one moment, although they look at several places. */
+
+import { Fault } from '../fault.ts'
+import type { Site } from '../site/site.ts'
+import { bothForms } from '../store/paths.ts'
+
+/** Looks before a refusal is told that may never have been true: others write all the time. */
+const ATTEMPTS = 8
+
+/**
+ * Looks at several places, and once more where the look ends in a refusal while others were changing one of them: a file that
+ * moves from one place to the other would be seen at both.
+ *
+ * @throws Fault of the last look
+ */
+export async function atOneMoment<T>(site: Site, places: readonly string[], look: () => Promise<T>): Promise<T> {
+  const { underWay } = site
+  const paths = places.flatMap(bothForms)
+  for (let attempt = 1; ; attempt++) {
+    const moment = underWay.moment(paths)
+    try {
+      return await look()
+    } catch (error) {
+      if (!(error instanceof Fault) || (error.status !== 409 && error.status !== 412)) throw error
+      await site.inStep()
+      await Promise.all(paths.flatMap(path => underWay.at(path)))
+      if (!moment.isOver || attempt === ATTEMPTS) throw error
+    } finally {
+      moment.end()
+    }
+  }
+}
