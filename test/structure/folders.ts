@@ -55,6 +55,7 @@ export const FOLDERS: readonly Folder[] = [
     imports: ['pipeline/kept-together.ts'],
   },
   { path: 'pipeline/lazy-package.ts', purpose: 'Packages that the first use loads.', imports: [] },
+  { path: 'pipeline/unless-answered.ts', purpose: 'When an answer of others is late.', imports: [] },
   { path: 'pipeline/thread.ts', purpose: 'Threads that run modules of this project.', imports: [] },
   { path: 'pipeline/tree', purpose: 'Documents as trees: parsing, writing, Microdata, work in steps.', imports: [] },
   {
@@ -86,12 +87,18 @@ export const FOLDERS: readonly Folder[] = [
   {
     path: 'pipeline/store/objects',
     purpose: 'Bytes in an object store.',
-    imports: ['pipeline/lazy-package.ts', 'pipeline/store'],
+    imports: ['pipeline/lazy-package.ts', 'pipeline/unless-answered.ts', 'pipeline/store'],
   },
   {
     path: 'pipeline/store/postgres',
     purpose: 'The store of several machines, in PostgreSQL.',
-    imports: ['pipeline/ordered-map.ts', 'pipeline/store', 'pipeline/store/records', 'pipeline/store/objects'],
+    imports: [
+      'pipeline/ordered-map.ts',
+      'pipeline/unless-answered.ts',
+      'pipeline/store',
+      'pipeline/store/records',
+      'pipeline/store/objects',
+    ],
   },
   { path: 'pipeline/coordination', purpose: 'Contracts of what processes share.', imports: ['pipeline/store'] },
   {
@@ -102,7 +109,13 @@ export const FOLDERS: readonly Folder[] = [
   {
     path: 'pipeline/coordination/redis',
     purpose: 'The same for several processes, in Redis.',
-    imports: ['pipeline/lazy-package.ts', 'pipeline/store', 'pipeline/coordination', 'pipeline/coordination/local'],
+    imports: [
+      'pipeline/lazy-package.ts',
+      'pipeline/unless-answered.ts',
+      'pipeline/store',
+      'pipeline/coordination',
+      'pipeline/coordination/local',
+    ],
   },
   {
     path: 'pipeline/language',
