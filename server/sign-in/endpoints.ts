@@ -152,7 +152,7 @@ export function createSignIn(options: SignInOptions): SignInEndpoints {
     }
     const next = await siteSessions.signIn(session, signIn)
     if (!next) throw failures.unknown(target)
-    return { answer: redirect(302, target), session: next }
+    return { answer: leaving(session, redirect(302, target)), session: next }
   }
 
   async function logout(request: SignInRequest): Promise<{ answer: Answer; session: Session }> {
@@ -172,7 +172,7 @@ export function createSignIn(options: SignInOptions): SignInEndpoints {
             return undefined
           })
         : undefined
-    return { answer: redirect(posted ? 303 : 302, end?.href ?? target), session: next }
+    return { answer: leaving(session, redirect(posted ? 303 : 302, end?.href ?? target)), session: next }
   }
 
   return {
@@ -198,6 +198,12 @@ function takes(name: EndpointName, method: string): boolean {
 
 function redirect(status: 302 | 303, location: string): Answer {
   return { status, headers: { Location: location, 'Cache-Control': 'no-store' }, body: '' }
+}
+
+/** Has the browser drop the pages of whoever was signed in: a step back would show them without asking for them. */
+function leaving({ principal }: Session, answer: Answer): Answer {
+  if (principal) answer.headers['Clear-Site-Data'] = '"cache"'
+  return answer
 }
 
 /**

@@ -126,7 +126,8 @@ describe('signing in', () => {
       const before = browser.cookie(HOST, COOKIE) ?? ''
       // The provider knows alice still; another browser at the provider is another person.
       browser.forget('127.0.0.1')
-      await site.signIn(browser, 'bob', '/members.html')
+      const back = await browser.get(await site.untilCallback(browser, 'bob', '/members.html'))
+      expect(back.headers.get('clear-site-data'), 'pages of alice').to.equal('"cache"')
       const old = newBrowser()
       old.setCookie(HOST, COOKIE, before)
       expect((await old.get(site.url('/members.html'))).status).to.equal(401)
@@ -277,6 +278,7 @@ describe('signing in', () => {
       const out = await get(`${LOGOUT}?redirect-post=/open.html`)
       expect([out.status, out.headers.get('location')]).to.deep.equal([302, '/open.html'])
       expect(out.headers.get('cache-control')).to.equal('no-store')
+      expect(out.headers.get('clear-site-data'), 'pages that a step back would show').to.equal('"cache"')
       expect(browser.cookie(HOST, COOKIE)).to.have.length(51)
       expect((await get('/members.html')).status).to.equal(401)
       browser.setCookie(HOST, COOKIE, before)
@@ -301,6 +303,7 @@ describe('signing in', () => {
       const before = browser.cookie(HOST, COOKIE)
       const out = await get(LOGOUT)
       expect([out.status, out.headers.get('location')]).to.deep.equal([302, '/'])
+      expect(out.headers.get('clear-site-data')).to.equal(null)
       expect(browser.cookie(HOST, COOKIE)).to.equal(before)
       expect((await newBrowser().get(site.url(LOGOUT))).status).to.equal(302)
     })
