@@ -8,6 +8,7 @@ import type { StoredEvent } from '../store/events.ts'
 import type { Clock } from './clock.ts'
 import { Delivery } from './delivery.ts'
 import { looksUpElements, renderedScopes } from './facts.ts'
+import { SharedFrames } from './shared-frames.ts'
 import type { Stream, Subscriber } from './stream.ts'
 
 /** Streams that are served in one turn: about 5 ms. */
@@ -19,6 +20,7 @@ const LONG = 8 * 1024
 const NO_FACTS = { method: 'GET', headers: () => undefined, queryString: '' }
 
 export class Channel implements Watcher {
+  readonly frames = new SharedFrames()
   readonly #site: Site
   readonly #path: string
   readonly #clock: Clock
@@ -50,7 +52,7 @@ export class Channel implements Watcher {
   }
 
   published(event: StoredEvent): void {
-    this.#queue.push(new Delivery(event))
+    this.#queue.push(new Delivery(event, this.frames))
     if (this.#isServing) return
     this.#isServing = true
     this.#clock.soon(() => this.#serve())

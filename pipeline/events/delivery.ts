@@ -4,6 +4,7 @@ import type { Access } from '../access/decision.ts'
 import { type EventId, parseEventId } from '../store/event-id.ts'
 import type { StoredEvent } from '../store/events.ts'
 import { type ElementFacts, mayReadElements } from './facts.ts'
+import type { SharedFrames } from './shared-frames.ts'
 import { mutationFrame, withoutBody } from './wire.ts'
 
 /** What a subscriber gets of an event: all of it, the news without the body, nothing, or word that something changed. */
@@ -12,19 +13,22 @@ export type Share = 'whole' | 'bodiless' | 'nothing' | 'unknown'
 export class Delivery {
   readonly event: StoredEvent
   readonly id: EventId
+  readonly #frames: SharedFrames
   #whole: Buffer | undefined
   #bodiless: Buffer | undefined
   #facts: ElementFacts | undefined
   #last: { access: Access; share: Share } | undefined
 
-  constructor(event: StoredEvent) {
+  constructor(event: StoredEvent, frames: SharedFrames) {
     this.event = event
+    this.#frames = frames
     this.id = parseEventId(event.id) ?? { ms: 0, seq: 0 }
   }
 
   /** The event in wire format (EVT-36). */
   get whole(): Buffer {
-    this.#whole ??= mutationFrame(this.event.id, this.event.payload)
+    const { id, payload } = this.event
+    this.#whole ??= this.#frames.of(id, payload.length, () => mutationFrame(id, payload))
     return this.#whole
   }
 

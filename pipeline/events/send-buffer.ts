@@ -14,9 +14,14 @@ export interface SendBufferLimits {
 /** What waits. Of events, by which access their reader may have them, and which event was considered before. */
 interface Piece {
   bytes: Uint8Array
+  /** It is one of the events that are bounded. */
+  counts: boolean
   judgedBy: Access | undefined
   after: EventId | undefined
 }
+
+/** Bytes that are put together for one write; larger pieces are sent as they are, so that streams share them. */
+const TOGETHER = 64 * 1024
 
 export class SendBuffer {
   readonly #sink: Sink
@@ -53,24 +58,24 @@ export class SendBuffer {
     const { events, bytes: most } = this.#limits
     if (this.#events >= events || (this.#events > 0 && this.#bytes + bytes.length > most)) return false
     this.#events++
-    this.#add(bytes, judgedBy, after)
+    this.#add({ bytes, counts: true, judgedBy, after })
     return true
   }
 
   /** Takes what does not count, whatever waits; an event as above. */
   push(bytes: Uint8Array, judgedBy?: Access, after?: EventId): void {
-    this.#add(bytes, judgedBy, after)
+    this.#add({ bytes, counts: false, judgedBy, after })
   }
 
   /** The same, unless these very bytes are waiting already. */
   pushOnce(bytes: Uint8Array): void {
-    if (!this.#queue.some(piece => piece.bytes === bytes)) this.#add(bytes)
+    if (!this.#queue.some(piece => piece.bytes === bytes)) this.push(bytes)
   }
 
-  #add(bytes: Uint8Array, judgedBy?: Access, after?: EventId): void {
-    this.#bytes += bytes.length
-    if (this.#isSending) this.#queue.push({ bytes, judgedBy, after })
-    else this.#send(bytes)
+  #add(piece: Piece): void {
+    this.#bytes += piece.bytes.length
+    if (this.#isSending) this.#queue.push(piece)
+    else this.#send([piece])
   }
 
   /**
@@ -88,11 +93,25 @@ export class SendBuffer {
     return events[0]
   }
 
-  #send(bytes: Uint8Array): void {
+  #send(pieces: readonly Piece[]): void {
     this.#isSending = true
-    this.#sending.events = this.#events
-    this.#sending.bytes = this.#bytes
+    this.#sending.events = pieces.filter(({ counts }) => counts).length
+    const [first] = pieces
+    const bytes = first && pieces.length === 1 ? first.bytes : Buffer.concat(pieces.map(({ bytes }) => bytes))
+    this.#sending.bytes = bytes.length
     this.#sink.write(bytes, this.#sent)
+  }
+
+  /** Takes from what waits as much as goes out at once. */
+  #next(): Piece[] {
+    let count = 0
+    let together = 0
+    for (const { bytes } of this.#queue) {
+      together += bytes.length
+      if (count > 0 && together > TOGETHER) break
+      count++
+    }
+    return this.#queue.splice(0, count)
   }
 
   #afterSending(): void {
@@ -101,11 +120,9 @@ export class SendBuffer {
     this.#bytes -= this.#sending.bytes
     this.#sending.events = this.#sending.bytes = 0
     if (this.#queue.length > 0) this.#review()
-    const pieces = this.#queue.map(({ bytes }) => bytes)
-    const [first] = pieces
-    if (first !== undefined) {
-      this.#queue = []
-      this.#send(pieces.length === 1 ? first : Buffer.concat(pieces))
+    const pieces = this.#next()
+    if (pieces.length > 0) {
+      this.#send(pieces)
       return
     }
     const emptied = this.#emptied

@@ -15,6 +15,7 @@ import type { StoredEvent } from '../store/events.ts'
 import type { Clock } from './clock.ts'
 import { Delivery } from './delivery.ts'
 import { SendBuffer, type SendBufferLimits } from './send-buffer.ts'
+import type { SharedFrames } from './shared-frames.ts'
 import { connectionFrame, PING, type ResetReason, resetFrame, type SessionEnd } from './wire.ts'
 
 /** Who watches what. */
@@ -42,6 +43,8 @@ export interface StreamContext {
   /** Milliseconds that events can be replayed after their commit. */
   retention: number
   limits: SendBufferLimits
+  /** Large events of the path in wire format. */
+  frames: SharedFrames
   /** The subscriber's access by the newest rules; shared by all to whom they say the same. */
   accessOf: (subscriber: Subscriber, current: Access | undefined) => Access
   /** Told once, when the stream ends, whoever ended it. */
@@ -161,42 +164,45 @@ export class Stream {
 
   /** Reads kept events until there are no more, in step with the client. */
   async #read(): Promise<void> {
-    const { fanOut, site, failed } = this.#context
     this.#state = 'reading'
     try {
       do {
-        this.#behind = false
-        this.#missed = 0
-        await this.#settle()
-        if (!this.#isAdmitted(this.access)) return this.end('now')
-        await replayTurn()
-        const from = this.#position
-        const events = await fanOut.read(site, this.subscriber.path, format(from), this.#batch)
-        // Answers are to be newer than the events.
-        if (!this.#isAnswered()) await this.#settle()
-        if (!this.isOpen) return
-        // The rules have changed meanwhile: what waited was taken back, or a group that decides by itself has not been asked by them.
-        if (from !== this.#position || !this.#isSettled()) {
-          this.#behind = true
-          continue
-        }
-        if (events === undefined) await this.#startOver()
-        else this.#replay(events)
+        await this.#readSome()
         await this.#drained()
       } while (this.#behind && this.isOpen)
       if (this.isOpen) this.#state = 'live'
     } catch (error) {
-      failed(error)
+      this.#context.failed(error)
       this.end('at once')
     }
   }
 
+  /** What it has read is not kept beyond it: a client can take as long as it likes. */
+  async #readSome(): Promise<void> {
+    const { fanOut, site } = this.#context
+    this.#behind = false
+    this.#missed = 0
+    await this.#settle()
+    if (!this.#isAdmitted(this.access)) return this.end('now')
+    await replayTurn()
+    const from = this.#position
+    const events = await fanOut.read(site, this.subscriber.path, format(from), this.#batch)
+    // Answers are to be newer than the events.
+    if (!this.#isAnswered()) await this.#settle()
+    if (!this.isOpen) return
+    // The rules have changed meanwhile: what waited was taken back, or a group that decides by itself has not been asked by them.
+    if (from !== this.#position || !this.#isSettled()) this.#behind = true
+    else if (events === undefined) await this.#startOver()
+    else this.#replay(events)
+  }
+
   #replay(events: readonly StoredEvent[]): void {
+    const { frames } = this.#context
     if (events.length === this.#batch) this.#behind = true
     let bytes = 0
     for (const event of events) {
       bytes += event.payload.length
-      if (this.isOpen) this.#pass(new Delivery(event))
+      if (this.isOpen) this.#pass(new Delivery(event, frames))
     }
     if (bytes > 0) this.#batch = Math.min(BATCH, Math.max(1, Math.floor((BATCH_BYTES * events.length) / bytes)))
   }

@@ -89,6 +89,7 @@ export class Streams {
       clock: this.#clock,
       retention: settings.retention,
       limits: { events: settings.bufferEvents, bytes: settings.bufferBytes },
+      frames: channel.frames,
       accessOf: (subscriber, current) => channel.accessOf(subscriber, current),
       failed: this.#failed,
       ended: () => {

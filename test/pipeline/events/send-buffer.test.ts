@@ -56,6 +56,24 @@ describe('sendBuffer of a stream', () => {
     expect(written).to.equal(bytes)
   })
 
+  it('SEC-12 passes large pieces on as they are, one after another, and has room for another after each', () => {
+    const large = ['a', 'b', 'c', 'd'].map(text => Buffer.alloc(100_000, text))
+    const written: Uint8Array[] = []
+    const write = sink.write.bind(sink)
+    sink.write = (bytes, done) => {
+      written.push(bytes)
+      write(bytes, done)
+    }
+    const bounded = new SendBuffer(sink, { events: 3, bytes: 1_000_000 })
+    expect(large.map(bytes => bounded.offer(bytes))).to.deep.equal([true, true, true, false])
+    sink.send()
+    expect(bounded.offer(Buffer.from('e'))).to.equal(true)
+    for (let i = 0; i < 3; i++) sink.send()
+    expect(bounded.isEmpty).to.equal(true)
+    expect(written.slice(0, 3).every((bytes, i) => bytes === large[i])).to.equal(true)
+    expect(written.slice(3).map(String)).to.deep.equal(['e'])
+  })
+
   it('EVT-37 counts what waits and what is on its way', () => {
     for (const text of ['a', 'b', 'c']) offer(text)
     expect(offer('d')).to.equal(false)

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { AccessRules } from '../../../pipeline/access/access-rules.ts'
 import { Delivery } from '../../../pipeline/events/delivery.ts'
+import { SharedFrames } from '../../../pipeline/events/shared-frames.ts'
 import { Stream } from '../../../pipeline/events/stream.ts'
 import type { RulesAuthority } from '../../../pipeline/site/rules-authority.ts'
 import type { StoredEvent } from '../../../pipeline/store/events.ts'
@@ -28,6 +29,7 @@ function watchedByMember() {
   let rules = staffRules()
   const accessNow = () => access(rules, { principal: member('ann@a.example'), defaultGet: 'deny', oracle })
   const reader = new Reader()
+  const frames = new SharedFrames()
   let isSettled = true
   let meanwhile = () => {}
   const decided = access(rules, { principal: member('ann@a.example'), defaultGet: 'deny' })
@@ -55,6 +57,7 @@ function watchedByMember() {
       retention: 600_000,
       limits: { events: 256, bytes: 1_000_000 },
       accessOf: (_subscriber, current) => (current?.rules === rules ? current : accessNow()),
+      frames,
       ended: () => undefined,
       failed: error => expect.fail(String(error)),
     },
@@ -83,7 +86,7 @@ function watchedByMember() {
         facts: '{"tried":[],"keys":[[]]}',
       }
       events.push(event)
-      stream.take(new Delivery(event))
+      stream.take(new Delivery(event, frames))
     },
   }
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { page } from '../../support/content.ts'
 import { bodyOf } from './event-source.ts'
-import { bodiesOf, resetOf, settled, startLate, until, type WatchedSite, watchedSite } from './watching.ts'
+import { bodiesOf, type Reader, resetOf, settled, startLate, until, type WatchedSite, watchedSite } from './watching.ts'
 
 const PATH = '/d.html'
 const LIST = page('<ul id="l"><li id="a">a</li></ul>')
@@ -231,6 +231,19 @@ describe('event streams of returning clients', () => {
       await settled(again.reader, 10)
       const all = [...reader.mutations, ...again.reader.mutations]
       expect(bodiesOf(all)).to.deep.equal(Array.from({ length: 10 }, (_, i) => `<li>${i}</li>`))
+    })
+
+    it('EVT-36 SEC-12 however many return and do not read, large events are in memory once', async () => {
+      const { id: created = '' } = (await site.store.site('a.example').events(PATH))[0] ?? {}
+      const watching = await site.watch(PATH)
+      const marks = ['w', 'x', 'y']
+      for (const mark of marks) await append(mark.repeat(200_000))
+      const readers = [watching.reader]
+      for (let i = 0; i < 3; i++) readers.push((await site.watch(PATH, { lastEventId: created })).reader)
+      const pieces = (reader: Reader) => reader.pieces.filter(({ length }) => length > 100_000)
+      await until(() => readers.every(reader => pieces(reader).length === marks.length))
+      const shared = pieces(watching.reader)
+      for (const reader of readers) expect(pieces(reader).every((piece, i) => piece === shared[i])).to.equal(true)
     })
 
     it('EVT-37 a client that stops reading during its replay is cut off, too', async () => {
