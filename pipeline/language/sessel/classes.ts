@@ -1,6 +1,7 @@
 /** Classes: search, construction, static methods, and the platform's own (SES-170 to SES-181). */
 
 import { attribute, type ElementNode } from '../../tree/nodes.ts'
+import { LIMITS } from '../../tree/selector/parse.ts'
 import { ElementValue, isDictionary, isList, type Value } from '../values.ts'
 import { typeOf } from './comparison.ts'
 import { constructed } from './construct.ts'
@@ -50,12 +51,27 @@ function search({ type }: ClassValue, args: Value[], on: Evaluation): Given {
   countArguments('search', { least: 0, most: 2 }, args)
   const [criteria = null, options = null] = args
   const types = withSubtypes(options) ? [...on.host.schemas.subtypes(type)] : [type]
-  const filters = alternatives(criteria).map(criterion => filterOf(criterion, on))
-  const selectors = types.flatMap(each =>
-    filters.map(filter => `[itemscope][itemtype~=${CSS_TEXT.string(each)}]${filter}`),
-  )
-  const given = searchFor(selectors.join(', '), undefined, on)
+  const given = searchFor(selectorOf(types, alternatives(criteria), on), undefined, on)
   return new Pending(instancesOf(given, new Set(types), on))
+}
+
+/** One that is too long is told when it is read; no more is written. */
+function selectorOf(types: readonly string[], criteria: readonly Value[], on: Evaluation): string {
+  const filters: string[] = []
+  let length = 0
+  for (const criterion of criteria) {
+    const filter = filterOf(criterion, on)
+    filters.push(filter)
+    if ((length += filter.length) > LIMITS.length) break
+  }
+  let selector = ''
+  for (const type of types) {
+    for (const filter of filters) {
+      if (selector.length > LIMITS.length) return selector
+      selector += `${selector === '' ? '' : ', '}[itemscope][itemtype~=${CSS_TEXT.string(type)}]${filter}`
+    }
+  }
+  return selector
 }
 
 function* instancesOf(given: Given, types: ReadonlySet<string>, on: Evaluation): Work {
@@ -88,15 +104,17 @@ function alternatives(criteria: Value): Value[] {
 function filterOf(criterion: Value, on: Evaluation): string {
   if (criterion === null || !isDictionary(criterion))
     throw typeError(`criteria of “search” are Dictionaries, not a ${typeOf(criterion)}`)
-  return [...criterion.keys()]
-    .map(key => {
-      const value = criterion.get(key) ?? null
-      if (value === null || typeof value === 'object')
-        throw typeError(`“${key}” is compared with a text, number or Boolean`)
-      const text = textForm(value, on.spend)
-      return `:has([itemprop=${CSS_TEXT.string(key)}]:value-equals(${CSS_TEXT.string(text)}))`
-    })
-    .join('')
+  let filter = ''
+  for (const key of criterion.keys()) {
+    if (filter.length > LIMITS.length) break
+    const value = criterion.get(key) ?? null
+    if (value === null || typeof value === 'object')
+      throw typeError(`“${key}” is compared with a text, number or Boolean`)
+    const text = textForm(value, on.spend).slice(0, LIMITS.length + 1)
+    filter += `:has([itemprop=${CSS_TEXT.string(key)}]:value-equals(${CSS_TEXT.string(text)}))`
+  }
+  on.spend(1 + (filter.length >> 6))
+  return filter
 }
 
 /** SES-179. */

@@ -5,7 +5,15 @@ import { parsingHtml } from '../../tree/html.ts'
 import { TreeError } from '../../tree/limits.ts'
 import { isShort } from '../../tree/long-text.ts'
 import { valueAttribute } from '../../tree/microdata-value.ts'
-import { attribute, type ElementNode, isElement, isText, parentElement, rootElement } from '../../tree/nodes.ts'
+import {
+  attribute,
+  type ElementNode,
+  isElement,
+  isText,
+  type ParentNode,
+  parentElement,
+  rootElement,
+} from '../../tree/nodes.ts'
 import { writingInnerMarkup } from '../../tree/serialize.ts'
 import type { Steps } from '../../tree/steps.ts'
 import { ElementValue, type Value } from '../values.ts'
@@ -85,9 +93,9 @@ function assignText(element: ElementValue, [value = null]: Value[], on: Evaluati
   return element
 }
 
-function childrenOf(element: ElementValue, on: Evaluation): Value[] {
-  const children = element.node.childNodes.filter(isElement)
-  on.spend(element.node.childNodes.length >> 2)
+function childrenOf(element: ElementValue, { childNodes }: ParentNode, on: Evaluation): Value[] {
+  const children = childNodes.filter(isElement)
+  on.spend(childNodes.length >> 2)
   on.take(16 + 48 * children.length)
   return children.map(child => sameHandle(element, child))
 }
@@ -213,7 +221,7 @@ export const ELEMENT_METHODS: Methods = new Map<string, Method>([
   ['path', getter(({ source }) => source?.path ?? null)],
   ['document', getter(({ source }) => (source ? (rootOf(source) ?? null) : null))],
   ['selector', getter(({ node }, on) => selectorOf(node, on))],
-  ['children', getter(childrenOf)],
+  ['children', getter((element, on) => childrenOf(element, element.node, on))],
   [
     'parent',
     getter(element => {
@@ -223,9 +231,10 @@ export const ELEMENT_METHODS: Methods = new Map<string, Method>([
   ],
   [
     'content',
-    getter(
-      element => element.node.content?.childNodes.filter(isElement).map(child => sameHandle(element, child)) ?? null,
-    ),
+    getter((element, on) => {
+      const { content } = element.node
+      return content ? childrenOf(element, content, on) : null
+    }),
   ],
   ['getHTML', getter(innerHtml)],
   ['innerhtml', getter(innerHtml)],

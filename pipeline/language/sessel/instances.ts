@@ -1,9 +1,9 @@
 /** Instances: elements read and changed through their schema (SES-42, SES-173 to SES-178). */
 
-import { cloneNode } from '../../tree/clone.ts'
 import type { ElementNode } from '../../tree/nodes.ts'
 import { ElementValue, isList, type Value } from '../values.ts'
 import { replaceProperty } from './construct.ts'
+import { copying, copyOf } from './dom.ts'
 import { type Evaluation, type Given, Pending, typeError, type Work } from './evaluation.ts'
 import type { MethodView, PropertyView, SchemaView } from './host.ts'
 import { isMutable } from './kinds.ts'
@@ -42,7 +42,8 @@ function* reading(owner: ElementValue, property: PropertyView, on: Evaluation): 
   if (elements.length === 0) return property.many ? [] : null
   for (const code of property.read) {
     on.spend(elements.length)
-    const copies = elements.map(element => new ElementValue(cloneNode(element)))
+    const copies: Value[] = []
+    for (const element of elements) copies.push(new ElementValue(yield* copying(element, on)))
     const given = runSlot(code, copies, NO_PARAMETERS, on)
     const result = given instanceof Pending ? yield* given.work : given
     const list = result !== null && isList(result) ? result : [result]
@@ -66,11 +67,9 @@ export function setProperty(owner: ElementValue, name: string, value: Value, on:
 /** Gives a stored instance an element of its own. */
 function unshare(owner: ElementValue, on: Evaluation): void {
   if (owner.node.sourceCodeLocation === undefined && owner.node.parentNode === null) return
-  const copy = cloneNode(owner.node)
-  delete copy.sourceCodeLocation
   on.take(512)
   const changed: { node: ElementNode } = owner
-  changed.node = copy
+  changed.node = copyOf(owner.node, on)
 }
 
 /** A method of the schema, or what catches messages that it does not understand; undefined where there is neither. */

@@ -43,7 +43,7 @@ export function callMethod(receiver: Value, name: string, args: Value[], on: Eva
   if (receiver instanceof TypeName) return callType(receiver, name, args, on)
   const method = methodsOf(receiver).get(name) ?? OF_ALL.get(name)
   if (!method) {
-    if (receiver instanceof TemporalValue) return callTemporal(receiver, name, args)
+    if (receiver instanceof TemporalValue) return callTemporal(receiver, name, args, on)
     throw typeError(`a ${typeOf(receiver)} has no method “${name}”`)
   }
   countArguments(name, method, args)

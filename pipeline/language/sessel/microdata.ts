@@ -24,6 +24,8 @@ const WITHOUT_PAUSE = 500
 /** The properties of an item in tree order, by the crawl of the HTML standard. */
 export function* propertiesOf(item: ElementNode, on: Evaluation): Work<PropertyElement[]> {
   if (!isItem(item)) return []
+  // Both are taken apart, however few properties there are.
+  for (const name of ['itemtype', 'itemref']) on.spend((attribute(item, name)?.length ?? 0) >> 4)
   try {
     const properties = yield* pausing(readingProperties(item, () => ''))
     on.spend(8 + 4 * properties.length)

@@ -44,7 +44,7 @@ export function evaluate(program: Program, host: SesselHost, allowance: Allowanc
   const machine = new Machine(program, host, allowance)
   try {
     const progress = machine.run(performance.now() + TURN)
-    return isValue(progress) ? { value: progress.value } : inTurns(machine, progress, host)
+    return isValue(progress) ? { value: progress.value } : inTurns(machine, progress, host, allowance)
   } catch (error) {
     return outcomeOf(error, host)
   } finally {
@@ -52,7 +52,7 @@ export function evaluate(program: Program, host: SesselHost, allowance: Allowanc
   }
 }
 
-async function inTurns(machine: Machine, first: Progress, host: SesselHost): Promise<Outcome> {
+async function inTurns(machine: Machine, first: Progress, host: SesselHost, allowance: Allowance): Promise<Outcome> {
   let progress = first
   let due = performance.now() + TURN
   const precedence = new Precedence()
@@ -75,6 +75,8 @@ async function inTurns(machine: Machine, first: Progress, host: SesselHost): Pro
         due = performance.now() + TURN
       }
       await precedence.next()
+      // What takes long in few steps ends with its time, too.
+      allowance.look()
       progress = machine.run(performance.now() + TURN, failed)
     }
     return { value: progress.value }

@@ -41,11 +41,12 @@ function offsetOf(text: string, place: number): number {
   return at
 }
 
-function slice(text: string, args: Value[]): string {
+function slice(text: string, args: Value[], on: Evaluation): string {
+  on.spend(text.length >> 8)
   const isPlain = !SURROGATES.test(text)
+  if (!isPlain && text.length > LONGEST) throw tooLong(LONGEST)
   const [from, to] = rangeOf(isPlain ? text.length : lengthOf(text), args)
   if (isPlain) return text.slice(from, to)
-  if (text.length > LONGEST) throw tooLong(LONGEST)
   const start = offsetOf(text, from)
   return text.slice(start, start + offsetOf(text.slice(start), to - from))
 }
@@ -128,6 +129,11 @@ function split(text: string, between: string, on: Evaluation): Given {
   return given(parting(text, between, counted), text)
 }
 
+function hmac(text: string, key: string, on: Evaluation): string {
+  goThrough(key, on)
+  return createHmac('sha256', key).update(text).digest('hex')
+}
+
 const upper = ofText((text, on) => metered(on, text.toUpperCase()))
 const lower = ofText((text, on) => metered(on, text.toLowerCase()))
 
@@ -160,9 +166,9 @@ export const STRING_METHODS: Methods = new Map<string, Method>([
   ['uppercase', upper],
   ['replace', { least: 2, most: 2, run: replace }],
   ['split', withText('split', split)],
-  ['slice', { least: 1, most: 2, run: (text: string, args, on) => metered(on, slice(text, args)) }],
+  ['slice', { least: 1, most: 2, run: (text: string, args, on) => metered(on, slice(text, args, on)) }],
   ['sha256', ofText(text => createHash('sha256').update(text).digest('hex'))],
-  ['hmac_sha256', withText('hmac_sha256', (text, key) => createHmac('sha256', key).update(text).digest('hex'))],
+  ['hmac_sha256', withText('hmac_sha256', hmac)],
   ['bcrypt', { least: 0, most: 1, run: (text: string, [options], on) => waiting(bcrypt(text, options, on)) }],
   ['argon2', { least: 0, most: 1, run: (text: string, [options], on) => waiting(argon2(text, options, on)) }],
   ['slugify', ofText((text, on) => metered(on, slugify(text)))],

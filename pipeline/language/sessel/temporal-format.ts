@@ -1,6 +1,6 @@
 /** Times as text for people (SES-196). */
 
-import { typeError } from './evaluation.ts'
+import { type Evaluation, typeError } from './evaluation.ts'
 import { type Moment, monthOf, temporal } from './temporal-value.ts'
 
 const MONTHS = 'January February March April May June July August September October November December'.split(' ')
@@ -20,7 +20,7 @@ interface Fields {
   epochMilliseconds?: number
 }
 
-type Part = (fields: Fields) => string | undefined
+type Part = (fields: Fields, on: Evaluation) => string | undefined
 
 function padded(name: keyof Fields, width: number): Part {
   return fields => {
@@ -49,7 +49,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   EEE: named('dayOfWeek', DAYS, 3),
   HH: padded('hour', 2),
   H: padded('hour', 1),
-  hh: fields => twelve(fields)?.padStart(2, '0'),
+  hh: (fields, on) => twelve(fields, on)?.padStart(2, '0'),
   h: twelve,
   mm: padded('minute', 2),
   m: padded('minute', 1),
@@ -57,7 +57,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   s: padded('second', 1),
   SSS: padded('millisecond', 3),
   a: ({ hour }) => (hour === undefined ? undefined : hour < 12 ? 'AM' : 'PM'),
-  z: fields => zoneName(fields),
+  z: zoneName,
 }
 
 const TOKENS = /'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+|'/g
@@ -66,8 +66,9 @@ const TOKENS = /'((?:[^']|'')*)'|([A-Za-z])\2*|[^A-Za-z']+|'/g
 const MAX_PATTERN = 1_000
 
 /** @throws SesselError for letters that mean nothing, or a field that the value has not */
-export function formatTemporal(value: Moment, pattern: string): string {
+export function formatTemporal(value: Moment, pattern: string, on: Evaluation): string {
   if (pattern.length > MAX_PATTERN) throw typeError(`a pattern has at most ${MAX_PATTERN} characters`)
+  on.spend(1 + (pattern.length >> 2))
   const fields = fieldsOf(value)
   return pattern.replace(TOKENS, (token: string, quoted?: string, letter?: string) => {
     if (quoted !== undefined) return quoted === '' ? "'" : quoted.replaceAll("''", "'")
@@ -75,7 +76,7 @@ export function formatTemporal(value: Moment, pattern: string): string {
     if (letter === undefined) return token
     const part = Object.hasOwn(PARTS, token) ? PARTS[token] : undefined
     if (!part) throw typeError(`“${token}” means nothing in a pattern`)
-    const text = part(fields)
+    const text = part(fields, on)
     if (text === undefined) throw typeError(`the value has no field for “${token}”`)
     return text
   })
@@ -87,17 +88,39 @@ function fieldsOf(value: Moment): Fields {
   return (value instanceof temporal().Instant ? value.toZonedDateTimeISO('UTC') : value) as Fields
 }
 
+/** What it takes to make a formatter of the engine: a quarter of a millisecond, and memory that the heap does not show. */
+function takeFormatter(on: Evaluation): void {
+  on.spend(500)
+  on.take(32 * 1024)
+}
+
+/** Formatters by time zone. */
+const zones = new Map<string, Intl.DateTimeFormat>()
+const MOST_ZONES = 100
+
+function formatterFor(timeZone: string, on: Evaluation): Intl.DateTimeFormat {
+  const known = zones.get(timeZone)
+  if (known) return known
+  takeFormatter(on)
+  const made = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'short' })
+  if (zones.size >= MOST_ZONES) zones.clear()
+  zones.set(timeZone, made)
+  return made
+}
+
 /** `EDT`, `GMT`, `UTC` or `GMT+h`. */
-function zoneName({ timeZoneId, epochMilliseconds }: Fields): string | undefined {
+function zoneName({ timeZoneId, epochMilliseconds }: Fields, on: Evaluation): string | undefined {
   if (timeZoneId === undefined || epochMilliseconds === undefined) return undefined
   if (timeZoneId === 'UTC') return 'UTC'
-  const format = new Intl.DateTimeFormat('en-US', { timeZone: timeZoneId, timeZoneName: 'short' })
-  return format.formatToParts(epochMilliseconds).find(({ type }) => type === 'timeZoneName')?.value
+  on.spend(20)
+  const parts = formatterFor(timeZoneId, on).formatToParts(epochMilliseconds)
+  return parts.find(({ type }) => type === 'timeZoneName')?.value
 }
 
 /** @param tag language tag (ECMA-402) */
-export function localeText(value: Moment, tag: string): string {
+export function localeText(value: Moment, tag: string, on: Evaluation): string {
   if (tag.length > 100) throw typeError('the language tag is too long')
+  takeFormatter(on)
   if (value instanceof temporal().Instant) return value.toLocaleString(tag, { timeZone: 'UTC' })
   if (value instanceof temporal().PlainYearMonth || value instanceof temporal().PlainMonthDay) {
     // The calendar of a language has to be that of the value.

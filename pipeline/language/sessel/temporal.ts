@@ -2,7 +2,7 @@
 
 import type { Temporal } from 'temporal-polyfill'
 import { isDictionary, type Value } from '../values.ts'
-import { typeError } from './evaluation.ts'
+import { type Evaluation, typeError } from './evaluation.ts'
 import { TypeName } from './kinds.ts'
 import { countArguments, integerArgument, textArgument } from './method.ts'
 import { formatTemporal, localeText } from './temporal-format.ts'
@@ -79,6 +79,16 @@ function kindOf({ typeName }: TemporalValue): Kind {
 /** Longest text of a moment that is looked at. */
 const MAX_LENGTH = 200
 
+/** A time zone or unit. */
+function shortText(name: string, value: Value | undefined): string {
+  return checkLength(textArgument(name, value))
+}
+
+function checkLength(text: string): string {
+  if (text.length > MAX_LENGTH) throw typeError('the text is too long for a date or time')
+  return text
+}
+
 /** Fields of a Dictionary as the library takes them. */
 function fieldsOf(value: Value): Record<string, string | number> {
   const fields: Record<string, string | number> = {}
@@ -86,7 +96,8 @@ function fieldsOf(value: Value): Record<string, string | number> {
   for (const key of value.keys()) {
     const field = value.get(key)
     if (typeof field === 'bigint') fields[key] = Number(field)
-    else if (typeof field === 'string' || typeof field === 'number') fields[key] = field
+    else if (typeof field === 'string') fields[key] = checkLength(field)
+    else if (typeof field === 'number') fields[key] = field
   }
   return fields
 }
@@ -96,7 +107,7 @@ function from(name: string, value: Value): TemporalValue {
   const { make } = KINDS.get(name) ?? kindOf(value as TemporalValue)
   if (value instanceof TemporalValue && value.typeName === `Temporal.${name}`) return value
   if (typeof value === 'string') {
-    if (value.length > MAX_LENGTH) throw typeError('the text is too long for a date or time')
+    checkLength(value)
     return made(() => make.from(value as never))
   }
   if (value instanceof TemporalValue) return made(() => make.from(value.value as never))
@@ -142,7 +153,7 @@ export function callTemporalType(type: string, name: string, args: Value[]): Val
 
 function now(name: string, args: Value[]): Value {
   countArguments(name, { least: 0, most: 1 }, args)
-  const zone = args[0] === undefined || args[0] === null ? 'UTC' : textArgument(name, args[0])
+  const zone = args[0] === undefined || args[0] === null ? 'UTC' : shortText(name, args[0])
   switch (name) {
     case 'instant':
       return made(() => temporal().Now.instant())
@@ -178,7 +189,7 @@ function floorDivided(value: bigint, by: bigint): bigint {
   return value < 0n && quotient * by !== value ? quotient - 1n : quotient
 }
 
-export function callTemporal(owner: TemporalValue, name: string, args: Value[]): Value {
+export function callTemporal(owner: TemporalValue, name: string, args: Value[], on: Evaluation): Value {
   const { accessors, methods } = kindOf(owner)
   if (accessors.has(name)) {
     countArguments(name, { least: 0, most: 0 }, args)
@@ -187,7 +198,7 @@ export function callTemporal(owner: TemporalValue, name: string, args: Value[]):
   if (!methods.has(name)) throw typeError(`a ${owner.typeName} has no method “${name}”`)
   countArguments(name, takenBy(owner, name), args)
   try {
-    const given = apply(owner, name, args)
+    const given = apply(owner, name, args, on)
     return typeof given === 'object' && given !== null ? made(() => given) : given
   } catch (error) {
     throw refused(error)
@@ -208,7 +219,7 @@ function takenBy({ value }: TemporalValue, name: string): { least: number; most:
 
 type Result = Moment | string | boolean | bigint | number
 
-function apply(owner: TemporalValue, name: string, args: Value[]): Result {
+function apply(owner: TemporalValue, name: string, args: Value[], on: Evaluation): Result {
   const { value } = owner
   const short = owner.typeName.slice('Temporal.'.length)
   const [first = null, second = null] = args
@@ -218,9 +229,9 @@ function apply(owner: TemporalValue, name: string, args: Value[]): Result {
     case 'equals':
       return owner.equals(from(short, first))
     case 'format':
-      return formatTemporal(value, textArgument('format', first))
+      return formatTemporal(value, textArgument('format', first), on)
     case 'toLocaleString':
-      return localeText(value, first === null ? 'en-US' : textArgument('toLocaleString', first))
+      return localeText(value, first === null ? 'en-US' : textArgument('toLocaleString', first), on)
   }
   if (value instanceof temporal().Duration) return applyToDuration(value, name, first, second)
   switch (name) {
@@ -238,11 +249,11 @@ function apply(owner: TemporalValue, name: string, args: Value[]): Result {
     case 'with':
       return changed(value, fieldsOf(first))
     case 'toZonedDateTime':
-      return (value as Temporal.PlainDateTime).toZonedDateTime(textArgument(name, first))
+      return (value as Temporal.PlainDateTime).toZonedDateTime(shortText(name, first))
     case 'toZonedDateTimeISO':
-      return (value as Temporal.Instant).toZonedDateTimeISO(textArgument(name, first))
+      return (value as Temporal.Instant).toZonedDateTimeISO(shortText(name, first))
     case 'withTimeZone':
-      return (value as Temporal.ZonedDateTime).withTimeZone(textArgument(name, first))
+      return (value as Temporal.ZonedDateTime).withTimeZone(shortText(name, first))
     case 'toPlainDateTime':
       return toPlainDateTime(value, first)
     case 'toPlainDate':
@@ -293,7 +304,7 @@ function applyToDuration(value: Temporal.Duration, name: string, first: Value, s
     case 'abs':
       return value.abs()
   }
-  const unit = textArgument('total', first) as 'days'
+  const unit = shortText('total', first) as 'days'
   const relativeTo = second === null ? undefined : startOf(second)
   const total = value.total({ unit, relativeTo })
   return Number.isSafeInteger(total) ? BigInt(total) : total

@@ -1,6 +1,7 @@
 /** `v isa T` (SES-56). */
 
 import { typesOf } from '../../tree/microdata.ts'
+import { attribute } from '../../tree/nodes.ts'
 import { ElementValue, isDictionary, isList, type Value } from '../values.ts'
 import { type Evaluation, typeError } from './evaluation.ts'
 import { ClassValue, SelectorValue, TypeName } from './kinds.ts'
@@ -46,6 +47,7 @@ function isOfType(value: Value, type: string, on: Evaluation): boolean {
   // A selector that was imported is made of its class (SES-129).
   if (value instanceof SelectorValue) return type === `${on.host.ns}/Selector`
   if (!(value instanceof ElementValue)) return false
+  on.spend((attribute(value.node, 'itemtype')?.length ?? 0) >> 4)
   const types = value.type === undefined ? typesOf(value.node) : [value.type]
   return types.some(own => on.host.schemas.isa(own, type))
 }

@@ -1,0 +1,148 @@
+/** What few steps of a program would make large or long is counted before, or refused (SES-213). */
+
+import { expect } from 'chai'
+import { Allowance, AllowanceSpent } from '../../../../pipeline/language/allowance.ts'
+import { compile, evaluate } from '../../../../pipeline/language/sessel/sessel.ts'
+import { ElementValue, type Source } from '../../../../pipeline/language/values.ts'
+import { parseDocument } from '../../../../pipeline/tree/document.ts'
+import { rootElement } from '../../../../pipeline/tree/nodes.ts'
+import { unhurried } from '../../../support/unhurried.ts'
+import { became, hostFor } from './site.ts'
+
+const PERSON = '@schema P url("https://example.com/Person");'
+
+/** A list `l` of two to a power copies of an item. */
+function list(power: number, item = '1'): string {
+  const doubled = Array.from({ length: power }, (_, i) => `let l${i + 1} = [l${i}, l${i}].flatten();`)
+  return `let l0 = [${item}]; ${doubled.join(' ')} let l = l${power};`
+}
+
+/** A text `s` of two to a power times another one. */
+function text(power: number, unit = 'a'): string {
+  const doubled = Array.from({ length: power }, (_, i) => `let s${i + 1} = s${i} + s${i};`)
+  return `let s0 = "${unit}"; ${doubled.join(' ')} let s = s${power};`
+}
+
+function hostWith(body: string) {
+  const source: Source = { path: '/x.html', document: parseDocument('html', `<!doctype html><body>${body}`) }
+  const root = rootElement(source.document)
+  const reach = { everywhere: () => ['/x.html'], matching: () => ['/x.html'], document: () => source }
+  return hostFor('/shop.html', { self: root && new ElementValue(root, source), reach })
+}
+
+async function steps(program: string, body = ''): Promise<number> {
+  const allowance = unhurried({ steps: 100_000_000, memory: 2 ** 30 })
+  await evaluate(compile(program), hostWith(body), allowance)
+  return allowance.stepsTaken
+}
+
+/** What runs out of it for want of a megabyte. */
+async function spentOf(program: string, body: string): Promise<string | undefined> {
+  const allowance = unhurried({ memory: 2 ** 20 })
+  try {
+    await evaluate(compile(program), hostWith(body), allowance)
+  } catch (error) {
+    if (!(error instanceof AllowanceSpent)) throw error
+  }
+  return allowance.spent
+}
+
+describe('Sessel: what costs more than it seems', () => {
+  it('SES-140 what a template holds counts whenever it is asked for', async () => {
+    const program = `let t = document.\${template}.first(); ${list(9)} l.map(x => t.content()).count()`
+    expect(await spentOf(program, `<template>${'<p></p>'.repeat(200)}</template>`)).to.equal('memory')
+    expect(await became(program, hostWith('<template><p></p></template>'))).to.equal('512')
+  })
+
+  it('SES-174 the copies count that are made of stored instances to change them', async () => {
+    const nested = `${'<div itemscope itemtype="https://example.com/Q">'.repeat(100)}${'<p>a</p>'.repeat(100)}`
+    const program = '@schema Q url("https://example.com/Q"); Q.search().map(x => { x.p = "1"; x }).count()'
+    expect(await spentOf(program, nested)).to.equal('memory')
+    expect(await became(program, hostWith('<div itemscope itemtype="https://example.com/Q">'))).to.equal('1')
+  })
+
+  it('SES-42 the copies count that a read resolver gets', async () => {
+    const person = (content: string) =>
+      `<div itemscope itemtype="https://example.com/Person"><b itemprop=name>x</b><a itemprop=url href=x>${content}</a></div>`
+    const program = `${PERSON} let p = P.search().first(); ${list(7)} l.map(x => p.url).count()`
+    expect(await spentOf(program, person('<p>a</p>'.repeat(100)))).to.equal('memory')
+    expect(await became(program, hostWith(person('a')))).to.equal('128')
+  })
+
+  it('SES-196 formatters for the names of time zones are made once, and count', async () => {
+    const { DateTimeFormat } = Intl
+    let made = 0
+    Intl.DateTimeFormat = new Proxy(DateTimeFormat, {
+      construct(target, args) {
+        if (args[1]?.timeZoneName === 'short') made++
+        return Reflect.construct(target, args)
+      },
+    })
+    try {
+      const zoned = 'Temporal.ZonedDateTime.from("2026-03-23T10:30:00[Africa/Tunis]")'
+      const program = `let z = ${zoned}; ${list(6)} l.map(x => z.format("${'z '.repeat(100)}")).unique().count()`
+      expect(await became(program)).to.equal('1')
+    } finally {
+      Intl.DateTimeFormat = DateTimeFormat
+    }
+    expect(made).to.equal(1)
+    const format = (zone: string) => `Temporal.ZonedDateTime.from("2026-03-23T10:30:00[${zone}]").format("z")`
+    expect(await steps(format('Africa/Tripoli'))).to.be.at.least(500)
+    expect(await steps(format('Africa/Tripoli'))).to.be.at.most(100)
+    expect(await steps('Temporal.PlainDate.from("2026-03-23").toLocaleString("de")')).to.be.at.least(500)
+  })
+
+  it('SES-190 names of time zones that are too long are not looked up', async () => {
+    for (const call of [
+      'Temporal.Now.zonedDateTimeISO(s)',
+      'Temporal.Now.instant().toZonedDateTimeISO(s)',
+      'Temporal.Now.plainDateISO().toZonedDateTime(s)',
+      'Temporal.Now.zonedDateTimeISO("UTC").withTimeZone(s)',
+      'Temporal.Now.zonedDateTimeISO("UTC").with({ timeZone: s })',
+      'Temporal.PlainTime.from({ hour: s })',
+      'Temporal.Duration.from("PT1H").total(s)',
+    ])
+      expect(await became(`${text(8)} ${call}`), call).to.match(/^!TypeError: .*too long for a date or time$/)
+  })
+
+  it('SES-172 criteria that no selector has room for are not written out', async () => {
+    const schema = '@schema Q url("https://example.com/Q");'
+    const refused = /^!TypeError: .*at most 8192 characters$/
+    expect(await became(`${schema} ${text(20)} let d = { a: s }; ${list(8, 'd')} Q.search(l)`)).to.match(refused)
+    const [made, asked] = [`${schema} ${list(15, '{ a: 1 }')}`, 'Q.search(l)']
+    expect((await steps(`${made} ${asked}`)) - (await steps(`${made} 1`))).to.be.within(0, 1_000)
+    expect(await became(`${schema} ${list(5, '{ a: 1 }')} Q.search(l).count()`)).to.equal('0')
+  })
+
+  it('SES-75 what is gone through to cut a text, or to take it for a key, counts', async () => {
+    expect(await steps(`${text(16)} s.slice(0, 1)`)).to.be.at.least((await steps(`${text(16)} s`)) + 256)
+    expect(await became(`${text(22, '🍵')} s.slice(0, 1)`)).to.match(/^!RuntimeError: a text is longer/)
+    expect(await became(`${text(23)} "a".hmac_sha256(s)`)).to.match(/^!RuntimeError: a text is longer/)
+    expect(await steps(`${text(16)} "a".hmac_sha256(s)`)).to.be.at.least((await steps(`${text(16)} s`)) + 1_024)
+  })
+
+  it('SES-56 SES-143 types of an item that are taken apart count', async () => {
+    const item = `<i itemscope itemtype="${'u:a '.repeat(16_000)}">`
+    const program = (what: string) => `${PERSON} let i = document.\${i}.first(); ${what}`
+    const least = (await steps(program('i'), item)) + 4_000
+    for (const what of ['i isa P', 'i.microdata()', 'i.name'])
+      expect(await steps(program(what), item), what).to.be.at.least(least)
+  })
+
+  it('SES-213 what takes long in few steps ends with its time', async () => {
+    let now = 0
+    const allowance = new Allowance({ time: 5_000 }, undefined, () => now)
+    const host = hostFor('/people.html', {
+      platform: {
+        get: async () => {
+          now += 6_000
+          return undefined
+        },
+      },
+    })
+    const program = '@schema S url("https://scriptorium.test/ns/1.0"); [1, 2].map(x => S.GET("/x")).count()'
+    const failed = await Promise.resolve(evaluate(compile(program), host, allowance)).catch(error => error)
+    expect(failed).to.be.instanceOf(AllowanceSpent)
+    expect(failed.spent).to.equal('time')
+  })
+})
