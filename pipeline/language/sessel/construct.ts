@@ -4,7 +4,18 @@ import { attribute, type ElementNode, HTML_NAMESPACE } from '../../tree/nodes.ts
 import { ElementValue, isDictionary, isList, type List, NamedValue, type Value } from '../values.ts'
 import type { ConstructionPlan, PlannedModifier } from './code.ts'
 import { typeOf } from './comparison.ts'
-import { append, copyOf, detach, insert, insertText, insideOf, newElement, puttingIn, setAttribute } from './dom.ts'
+import {
+  append,
+  appending,
+  copyOf,
+  detach,
+  insert,
+  insertText,
+  insideOf,
+  newElement,
+  puttingIn,
+  setAttribute,
+} from './dom.ts'
 import { type Evaluation, type Given, Pending, typeError, type Work } from './evaluation.ts'
 import type { PropertyView, SchemaView } from './host.ts'
 import { isMutable, SelectorValue } from './kinds.ts'
@@ -35,15 +46,31 @@ export function construct(plan: ConstructionPlan, values: Value[], items: Value[
   const node = newElement(...tagOf(plan, on))
   modify(node, plan.modifiers, values, on)
   const wrapped = new ElementValue(node)
-  return puttingIn(items, on, own => {
-    for (const [at, value] of (own as List).entries()) {
-      const key = plan.items?.[at]
-      if (key === undefined) append(node, value, on)
-      else if (key !== 'text') throw typeError(`“${key}:” in an element: only “text:” has a name there`)
-      else if (value !== null) insertText(node, insideOf(node).childNodes.length, textForm(value, on.spend), on)
-    }
-    return wrapped
-  })
+  return puttingIn(
+    items,
+    on,
+    own => {
+      for (const [at, value] of (own as List).entries()) {
+        const key = plan.items?.[at]
+        if (key === undefined) append(node, value, on)
+        else appendNamed(node, key, value, on)
+      }
+      return wrapped
+    },
+    function* (own) {
+      for (const [at, value] of (own as List).entries()) {
+        const key = plan.items?.[at]
+        if (key === undefined) yield* appending(node, value, on)
+        else appendNamed(node, key, value, on)
+      }
+      return wrapped
+    },
+  )
+}
+
+function appendNamed(node: ElementNode, key: string, value: Value, on: Evaluation): void {
+  if (key !== 'text') throw typeError(`“${key}:” in an element: only “text:” has a name there`)
+  if (value !== null) insertText(node, insideOf(node).childNodes.length, textForm(value, on.spend), on)
 }
 
 function tagOf({ prefix, name }: ConstructionPlan, on: Evaluation): [tag: string, namespace: string] {
@@ -89,18 +116,32 @@ function newSelector(items: readonly NamedItem[]): Value {
 
 /** Makes an instance of an element (SES-173). */
 export function constructed(node: ElementNode, type: string, items: readonly NamedItem[], on: Evaluation): Given {
+  return new Pending(constructing(node, type, items, on))
+}
+
+function* constructing(node: ElementNode, type: string, items: readonly NamedItem[], on: Evaluation): Work {
   setAttribute(node, 'itemscope', '', on)
   setAttribute(node, 'itemtype', type, on)
   const schema = on.host.schemas.schema(type)
   for (const { key, value } of items) {
-    if (key === undefined) append(node, value, on)
+    if (key === undefined) yield* appending(node, value, on)
     else {
       if (schema?.properties.get(key)?.computed) throw typeError(`“${key}” is computed and cannot be given`)
-      insertProperty(node, insideOf(node).childNodes.length, key, value, on)
+      yield* insertingProperty(node, key, value, on)
     }
+    if (on.isDue) yield undefined
   }
   const instance = new ElementValue(node, undefined, type)
-  return schema ? new Pending(completing(instance, schema, on)) : instance
+  return schema ? yield* completing(instance, schema, on) : instance
+}
+
+/** Adds the value elements of a property at the end, with pauses. */
+function* insertingProperty(node: ElementNode, name: string, value: Value, on: Evaluation): Work<void> {
+  on.spend(1)
+  if (value !== null && isList(value)) {
+    for (const item of value) yield* insertingProperty(node, name, item, on)
+  } else insertProperty(node, insideOf(node).childNodes.length, name, value, on)
+  if (on.isDue) yield undefined
 }
 
 function* completing(instance: ElementValue, schema: SchemaView, on: Evaluation): Work {

@@ -65,14 +65,27 @@ export function* copying(node: ElementNode, on: Evaluation): Work<ElementNode> {
 /**
  * What is to be put into an element: of what is stored a copy goes there, and long ones are made with pauses before.
  *
- * @param put takes the value then
+ * @param put takes few values
+ * @param putMany takes others, with pauses
  */
-export function puttingIn<T extends Value>(value: Value, on: Evaluation, put: (value: Value) => T): Given {
-  if (!isLong(value)) return put(value)
+export function puttingIn(
+  value: Value,
+  on: Evaluation,
+  put: (value: Value) => Value,
+  putMany: (value: Value) => Work,
+): Given {
+  if (!isLong(value) && !isMany(value)) return put(value)
   const work = function* (): Work {
-    return put(yield* owning(value, on))
+    return yield* putMany(yield* owning(value, on))
   }
   return new Pending(work())
+}
+
+/** Values that are put into an element without a pause. */
+const FEW = 500
+
+function isMany(value: Value): boolean {
+  return value !== null && isList(value) && (value.length > FEW || value.some(isMany))
 }
 
 /** Whether anything in a value is stored and takes long to copy. */
@@ -214,8 +227,25 @@ export function insertValue(parent: ElementNode, at: number, value: Value, on: E
   return at + (inside.childNodes.length - before)
 }
 
+/** `insertValue` with pauses. */
+export function* inserting(parent: ElementNode, at: number, value: Value, on: Evaluation): Work<number> {
+  if (value === null || !isList(value)) return insertValue(parent, at, value, on)
+  let next = at
+  for (const item of value) {
+    on.spend(1)
+    next = insertValue(parent, next, item, on, true)
+    if (on.isDue) yield undefined
+  }
+  return next
+}
+
 export function append(parent: ElementNode, value: Value, on: Evaluation): void {
   insertValue(parent, insideOf(parent).childNodes.length, value, on)
+}
+
+/** `append` with pauses. */
+export function appending(parent: ElementNode, value: Value, on: Evaluation): Work<number> {
+  return inserting(parent, insideOf(parent).childNodes.length, value, on)
 }
 
 export function clear(node: ElementNode): void {

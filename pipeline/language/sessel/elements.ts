@@ -19,12 +19,12 @@ import type { Steps } from '../../tree/steps.ts'
 import { ElementValue, type Value } from '../values.ts'
 import { attributeText } from './construct.ts'
 import {
-  append,
   attributeOf,
   clear,
   copying,
   copyOf,
   detach,
+  inserting,
   insertValue,
   insideOf,
   newElement,
@@ -153,14 +153,43 @@ function* replacingHtml(element: ElementValue, markup: string, on: Evaluation): 
 
 function replaceWith(element: ElementValue, [value = null]: Value[], on: Evaluation): Given {
   if (!parentElement(element.node) || (value instanceof ElementValue && value.node === element.node)) return value
-  return puttingIn(value, on, own => {
+  /** The place that it had, once it has left it. */
+  const left = () => {
     const parent = parentElement(element.node)
-    if (!parent) return value
-    const at = placeOf(element.node, parent.childNodes, on)
-    detach(element.node, on)
-    insertValue(parent, at, own, on)
-    return value
-  })
+    const at = parent ? placeOf(element.node, parent.childNodes, on) : 0
+    if (parent) detach(element.node, on)
+    return { parent, at }
+  }
+  return puttingIn(
+    value,
+    on,
+    own => {
+      const { parent, at } = left()
+      if (parent) insertValue(parent, at, own, on)
+      return value
+    },
+    function* (own) {
+      const { parent, at } = left()
+      if (parent) yield* inserting(parent, at, own, on)
+      return value
+    },
+  )
+}
+
+/** @param place among the nodes of the element, when it is put there */
+function putInto(element: ElementValue, place: () => number, value: Value, on: Evaluation): Given {
+  return puttingIn(
+    value,
+    on,
+    own => {
+      insertValue(element.node, place(), own, on)
+      return element
+    },
+    function* (own) {
+      yield* inserting(element.node, place(), own, on)
+      return element
+    },
+  )
 }
 
 function cloneOf({ node, type }: ElementValue, on: Evaluation): Given {
@@ -252,20 +281,12 @@ export const ELEMENT_METHODS: Methods = new Map<string, Method>([
   [
     'append',
     mutator('append', 1, 1, (element: ElementValue, [value = null], on) =>
-      puttingIn(value, on, own => {
-        append(element.node, own, on)
-        return element
-      }),
+      putInto(element, () => insideOf(element.node).childNodes.length, value, on),
     ),
   ],
   [
     'prepend',
-    mutator('prepend', 1, 1, (element: ElementValue, [value = null], on) =>
-      puttingIn(value, on, own => {
-        insertValue(element.node, 0, own, on)
-        return element
-      }),
-    ),
+    mutator('prepend', 1, 1, (element: ElementValue, [value = null], on) => putInto(element, () => 0, value, on)),
   ],
   ['setHTML', mutator('setHTML', 1, 1, setHtml)],
   [

@@ -28,6 +28,19 @@ describe('Sessel: long texts', () => {
       expect(stepsIn(about(19, program))).to.be.at.least(least)
     })
 
+  for (const [what, program] of [
+    ['a list that is put into an element', '(new div).append(l).children().count()'],
+    ['a list before what is there', '(new div).prepend(l).children().count()'],
+    ['a list in an element that is made', 'new div { l }'],
+    ['values of a property', '@schema Q url("https://example.com/Q"); Q.construct({ a: l })'],
+  ] as const)
+    it(`SES-144 SES-173 ${what} goes there in steps`, () => {
+      const [schema, rest] = program.startsWith('@') ? program.split('; ') : ['', program]
+      expect(stepsIn(`${schema}${schema && ';'} ${about(12, `let l = s.split(""); ${rest}`)}`)).to.be.at.least(
+        stepsIn(about(12, 's.split("")')) + 10,
+      )
+    })
+
   it('SES-75 parts of a text are the same in any number of steps', async () => {
     for (const [text, between] of [
       ['a,b,,c,', ','],
