@@ -86,7 +86,10 @@ export interface StagedBlob {
   bytes?: Uint8Array
   /** Set otherwise: where the store that staged it finds the bytes until a commit takes them or they are discarded. */
   place?: string
-  /** Drops the staged bytes; harmless after a commit or when called twice. */
+  /**
+   * Drops the staged bytes; harmless after a commit or when called twice. Never fails: whoever drops them has been told already
+   * what became of the write, and bytes that stay are found by a later cleaning.
+   */
   discard(): Promise<void>
 }
 

@@ -187,7 +187,7 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
     const [sha256] = await Promise.all([sha256Of(out), out.sync.then(() => out.handle.datasync())])
     await out.handle.close()
     const { file, size } = out
-    return { sha256, sha1, md5, size, place: file, discard: () => rm(file, { force: true }) }
+    return { sha256, sha1, md5, size, place: file, discard: () => remove(file) }
   }
 
   async function abandon(out: Outflow): Promise<void> {
@@ -196,7 +196,7 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
     out.digesting?.abort()
     out.following?.abort()
     await out.handle.close().catch(() => undefined)
-    await rm(out.file, { force: true })
+    await remove(out.file)
   }
 
   return {
@@ -242,6 +242,11 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
       spare.length = 0
     },
   }
+}
+
+/** What cannot be removed now is when the next process cleans up. */
+async function remove(file: string): Promise<void> {
+  await rm(file, { force: true }).catch(() => undefined)
 }
 
 /** Writes all bytes at a position. */

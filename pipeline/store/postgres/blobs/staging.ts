@@ -23,13 +23,17 @@ async function* arriving(body: Readable): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Takes chunks back that no blob has become. */
+/** Takes chunks back that no blob has become. What cannot be taken back now is found by the cleaning. */
 async function discard(uploads: Session, id: string): Promise<void> {
-  await uploads.run(
-    'DELETE FROM chunk WHERE upload = $1::uuid AND NOT EXISTS (SELECT 1 FROM blob WHERE blob.upload = $1::uuid)',
-    id,
-  )
-  await uploads.run('DELETE FROM upload WHERE id = $1::uuid', id)
+  try {
+    await uploads.run(
+      'DELETE FROM chunk WHERE upload = $1::uuid AND NOT EXISTS (SELECT 1 FROM blob WHERE blob.upload = $1::uuid)',
+      id,
+    )
+    await uploads.run('DELETE FROM upload WHERE id = $1::uuid', id)
+  } catch {
+    // Whoever waits for this has an answer of the store already.
+  }
 }
 
 /** Where a body goes. */
@@ -102,8 +106,7 @@ export function intoChunks(uploads: Session): Outflow {
     },
     async abandon() {
       await sending.catch(() => undefined)
-      // What cannot be taken back now is found by the cleaning.
-      await discard(uploads, id).catch(() => undefined)
+      await discard(uploads, id)
     },
   }
 }

@@ -113,7 +113,7 @@ export async function unload(site: string, commit: Commit, unloading: Unloading)
     for (const change of retyped) await bringStored(change)
     return { commit: { ...commit, changes }, chunks, discard }
   } catch (error) {
-    await discard().catch(() => undefined)
+    await discard()
     // What broke off was no client's body.
     throw error instanceof StagingError && error.cause instanceof Error ? error.cause : error
   }

@@ -1,10 +1,11 @@
+import { Readable } from 'node:stream'
 import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
 import { openPostgresStore } from '../../../../pipeline/store/postgres/store.ts'
 import type { Store } from '../../../../pipeline/store/store.ts'
 import { type Cluster, newCluster } from '../../../support/postgres.ts'
 import { type Relay, startRelay } from '../../../support/tcp-relay.ts'
-import { put } from '../fixture.ts'
+import { done, put, there } from '../fixture.ts'
 import { judge, startWriters, WRITERS, type Writers } from './writers.ts'
 
 async function until(reached: () => boolean): Promise<void> {
@@ -63,6 +64,19 @@ describe('a database that fails among 16 writers', () => {
     await writers.untilMore(200)
     await until(() => one.isReachable?.() === true)
     await sound(writers, database.port)
+  })
+
+  it('HTTP-4 gone right behind a commit: what has arrived cannot be taken back, which fails no write', async () => {
+    const database = await cluster()
+    const store = await open(database.port)
+    const bytes = Buffer.alloc(3_000_000, 'x')
+    const staged = await store.stage(Readable.from([bytes]), { limit: 1e9 })
+    await done(store.site('faults'), [{ op: 'put', path: '/large', kind: 'blob', content: { staged }, type: 'x/y' }])
+    await database.stop('immediate')
+    await staged.discard()
+    await database.start()
+    await until(() => store.isReachable?.() === true)
+    expect((await there(store.site('faults'), '/large')).size).to.equal(bytes.length)
   })
 
   it('connections cut in the middle of commits: what becomes of them is found out', async () => {

@@ -51,6 +51,15 @@ describe('SQLite store: files of blobs', () => {
     expect(await staged()).to.deep.equal([])
   })
 
+  it('HTTP-4 what has arrived and cannot be removed fails no write: who drops it knows what was stored', async () => {
+    const body = await opened.store.stage(Readable.from([large]), { limit: 1e9 })
+    await done(site, [{ op: 'put', path: '/large', kind: 'blob', content: { staged: body }, type: 'x/y' }])
+    // A folder is not removed as a file is.
+    await mkdir(body.place ?? '')
+    await body.discard()
+    expect(await fileOf('/large').then(existsSync)).to.equal(true)
+  })
+
   describe('DAV-43 SHA-1 and MD5 of a large blob', () => {
     const sums = { sha1: hash('sha1', large), md5: hash('md5', large) }
     const kept = () => {
