@@ -31,6 +31,8 @@ export class Unpublished {
   readonly #used = new OrderedMap<string, number>()
   /** Paths of which the index does not know what is stored there. */
   readonly #unread = new ReadingAgain(paths => this.#readAgain(paths))
+  /** Settles when the index knows every change that it has begun to follow; missing while it knows all. */
+  #following: Promise<void> | undefined
 
   private constructor(site: Site, names: HelperNames) {
     this.site = site
@@ -105,13 +107,27 @@ export class Unpublished {
     const resources = await commitUnpublished(this.site, changes)
     if (!resources) return undefined
     try {
-      for (const [path, resource] of resources) await this.#follow(path, resource)
+      await this.#inOrder(async () => {
+        for (const [path, resource] of resources) await this.#follow(path, resource)
+      })
     } catch (error) {
       this.#unread.later(resources.keys())
       throw error
     }
     this.#tell(resources.keys())
     return resources
+  }
+
+  /** Follows a change when the index knows those before it: of two changes of a path it has to keep what the later one left. */
+  async #inOrder(follow: () => Promise<void>): Promise<void> {
+    const known = this.#following ? this.#following.then(follow) : follow()
+    const following = known.catch(() => undefined)
+    this.#following = following
+    try {
+      await known
+    } finally {
+      if (this.#following === following) this.#following = undefined
+    }
   }
 
   /** Brings the index in step with what is stored at an unpublished path now. */
@@ -127,7 +143,9 @@ export class Unpublished {
 
   /** Another process has changed something unpublished. */
   async #readAgain(paths: Iterable<string>): Promise<void> {
-    for (const path of paths) await this.#follow(path, await this.site.store.find(path))
+    await this.#inOrder(async () => {
+      for (const path of paths) await this.#follow(path, await this.site.store.find(path))
+    })
     this.#tell(paths)
   }
 

@@ -1,0 +1,73 @@
+/** The index of what is kept unpublished goes by what was stored last, however long it takes to read what moved along (DAV-60). */
+
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { helperNames } from '../../../dav/places/helper-names.ts'
+import { Unpublished } from '../../../dav/places/unpublished.ts'
+import { unpublishedPut } from '../../../pipeline/write/unpublished.ts'
+import { type Opened, openTemporary } from '../../pipeline/store/fixture.ts'
+import { openSite } from '../../pipeline/write/fateful.ts'
+import { eventually } from '../../support/eventually.ts'
+
+const put = (path: string) => unpublishedPut({ path, content: new Uint8Array(), type: 'text/html' })
+
+describe('DAV-60 while a collection with drafts moves', () => {
+  let opened: Opened
+  let unpublished: Unpublished
+  let release: () => void
+  let moved: Promise<unknown>
+
+  beforeEach(async () => {
+    opened = await openTemporary()
+    const store = opened.store.site('a.example')
+    const { walk } = store
+    const { promise: isReleased, resolve } = Promise.withResolvers<void>()
+    release = resolve
+    const site = await openSite(store)
+    unpublished = await Unpublished.open(site, helperNames({ metadata: [], work: [], ordinary: [] }))
+    await unpublished.commit([...put('/d/a.html'), ...put('/d/b.html'), ...put('/e/old.html')])
+    store.walk = async function* (...order) {
+      for await (const found of walk.apply(store, order)) {
+        await isReleased
+        yield found
+      }
+    }
+    const { version } = (await store.find('/d/a.html')) ?? {}
+    moved = unpublished.commit([
+      { op: 'delete', path: '/e/' },
+      { op: 'move', from: '/d/', to: '/e/' },
+    ])
+    await eventually(async () => expect((await store.find('/e/a.html'))?.version).to.be.greaterThan(version ?? 0))
+  })
+  afterEach(() => opened.close())
+
+  /** What the index has, and what the store. */
+  async function shown(): Promise<[known: string[], stored: string[]]> {
+    const stored: string[] = []
+    for await (const { path } of unpublished.site.store.walk('/')) stored.push(path)
+    return [
+      unpublished
+        .covers()
+        .map(({ path }) => path)
+        .sort(),
+      stored,
+    ]
+  }
+
+  it('a draft that goes meanwhile is gone', async () => {
+    const removed = unpublished.commit([{ op: 'delete', path: '/e/a.html' }])
+    await eventually(async () => expect(await unpublished.site.store.find('/e/a.html')).to.equal(undefined))
+    release()
+    await Promise.all([moved, removed])
+    expect(await shown()).to.deep.equal([['/e/b.html'], ['/e/b.html']])
+  })
+
+  it('a draft that comes meanwhile to where it was is there', async () => {
+    const made = unpublished.commit(put('/d/c.html'))
+    await eventually(async () => expect(await unpublished.site.store.find('/d/c.html')).to.not.equal(undefined))
+    release()
+    await Promise.all([moved, made])
+    const all = ['/d/c.html', '/e/a.html', '/e/b.html']
+    expect(await shown()).to.deep.equal([all, all])
+  })
+})
