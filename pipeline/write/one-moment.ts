@@ -7,6 +7,9 @@ import { bothForms } from '../store/paths.ts'
 /** Looks before a refusal is told that may never have been true: others write all the time. */
 const ATTEMPTS = 8
 
+/** Refusals by what stands somewhere, or is locked there. */
+const LOOKED_UP: readonly number[] = [409, 412, 423]
+
 /**
  * Looks at several places, and once more where the look ends in a refusal while others were changing one of them: a file that
  * moves from one place to the other would be seen at both.
@@ -21,7 +24,7 @@ export async function atOneMoment<T>(site: Site, places: readonly string[], look
     try {
       return await look()
     } catch (error) {
-      if (!(error instanceof Fault) || (error.status !== 409 && error.status !== 412)) throw error
+      if (!(error instanceof Fault) || !LOOKED_UP.includes(error.status)) throw error
       await site.inStep()
       await Promise.all(paths.flatMap(path => underWay.at(path)))
       if (!moment.isOver || attempt === ATTEMPTS) throw error

@@ -4,6 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import type { Received } from '../../support/http.ts'
+import { lockInfo } from '../locks/locking.ts'
 import { startWire, to, type Wire } from '../wire.ts'
 
 describe('a refusal while others write', () => {
@@ -53,4 +54,20 @@ describe('a refusal while others write', () => {
       const { status } = await dav(method, `${at}/d/x.txt`, { ...to(`${at}/e/x.txt`), Overwrite: 'F' })
       expect(status).to.equal(404)
     })
+
+  it('DAV-86 COPY is not refused by a lock of a time at which its source was gone', async () => {
+    const { dav, server } = wire
+    for (const path of ['/l/a.txt', '/l/b.txt']) await dav('PUT', path, {}, path)
+    const { store } = server.site
+    const { find, findNamed } = store
+    store.findNamed = store.find = async path => {
+      if (path === '/l/a.txt') {
+        Object.assign(store, { find, findNamed })
+        await dav('MOVE', '/l/b.txt', to('/l/a.txt'))
+        await dav('LOCK', '/l/a.txt', { Depth: '0' }, lockInfo())
+      }
+      return find.call(store, path)
+    }
+    expect((await dav('COPY', '/l/b.txt', to('/l/a.txt'))).status).to.equal(404)
+  })
 })
