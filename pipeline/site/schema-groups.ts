@@ -170,7 +170,7 @@ export function schemaGroups(site: Site, refused?: (group: Group, failure: strin
     const file = await site.find(group.document)
     const copy = file?.isDocument ? await copied(together, file) : undefined
     // Its place is that of the rules it comes from: in another state of the document another group may stand there.
-    await site.inStep()
+    await Promise.all([site.inStep(), site.followLoaded()])
     return turnsOf(site).take(email, async () => {
       const element = copy?.elements[group.position]
       if (!copy || !element || !site.rules.groupsNamed(group.name).includes(group)) {

@@ -1,5 +1,6 @@
 /** Groups that decide by a program, asked for several sites and people at once (GRP-5). */
 
+import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Group } from '../../../pipeline/access/rules.ts'
@@ -8,14 +9,15 @@ import { compileInTurns, evaluate, type SesselHost } from '../../../pipeline/lan
 import { type CodeHost, noCode } from '../../../pipeline/model/code.ts'
 import { schemaGroups } from '../../../pipeline/site/schema-groups.ts'
 import type { Site } from '../../../pipeline/site/site.ts'
-import { NS, page, putAll } from '../../support/content.ts'
+import { NS, page, put, putAll, type Shelf } from '../../support/content.ts'
 import { startServer } from '../../support/server.ts'
 import { sessel } from '../react/site.ts'
 
 const SCHEMA = page(
   `<div itemscope itemtype="${NS}/Schema"><meta itemprop="type" content="urn:t:Club"><meta itemprop="parent" content="${NS}/Group"><div itemprop="property" itemscope itemtype="${NS}/Method"><meta itemprop="name" content="includes">${sessel('implementation', 'true')}</div></div>`,
 )
-const GROUPS = page('<div itemscope itemtype="urn:t:Club"><meta itemprop="name" content="club"></div>')
+const club = (name: string) => `<div itemscope itemtype="urn:t:Club"><meta itemprop="name" content="${name}"></div>`
+const GROUPS = page(club('club'))
 
 describe('groups that decide by a program', () => {
   async function withSites(work: (...sites: Site[]) => Promise<void>): Promise<void> {
@@ -71,6 +73,36 @@ describe('groups that decide by a program', () => {
       const failure = { language: '', variant: 'timeout' as const, message: '' }
       answering(site, async () => ({ failure }))
       expect(await asks(site, 'a@x.example')).to.equal(undefined)
+    }))
+
+  it('GRP-5 are asked in the document that the rules are of, not in one that has just come to the store', () =>
+    withSites(async site => {
+      if (!site) throw new Error('no site')
+      const asked: unknown[] = []
+      answering(site, async (_method, { element }) => {
+        asked.push(element)
+        return { value: true }
+      })
+      const { store } = site
+      const { commit } = store
+      const { promise: isKnown, resolve } = Promise.withResolvers<void>()
+      const { promise: isStored, resolve: stored } = Promise.withResolvers<void>()
+      store.commit = async order => {
+        store.commit = commit
+        const result = await commit.call(store, order)
+        stored()
+        await isKnown
+        return result
+      }
+      const saved = put({ site } as Shelf, '/groups.html', page(club('others') + club('club')))
+      await isStored
+      // Out of memory, as when others have needed the room.
+      await site.follow([{ version: 0, paths: ['/groups.html'], raised: [] }])
+      const answer = asks(site, 'a@x.example')
+      await setTimeout(100)
+      resolve()
+      await saved
+      expect([await answer, asked]).to.deep.equal([undefined, []])
     }))
 
   it('SES-213 an allowance stays spent whoever has told that it is', async () => {
