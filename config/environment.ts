@@ -3,7 +3,7 @@
 import { type Outline, outline, outlineAt, type Path, readPath } from './outline.ts'
 import { nearest } from './suggest.ts'
 import type { Assignment } from './written.ts'
-import { yaml } from './yaml.ts'
+import { isEndless, yaml } from './yaml.ts'
 
 /** Environment variables with settings begin with this. */
 export const VARIABLE_PREFIX = 'SCRIPTORIUM_'
@@ -111,7 +111,8 @@ function fromText(text: string, path: Path): unknown {
   if (node?.kind === 'value' || node === undefined) return text
   if (/^\s*[[{]/.test(text)) {
     try {
-      return yaml().parse(text, { prettyErrors: false })
+      const value: unknown = yaml().parse(text, { prettyErrors: false })
+      return isEndless(value) ? text : value
     } catch {
       return text
     }

@@ -5,7 +5,7 @@ import { extname } from 'node:path'
 import type { Node } from 'yaml'
 import { type Path, pathText } from './outline.ts'
 import { isMapping, type Written } from './written.ts'
-import { yaml } from './yaml.ts'
+import { isEndless, yaml } from './yaml.ts'
 
 /** A settings file that cannot be read or has the wrong syntax. Its text never quotes the file, which may hold passwords. */
 export class FileProblem extends Error {}
@@ -49,6 +49,7 @@ export function parseSettings(text: string, file: string): Written {
   } catch {
     throw new FileProblem(`${file}: an alias (*) without anchor. Quote host patterns: host: "*.example.org"`)
   }
+  if (isEndless(tree)) throw new FileProblem(`${file}: an alias (*) stands for itself, or aliases for too much`)
   if (!isMapping(tree)) throw new FileProblem(`${file}: expected keys and values, such as "data: ./data"`)
 
   const origins = new Map<string, string>([['', file]])

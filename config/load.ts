@@ -6,6 +6,7 @@ import { fromEnvironment } from './environment.ts'
 import { FileProblem, readSettingsFile } from './file.ts'
 import { type Group, holdsSecret, type Outline, outline, outlineAt, type Path, pathText } from './outline.ts'
 import { isPlainPassword } from './passwords.ts'
+import { hideUrlPasswords } from './redact.ts'
 import { type Settings, settingsSchema } from './schema.ts'
 import { unreachableEntries } from './sites.ts'
 import { nearest } from './suggest.ts'
@@ -147,7 +148,7 @@ function unknownKey(path: Path, written: Written): string {
   const elsewhere = here === undefined ? placesOf(key) : []
   const meant = here !== undefined ? [here] : elsewhere
   const advice = meant.length > 0 ? `; did you mean ${meant.join(' or ')}?` : ''
-  return `${pathText(path)} is not a known key${from(written, path)}${advice}`
+  return `${showingUnseen(pathText(path))} is not a known key${from(written, path)}${advice}`
 }
 
 /** Settings of exactly this name anywhere. */
@@ -203,7 +204,7 @@ function from(written: Written, path: Path): string {
 
 function shown(value: unknown, node: Outline | undefined): string {
   if (node === undefined || holdsSecret(node)) return 'the given value (not shown)'
-  const text = JSON.stringify(value) ?? String(value)
+  const text = hideUrlPasswords(JSON.stringify(value) ?? String(value))
   return showingUnseen(text.length > 80 ? `${text.slice(0, 79)}…` : text)
 }
 

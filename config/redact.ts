@@ -38,6 +38,11 @@ export function hideUrlPassword(written: string): string {
   return url.href
 }
 
+/** A text in which somebody may have written a URL where none belongs, without passwords in it. */
+export function hideUrlPasswords(text: string): string {
+  return text.replace(/(:\/\/[^:@/?#]*:)[^@]*@/g, '$1hidden@').replace(SECRET_PARAMETER, '$1hidden')
+}
+
 /** The password before several hosts, and in the parameters behind them. */
 const LISTED_PASSWORD = /^([a-z0-9+]+:\/\/[^:@/?#]*:)([^@/?#]*)@/
 const SECRET_PARAMETER = /([?&][^=&#]*(?:pass|secret|token|key)[^=&#]*=)([^&#]*)/gi

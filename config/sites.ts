@@ -1,6 +1,6 @@
 /** Which site a host belongs to: the first entry that matches, every host of a pattern a site of its own. */
 
-import micromatch from 'micromatch'
+import { hostPattern } from './host-pattern.ts'
 import { isHostPattern, normalizeHost } from './hosts.ts'
 import type { MountPlace, Settings } from './schema.ts'
 import type { SiteEntry } from './site-schema.ts'
@@ -87,9 +87,7 @@ function siteFinder(entries: readonly SiteEntry[]): Finder {
 }
 
 function hostTest(host: string): (candidate: string) => boolean {
-  if (!isHostPattern(host)) return candidate => candidate === host
-  const expression = micromatch.makeRe(host, { dot: true, noextglob: true, noglobstar: true, strictSlashes: true })
-  return candidate => expression.test(candidate)
+  return isHostPattern(host) ? hostPattern(host) : candidate => candidate === host
 }
 
 /** The settings of one site of an entry. */
@@ -133,15 +131,21 @@ function knownSites(entries: readonly SiteEntry[], find: Finder): SiteSettings[]
 /** Entries that no request can reach, because an earlier one takes all their hosts; `[index, index of the earlier one]`. */
 export function unreachableEntries(entries: readonly SiteEntry[]): [number, number][] {
   const found: [number, number][] = []
+  const firstOf = new Map<string, number>()
+  const patterns: { index: number; matches: (host: string) => boolean }[] = []
   entries.forEach((entry, index) => {
-    const earlier = entry.host.map(host =>
-      entries
-        .slice(0, index)
-        .findIndex(other =>
-          other.host.some(h => h === host || (!isHostPattern(host) && hostTest(h)(host)) || h === '*'),
-        ),
-    )
-    if (earlier.every(place => place !== -1)) found.push([index, Math.max(...earlier)])
+    const earlier = entry.host.map(host => {
+      const pattern = isHostPattern(host) ? undefined : patterns.find(({ matches }) => matches(host))
+      const all = [firstOf.get(host), firstOf.get('*'), pattern?.index]
+      return Math.min(...all.map(place => place ?? Number.POSITIVE_INFINITY))
+    })
+    const last = earlier.reduce((one, other) => Math.max(one, other), -1)
+    if (Number.isFinite(last)) found.push([index, last])
+    for (const host of entry.host) {
+      if (firstOf.has(host)) continue
+      firstOf.set(host, index)
+      if (isHostPattern(host)) patterns.push({ index, matches: hostTest(host) })
+    }
   })
   return found
 }

@@ -226,6 +226,27 @@ describe('settings: the file', () => {
     const bomb = ['k0: &k0 [1]', ...levels].join('\n')
     expect(await problemsOf(loadText(bomb))).to.have.length(1)
   })
+
+  it('aliases of themselves, and of very much, are refused in one sentence', async () => {
+    const much = `a: &a [${'x,'.repeat(20_000)}]\nb: [${'*a,'.repeat(90)}]`
+    for (const text of ['a: &a [*a]', '&r\ndata: x\ndefaults: *r', 'sites:\n  - &s\n    host: a\n    oidc: *s', much]) {
+      expect(await problemsOf(loadText(text))).to.deep.equal([
+        'site.yaml: an alias (*) stands for itself, or aliases for too much',
+      ])
+    }
+    const env = { SCRIPTORIUM_SITES: '[&s { host: a, oidc: *s }]' }
+    expect((await problemsOf(loadSettings({ env }))).join()).to.include('sites: ')
+  })
+
+  it('sentences show no signs that a terminal obeys, and no password of a URL in the wrong place', async () => {
+    expect(await problemsOf(loadText('log: { "a\\nb\\e[2J": 1 }'))).to.deep.equal([
+      'log.a\\u000ab\\u001b[2J is not a known key (site.yaml:1)',
+    ])
+    for (const url of ['redis://u:secret-1@h/0', 'postgres://u@a,b/db?password=secret-1', 's3://id:secret-1/x@b']) {
+      const problems = await problemsOf(loadSettings({ env: { SCRIPTORIUM_WORKERS: url } }))
+      expect(problems.join()).to.include('workers: "').and.not.to.include('secret-1')
+    }
+  })
 })
 
 describe('settings: doubts', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { normalizeHost, readHost } from '../../config/hosts.ts'
-import { brandHeader, type SiteTable, siteTable } from '../../config/sites.ts'
+import { brandHeader, type SiteTable, siteTable, unreachableEntries } from '../../config/sites.ts'
 import { takesLess } from '../support/cost.ts'
 import { loadText } from './loading.ts'
 
@@ -183,6 +183,27 @@ sites:
     await takesLess(250, () => {
       for (let index = 0; index < 5; index++) expect(sites.siteFor(labels.slice(index))).to.equal(undefined)
     })
+  })
+
+  it('alternatives after each other against any host take no time', async () => {
+    const text = (pattern: string) => `sites: [{ host: "${pattern}" }]`
+    const [many, some] = [await table(text(`${'{a,aa}'.repeat(40)}.*`)), await table(text('{,a}{b,}?{c.,*d}{x}'))]
+    await takesLess(50, () => {
+      expect(many.siteFor(`${'a'.repeat(60)}-.b`)).to.equal(undefined)
+      expect(nameOf(many, `${'a'.repeat(60)}.b`)).to.equal(`${'a'.repeat(60)}.b`)
+    })
+    for (const host of ['abzc.x', 'zc.x', 'b-dx', 'abzaadx']) expect(nameOf(some, host), host).to.equal(host)
+    for (const host of ['abzc', 'c.x', 'aabzc.x', 'abzcx']) expect(nameOf(some, host), host).to.equal(undefined)
+  })
+
+  it('which of thousands of entries are never reached is told at once', async () => {
+    const patterns = Array.from({ length: 2000 }, (_, number) => `*.a${number}`)
+    const hosts = patterns.map((_, number) => [`a${number}`])
+    const { settings } = await loadText('sites: [{ host: a }]')
+    const [entry] = settings.sites
+    if (!entry) throw new Error('no entry')
+    const entries = [patterns, ...hosts, ['b.a7', '*.a7']].map(host => ({ ...entry, host }))
+    await takesLess(1500, () => expect(unreachableEntries(entries)).to.deep.equal([[2001, 0]]))
   })
 
   it('the same host gives the same object while it is in use', async () => {
