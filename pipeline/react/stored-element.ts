@@ -9,7 +9,7 @@ import { absent } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
 import { indexingAddresses, uniqueSelector } from '../tree/address.ts'
 import { comparingTexts } from '../tree/long-text.ts'
-import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
+import type { ChildNode, ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { pinTree } from '../tree/pins.ts'
 import { writingMarkup } from '../tree/serialize.ts'
 import { inTurns, type Steps } from '../tree/steps.ts'
@@ -28,15 +28,18 @@ export function pathOf({ source }: ElementValue): string {
   return source.path
 }
 
-/** @throws Fault 404 without its document, 412 where the element has been changed or is gone; SesselError as `pathOf` */
-export async function standing(site: Site, value: ElementValue): Promise<Standing> {
+/**
+ * @param deleted elements that the same code has deleted before
+ * @throws Fault 404 without its document, 412 where the element has been changed or is gone; SesselError as `pathOf`
+ */
+export async function standing(site: Site, value: ElementValue, deleted: readonly ElementValue[]): Promise<Standing> {
   const path = pathOf(value)
   const file = await site.findParsed(path)
   if (!file?.isDocument) throw absent()
   const tree = site.tree(file)
   const release = pinTree(tree)
   try {
-    const { selector, expected } = await inTurns(addressing(value, tree), tree.source.length)
+    const { selector, expected } = await inTurns(addressing(value, tree, deleted), tree.source.length)
     return { path, range: { unit: 'selector', selector, wire: selector }, expected }
   } finally {
     release()
@@ -46,9 +49,14 @@ export async function standing(site: Site, value: ElementValue): Promise<Standin
 function* addressing(
   { node, source }: ElementValue,
   tree: TreeDocument,
+  deleted: readonly ElementValue[],
 ): Steps<{ selector: string; expected: string }> {
   const before = source?.document ?? tree
   const element = before === tree ? node : yield* following(node, before, tree)
+  if (before !== tree && source) {
+    const own = deleted.filter(other => other.source?.path === source.path)
+    if (yield* othersTookAlike(node, before, tree, own)) throw elsewhere()
+  }
   const expected = yield* writingMarkup(node, before.kind)
   if (!element || (element !== node && expected !== (yield* writingMarkup(element, tree.kind)))) throw elsewhere()
   return { selector: uniqueSelector(element, tree, yield* indexingAddresses(tree)), expected }
@@ -76,8 +84,27 @@ function* following(
   const rest = old.length - startOffset
   if (rest <= now.length && (yield* comparingTexts(old.slice(startOffset), now.slice(now.length - rest))))
     return yield* finding(after, now.length - rest, tagName)
-  const alike = yield* findingAlike(after, old.slice(startOffset, endOffset), tagName)
+  const alike = yield* findingAlike(after.root.childNodes, now, old.slice(startOffset, endOffset), tagName)
   return alike.length === 1 ? alike[0] : undefined
+}
+
+/** Elements that are written alike take each other's places: where others have deleted one, nobody knows which is left. */
+function* othersTookAlike(
+  { sourceCodeLocation: place, tagName }: ElementNode,
+  before: TreeDocument,
+  after: TreeDocument,
+  deleted: readonly ElementValue[],
+): Steps<boolean> {
+  if (!place) return false
+  const markup = before.source.slice(place.startOffset, place.endOffset)
+  const counting = function* (nodes: readonly ChildNode[], { source }: TreeDocument): Steps<number> {
+    return (yield* findingAlike(nodes, source, markup, tagName)).length
+  }
+  const earlier = yield* counting(before.root.childNodes, before)
+  if (earlier < 2) return false
+  let left = yield* counting(after.root.childNodes, after)
+  for (const { node, source } of deleted) if (source?.document) left += yield* counting([node], source.document)
+  return left < earlier
 }
 
 /** Selectors look into the templates of XML. */
@@ -91,11 +118,16 @@ function* finding({ root }: TreeDocument, start: number, tagName: string): Steps
 }
 
 /** Those of the same length do not overlap, so that each character is compared once. */
-function* findingAlike({ root, source }: TreeDocument, markup: string, tagName: string): Steps<ElementNode[]> {
+function* findingAlike(
+  nodes: readonly ChildNode[],
+  source: string,
+  markup: string,
+  tagName: string,
+): Steps<ElementNode[]> {
   const isAsLong = ({ tagName: name, sourceCodeLocation: place }: ElementNode) =>
     name === tagName && !!place && place.endOffset - place.startOffset === markup.length
   const found: ElementNode[] = []
-  for (const element of yield* findingElements(root.childNodes, isAsLong, everywhere)) {
+  for (const element of yield* findingElements(nodes, isAsLong, everywhere)) {
     const place = element.sourceCodeLocation
     if (yield* comparingTexts(source.slice(place?.startOffset, place?.endOffset), markup)) found.push(element)
   }

@@ -48,7 +48,7 @@ export interface ActionWrites {
 /** The write members of `{ns}/1.0` in an action. A write that is refused is an error of the program (REA-64). */
 export function writingPlatform(writes: ActionWrites): Required<Pick<Platform, 'put' | 'delete'>> {
   const { site, authority, allowance, own, transitions, configure, refuseLocked } = writes
-  const deleted = new WeakSet<ElementNode>()
+  const deleted: ElementValue[] = []
   const common = {
     conditions: undefined,
     cause: {},
@@ -59,12 +59,13 @@ export function writingPlatform(writes: ActionWrites): Required<Pick<Platform, '
   }
   const deleteElement = async (element: ElementValue) => {
     // Elements that are alike take each other's places.
-    if (deleted.has(element.node)) throw absent()
+    if (deleted.some(({ node }) => node === element.node)) throw absent()
+    await refuseUnknown(pathOf(element), authority)
     for (let attempt = 1; ; attempt++) {
-      const place = await standing(site, element)
+      const place = await standing(site, element, deleted)
       try {
         await carriedOut(writeElement(site, { ...common, op: 'delete', ...place }, authority))
-        deleted.add(element.node)
+        deleted.push(element)
         return
       } catch (error) {
         const isOvertaken = error instanceof Fault && error.status === 412
@@ -96,6 +97,13 @@ export function writingPlatform(writes: ActionWrites): Required<Pick<Platform, '
       })
     },
   }
+}
+
+/** Whoever may delete nothing in a document does not learn whether its elements are still there. */
+async function refuseUnknown(path: string, authority: Authorizing): Promise<void> {
+  await authority.settle?.([path])
+  const asked = authority()
+  if (asked.reach('DELETE', path) === 'nothing') throw asked.refusal('DELETE', path)
 }
 
 async function carriedOut(operation: Operation, text?: string): Promise<void> {

@@ -2,7 +2,14 @@
 
 import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
-import { put } from '../../support/content.ts'
+import type { Fault } from '../../../pipeline/fault.ts'
+import type { ElementValue } from '../../../pipeline/language/values.ts'
+import { findingElements } from '../../../pipeline/model/items.ts'
+import { standing } from '../../../pipeline/react/stored-element.ts'
+import type { ElementNode } from '../../../pipeline/tree/nodes.ts'
+import { pinTree } from '../../../pipeline/tree/pins.ts'
+import { inTurns } from '../../../pipeline/tree/steps.ts'
+import { put, ruleMarkup } from '../../support/content.ts'
 import {
   answering,
   NS,
@@ -255,6 +262,59 @@ describe('Writes of actions', () => {
     expect(status, text).to.equal(299)
     expect(text).to.match(/ with 404.* with 412/)
     expect(await stored('/list.html')).to.include('<ul><li>a<li>c<li>e<li>c</ul>')
+  })
+
+  it('REA-63 of elements that are alike none is deleted after others have deleted one', async () => {
+    site = await reactingSite({})
+    const { site: served } = site
+    const deletingOthers = async (markup: string, number: number, by: readonly number[] = []) => {
+      await put(site, '/list.html', page(markup))
+      const file = await served.findParsed('/list.html')
+      if (!file?.isDocument) throw new Error('no document')
+      const document = served.tree(file)
+      const release = pinTree(document)
+      const isItem = ({ tagName }: ElementNode) => tagName === 'li'
+      const all = await inTurns(findingElements(document.root.childNodes, isItem), 1)
+      const value = (at: number) => ({ node: all[at], source: { path: '/list.html', document } }) as ElementValue
+      const headers = { Range: `selector=li:nth-of-type(${number})` }
+      expect((await site.ask('DELETE', '/list.html', { headers })).status).to.equal(204)
+      const found = standing(served, value(1), by.map(value))
+      return found
+        .then(
+          ({ expected }) => expected,
+          (error: Fault) => error.status,
+        )
+        .finally(release)
+    }
+    expect(await deletingOthers('<ul><li>A</li><li>A</li></ul>', 2)).to.equal(412)
+    expect(await deletingOthers('<ul><li>A</li>x<li>A</li>y<li>B</li></ul>', 2)).to.equal(412)
+    expect(await deletingOthers('<ul><li>A</li><li>A</li></ul>', 2, [0])).to.equal('<li>A</li>')
+    expect(await deletingOthers('<ul><li>A</li><li>A</li><li>B</li></ul>', 3)).to.equal('<li>A</li>')
+    expect(await deletingOthers('<ul><li>B</li><li>A</li></ul>', 1)).to.equal('<li>A</li>')
+  })
+
+  it('REA-63 an element beside one that is alike is deleted after the code has deleted what held the other', async () => {
+    site = await withTriggers({
+      resource: '/go',
+      action: `let all = $${'{li}'}; let lists = $${'{ul}'}; Site.DELETE(lists[0]); Site.DELETE(all[1]); Site.DELETE(all[2])`,
+    })
+    const list = '<ul><li>a</li></ul>'
+    await put(site, '/list.html', page(`${list}\n${list}\n${list}`))
+    expect((await site.ask('GET', '/go')).status).to.equal(404)
+    expect(await stored('/list.html')).to.match(/<body>\s*<ul><\/ul>\n<ul><\/ul>/)
+  })
+
+  it('REA-64 whoever may delete nothing in a document is not told whether an element is still there', async () => {
+    site = await withTriggers({
+      resource: '/go',
+      action: `let all = $${'{li}'}; Site.PUT(new Loan { note: "n" }, "/list.html"); Site.DELETE(all[0])`,
+    })
+    await put(site, '/list.html', page('<ul><li>A</li></ul>'))
+    const rule = (effect: string, method: string, path: string) => ruleMarkup(['*', method, effect, path])
+    expect((await site.ask('GET', '/go')).text).to.include('412')
+    await put(site, '/list.html', page('<ul><li>A</li></ul>'))
+    await put(site, '/rules.html', page(rule('Allow', '*', '*') + rule('Deny', 'DELETE', '/list.html')))
+    expect((await site.ask('GET', '/go')).text).to.include('401')
   })
 
   it('REA-63 only what is stored can be deleted', async () => {
