@@ -25,7 +25,7 @@ import { notOffered, publicApp } from './app.ts'
 import { openAudit } from './audit.ts'
 import { afterCatchingUp } from './catching-up.ts'
 import type { AnswersByBytes } from './connections.ts'
-import { openCoordination } from './coordination.ts'
+import { type Coordination, openCoordination } from './coordination.ts'
 import { type ConnectionRoom, connectionRoom, descriptors, ENDLESS, sharedOut } from './descriptors.ts'
 import { errorDocument, errorHeaders } from './documents/error.ts'
 import { readiness, servicesOf } from './health.ts'
@@ -134,6 +134,26 @@ export async function startServer(settings: Settings, unrecorded: Store, log: Lo
   const audit = openAudit(settings.log, log)
   const store = audit?.recording(unrecorded) ?? unrecorded
   const coordination = await openCoordination(settings, store, log)
+  try {
+    return await startCoordinated(settings, { store, audit, coordination }, log)
+  } catch (error) {
+    // What goes on would ask a store that is closed, and keep the process.
+    await coordination.close()
+    throw error
+  }
+}
+
+interface Opened {
+  store: Store
+  audit: ReturnType<typeof openAudit>
+  coordination: Coordination
+}
+
+async function startCoordinated(
+  settings: Settings,
+  { store, audit, coordination }: Opened,
+  log: Log,
+): Promise<RunningServer> {
   const { leases, locks, sessions, rateLimits, fanOut, coherence } = coordination
   const { now = Date.now } = store
   const failed = (error: unknown) => log.error({ err: error }, 'an event stream failed')
