@@ -135,8 +135,8 @@ function refuseReordered(site: Site, { from, to }: Extract<Change, { op: 'move' 
   if (moved.size === 0) return
   const places = reactions
     .documentsUnder('/')
-    .map(path => ({ path, after: moved.has(path) ? to + path.slice(from.length) : path }))
-    .sort((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)))
+    .map(path => ({ path, bytes: Buffer.from(path), after: moved.has(path) ? to + path.slice(from.length) : path }))
+    .sort((a, b) => Buffer.compare(a.bytes, b.bytes))
   places.reduce((one, other) => {
     if (Buffer.compare(Buffer.from(one.after), Buffer.from(other.after)) < 0) return other
     throw new Touching('reactions', moved.has(one.path) ? one.path : other.path)
