@@ -157,8 +157,9 @@ async function startCoordinated(
   const { leases, locks, sessions, rateLimits, fanOut, coherence } = coordination
   const { now = Date.now } = store
   const failed = (error: unknown) => log.error({ err: error }, 'an event stream failed')
-  const streams = new Streams({ fanOut, clock: { ...systemClock, now }, failed })
   const memory = memoryOf(settings)
+  const waiting = { most: memory.limit / 2, grown: () => memory.makeRoom() }
+  const streams = new Streams({ fanOut, clock: { ...systemClock, now }, waiting, failed })
   const javascript = createJavaScript({
     workers: settings.javascript.workers,
     limits: settings.javascript,
@@ -204,6 +205,7 @@ async function startCoordinated(
   limitBodies(Math.min(settings.limits.bodies, memory.limit), () => memory.makeRoom())
   memory.need('bodies', bytesOfBodies)
   memory.need('scripts', () => javascript.counters().memory)
+  memory.need('streams', () => streams.waiting)
   const bodies: BodyReading = {
     stage: (body, options) => store.stage(body, options),
     idle: settings.limits.bodyIdle,

@@ -3,12 +3,23 @@
 import type { Access } from '../access/decision.ts'
 import type { Sink } from '../answer.ts'
 import type { EventId } from '../store/event-id.ts'
+import { Waiting } from './waiting.ts'
 
 export interface SendBufferLimits {
   /** Events that may wait. */
   events: number
   /** Bytes that may wait. */
   bytes: number
+}
+
+/** What a buffer needs of its stream. */
+export interface SendBufferContext {
+  /** Called before what has waited is sent: the stream takes back what may not go any more. */
+  review: () => void
+  /** What waits in the process. */
+  waiting: Waiting
+  /** Called when too much waits there, and for this reader longest: the stream is to close the buffer. */
+  giveUp: () => void
 }
 
 /** What waits. Of events, by which access their reader may have them, and which event was considered before. */
@@ -27,20 +38,25 @@ export class SendBuffer {
   readonly #sink: Sink
   readonly #limits: SendBufferLimits
   readonly #review: () => void
+  readonly #waiting: Waiting
+  readonly #giveUp: () => void
   #queue: Piece[] = []
   #events = 0
   #bytes = 0
   /** Of what the sink has taken and not sent yet. */
   #sending = { events: 0, bytes: 0 }
+  #onItsWay: Uint8Array | undefined
   #isSending = false
   #emptied: (() => void) | undefined
   readonly #sent = () => this.#afterSending()
 
-  /** @param review called before what has waited is sent: the caller takes back what may not go any more */
-  constructor(sink: Sink, limits: SendBufferLimits, review: () => void = () => undefined) {
+  constructor(sink: Sink, limits: SendBufferLimits, context: Partial<SendBufferContext> = {}) {
+    const { review = () => undefined, waiting = new Waiting(), giveUp = () => undefined } = context
     this.#sink = sink
     this.#limits = limits
     this.#review = review
+    this.#waiting = waiting
+    this.#giveUp = giveUp
   }
 
   get isEmpty(): boolean {
@@ -74,8 +90,11 @@ export class SendBuffer {
 
   #add(piece: Piece): void {
     this.#bytes += piece.bytes.length
-    if (this.#isSending) this.#queue.push(piece)
-    else this.#send([piece])
+    if (this.#isSending) {
+      this.#queue.push(piece)
+      this.#waiting.hold(piece.bytes)
+    } else this.#send([piece])
+    this.#waiting.relieve()
   }
 
   /**
@@ -87,6 +106,7 @@ export class SendBuffer {
   takeBack(now: Access | undefined): { after: EventId | undefined } | undefined {
     const events = this.#queue.filter(({ judgedBy }) => judgedBy !== undefined)
     if (events.every(({ judgedBy }) => judgedBy === now)) return undefined
+    for (const { bytes } of events) this.#waiting.release(bytes)
     this.#queue = this.#queue.filter(({ judgedBy }) => judgedBy === undefined)
     this.#events = this.#sending.events
     this.#bytes = this.#queue.reduce((sum, { bytes }) => sum + bytes.length, this.#sending.bytes)
@@ -99,6 +119,9 @@ export class SendBuffer {
     const [first] = pieces
     const bytes = first && pieces.length === 1 ? first.bytes : Buffer.concat(pieces.map(({ bytes }) => bytes))
     this.#sending.bytes = bytes.length
+    this.#onItsWay = bytes
+    this.#waiting.hold(bytes)
+    this.#waiting.begin(this, this.#giveUp)
     this.#sink.write(bytes, this.#sent)
   }
 
@@ -111,11 +134,14 @@ export class SendBuffer {
       if (count > 0 && together > TOGETHER) break
       count++
     }
-    return this.#queue.splice(0, count)
+    const next = this.#queue.splice(0, count)
+    for (const { bytes } of next) this.#waiting.release(bytes)
+    return next
   }
 
   #afterSending(): void {
     this.#isSending = false
+    this.#arrived()
     this.#events -= this.#sending.events
     this.#bytes -= this.#sending.bytes
     this.#sending.events = this.#sending.bytes = 0
@@ -138,9 +164,22 @@ export class SendBuffer {
 
   /** Drops what has not been handed to the sink. */
   discard(): void {
+    for (const { bytes } of this.#queue) this.#waiting.release(bytes)
     this.#queue = []
     this.#events = this.#sending.events
     this.#bytes = this.#sending.bytes
     this.#emptied = undefined
+  }
+
+  /** Drops everything: the sink is gone, and what it has taken goes nowhere. */
+  close(): void {
+    this.discard()
+    this.#arrived()
+  }
+
+  #arrived(): void {
+    if (this.#onItsWay) this.#waiting.release(this.#onItsWay)
+    this.#onItsWay = undefined
+    this.#waiting.end(this)
   }
 }

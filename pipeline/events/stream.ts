@@ -16,6 +16,7 @@ import type { Clock } from './clock.ts'
 import { Delivery } from './delivery.ts'
 import { SendBuffer, type SendBufferLimits } from './send-buffer.ts'
 import type { SharedFrames } from './shared-frames.ts'
+import type { Waiting } from './waiting.ts'
 import { connectionFrame, PING, type ResetReason, resetFrame, type SessionEnd } from './wire.ts'
 
 /** Who watches what. */
@@ -43,6 +44,8 @@ export interface StreamContext {
   /** Milliseconds that events can be replayed after their commit. */
   retention: number
   limits: SendBufferLimits
+  /** What waits in the process. */
+  waiting: Waiting
   /** Large events of the path in wire format. */
   frames: SharedFrames
   /** The subscriber's access by the newest rules; shared by all to whom they say the same. */
@@ -134,9 +137,13 @@ export class Stream {
       sink.destroy()
       return
     }
-    const { brand, limits } = this.#context
+    const { brand, limits, waiting } = this.#context
     this.#sink = sink
-    this.#sendBuffer = new SendBuffer(sink, limits, () => this.#review())
+    this.#sendBuffer = new SendBuffer(sink, limits, {
+      review: () => this.#review(),
+      waiting,
+      giveUp: () => this.#giveUp(),
+    })
     this.#sendBuffer.push(connectionFrame(brand, this.token))
     if (this.#gap) this.#reset('events-expired')
     if (this.#behind) void this.#read()
@@ -315,12 +322,23 @@ export class Stream {
     const sendBuffer = this.#sendBuffer
     if (!sink || !sendBuffer) return
     if (how !== 'after that') sendBuffer.discard()
-    if (how === 'at once') sink.destroy()
+    if (how === 'at once') this.#cut()
     else {
       if (farewell) sendBuffer.push(farewell)
       sendBuffer.whenEmpty(() => sink.end())
-      this.#context.clock.after(FAREWELL, () => sink.destroy())
+      this.#context.clock.after(FAREWELL, () => this.#cut())
     }
+  }
+
+  /** Too much waits in the process, and here longest. The client comes back and reads what it missed (EVT-37). */
+  #giveUp(): void {
+    if (this.isOpen) this.end('at once')
+    else this.#cut()
+  }
+
+  #cut(): void {
+    this.#sink?.destroy()
+    this.#sendBuffer?.close()
   }
 }
 

@@ -8,6 +8,7 @@ import type { Site } from '../site/site.ts'
 import { Channel } from './channel.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { KEEPALIVE, Stream, type Subscriber } from './stream.ts'
+import { Waiting, type WaitingOptions } from './waiting.ts'
 import { retryFrame } from './wire.ts'
 
 /** The settings of a site about its streams (EVT-37, EVT-38, EVT-46). */
@@ -24,6 +25,8 @@ export interface StreamSettings {
 export interface StreamsOptions {
   fanOut: FanOut
   clock?: Clock
+  /** Bounds what waits for slow readers. */
+  waiting?: WaitingOptions
   /** Told of failures in the background. */
   failed?: (error: unknown) => void
 }
@@ -46,6 +49,7 @@ export class Streams {
   readonly #fanOut: FanOut
   readonly #clock: Clock
   readonly #failed: (error: unknown) => void
+  readonly #waiting: Waiting
   readonly #watched = new Map<string, Watched>()
   readonly #bySite = new Map<string, Set<Stream>>()
   readonly #bySession = new Map<string, Set<Stream>>()
@@ -55,15 +59,21 @@ export class Streams {
   #cancelRound: (() => void) | undefined
   #isClosing = false
 
-  constructor({ fanOut, clock = systemClock, failed = () => undefined }: StreamsOptions) {
+  constructor({ fanOut, clock = systemClock, waiting, failed = () => undefined }: StreamsOptions) {
     this.#fanOut = fanOut
     this.#clock = clock
     this.#failed = failed
+    this.#waiting = new Waiting(waiting)
   }
 
   /** Open streams. */
   get size(): number {
     return this.#due.size
+  }
+
+  /** Bytes that wait for slow readers. */
+  get waiting(): number {
+    return this.#waiting.bytes
   }
 
   /**
@@ -89,6 +99,7 @@ export class Streams {
       clock: this.#clock,
       retention: settings.retention,
       limits: { events: settings.bufferEvents, bytes: settings.bufferBytes },
+      waiting: this.#waiting,
       frames: channel.frames,
       accessOf: (subscriber, current) => channel.accessOf(subscriber, current),
       failed: this.#failed,

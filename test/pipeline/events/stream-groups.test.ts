@@ -4,6 +4,7 @@ import type { AccessRules } from '../../../pipeline/access/access-rules.ts'
 import { Delivery } from '../../../pipeline/events/delivery.ts'
 import { SharedFrames } from '../../../pipeline/events/shared-frames.ts'
 import { Stream } from '../../../pipeline/events/stream.ts'
+import { Waiting } from '../../../pipeline/events/waiting.ts'
 import type { RulesAuthority } from '../../../pipeline/site/rules-authority.ts'
 import type { StoredEvent } from '../../../pipeline/store/events.ts'
 import { access, member, NS, rawGroup, site } from '../access/site.ts'
@@ -56,6 +57,7 @@ function watchedByMember() {
       clock: manualClock(0),
       retention: 600_000,
       limits: { events: 256, bytes: 1_000_000 },
+      waiting: new Waiting(),
       accessOf: (_subscriber, current) => (current?.rules === rules ? current : accessNow()),
       frames,
       ended: () => undefined,

@@ -12,6 +12,7 @@ import { localLeases } from '../../../pipeline/coordination/local/leases.ts'
 import type { Cause } from '../../../pipeline/events/mutation.ts'
 import type { Stream, Subscriber } from '../../../pipeline/events/stream.ts'
 import { type StreamSettings, Streams } from '../../../pipeline/events/streams.ts'
+import type { WaitingOptions } from '../../../pipeline/events/waiting.ts'
 import type { Fault } from '../../../pipeline/fault.ts'
 import { perform } from '../../../pipeline/operation.ts'
 import { documentCache } from '../../../pipeline/site/cache.ts'
@@ -127,6 +128,7 @@ export type Change = readonly [method: 'PUT' | 'POST' | 'DELETE' | 'MOVE', selec
 
 export interface WatchedSiteOptions {
   settings?: Partial<StreamSettings>
+  waiting?: WaitingOptions
   defaultGet?: 'allow' | 'deny'
   oracle?: GroupOracle
   /** Makes a fan-out other than that of a single process, on a store that several share. */
@@ -140,7 +142,7 @@ export async function watchedSite(options: WatchedSiteOptions = {}): Promise<Wat
   const failures: unknown[] = []
   const failed = (error: unknown) => void failures.push(error)
   const fanOut = (await options.fanOut?.(opened, failed)) ?? localFanOut({ store, failed })
-  const streams = new Streams({ fanOut, clock, failed })
+  const streams = new Streams({ fanOut, clock, failed, ...(options.waiting && { waiting: options.waiting }) })
   const site = await Site.open({
     settings: {
       host: HOST,
