@@ -2,7 +2,7 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { absent } from '../../pipeline/refusals.ts'
-import { bothForms } from '../../pipeline/store/paths.ts'
+import { bothForms, namesCollection } from '../../pipeline/store/paths.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { memberSum, ZERO } from '../../pipeline/store/tags.ts'
 import type { Exchange } from '../exchange.ts'
@@ -21,8 +21,13 @@ export function visible({ author }: Pick<Exchange, 'author'>, node: Node | undef
   return undefined
 }
 
-function isVisible(scope: Scope, { path, kind }: Resource): boolean {
+function isVisible(scope: Scope, { path, kind }: Pick<Resource, 'path' | 'kind'>): boolean {
   return scope.covers(path) || (kind === 'collection' && scope.leads(path))
+}
+
+/** Whether a credential would see what stands at a path, by its path alone. */
+function isSeenAt(scope: Scope, path: string): boolean {
+  return isVisible(scope, { path, kind: namesCollection(path) ? 'collection' : 'blob' })
 }
 
 /** What stands at a path, as the credential sees it. */
@@ -59,7 +64,9 @@ export async function listing(looking: Looking, collection: Node): Promise<Listi
     const isSettled = sum === (node.resource.members ?? ZERO)
     if (isSettled || attempt === ATTEMPTS) {
       const versionOf = (member: string) => memberAt(leaves, member)?.resource.version
-      await Promise.all(site.underWay.aheadIn(path, versionOf))
+      // How long others take to remove what is hidden would tell that it is there.
+      const isShown = (member: string) => isSeenAt(looking.author.scope, member)
+      await Promise.all(site.underWay.aheadIn(path, versionOf, isShown))
       return { stored, node, leaves, isSettled }
     }
     // What this process or another one has done may be in the store and not in memory.
@@ -81,11 +88,16 @@ export async function known({ mount }: Looking, { resource }: Node): Promise<voi
   await Promise.all(mount.site.underWay.ahead(path, version))
 }
 
-/** The same for what is refused because of what stands at a path, or does not, and for locks on it. */
-export async function decidedKnown({ mount, path }: { mount?: Looking['mount']; path?: string }): Promise<void> {
-  if (!mount || path === undefined) return
+/**
+ * The same for what is refused because of what stands at a path, or does not, and for locks on it. Where the credential sees
+ * nothing, whatever stands there has not decided.
+ */
+export async function decidedKnown(looking: Partial<Looking> & { path?: string }): Promise<void> {
+  const { mount, author, path } = looking
+  if (!mount || !author || path === undefined) return
   const { underWay } = mount.site
-  await Promise.all(bothForms(path).flatMap(form => underWay.at(form)))
+  const seen = bothForms(path).filter(form => isSeenAt(author.scope, form))
+  await Promise.all(seen.flatMap(form => underWay.at(form)))
 }
 
 async function visibleMembers(looking: Looking, collection: Node): Promise<Listed> {

@@ -158,9 +158,14 @@ export class CommitsUnderWay {
    * The same for members of a collection.
    *
    * @param versionOf version of a member as it was read; undefined where nothing was
+   * @param isShown whether a member would have been read if it were there
    */
-  aheadIn(collection: string, versionOf: (member: string) => number | undefined): Promise<void>[] {
-    const isMember = (path: string) => path !== collection && parentOf(path) === collection
+  aheadIn(
+    collection: string,
+    versionOf: (member: string) => number | undefined,
+    isShown: (member: string) => boolean,
+  ): Promise<void>[] {
+    const isMember = (path: string) => path !== collection && parentOf(path) === collection && isShown(path)
     return this.#find(
       ({ since, filled, emptied }) =>
         filled.some(path => isMember(path) && (versionOf(path) ?? since) > since) ||

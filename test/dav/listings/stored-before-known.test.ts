@@ -7,9 +7,15 @@ import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { contentTag } from '../../../pipeline/store/tags.ts'
 import { digestOf } from '../../../pipeline/tree/document.ts'
-import { startWire, to, type Wire } from '../wire.ts'
+import { client } from '../../support/http.ts'
+import { basic, startWire, to, type Wire } from '../wire.ts'
 
 const SYNC = `<D:sync-collection xmlns:D="DAV:"><D:sync-token/><D:sync-level>1</D:sync-level><D:prop><D:getetag/></D:prop></D:sync-collection>`
+
+const CREDENTIALS = [
+  { user: 'whole', password: 'w' },
+  { user: 'partly', password: 'p', scope: ['/d/', '/d/shown*'] },
+]
 
 /** Requests that are answered in the time in which one that does not wait would be. */
 const MEANWHILE = 30
@@ -18,7 +24,8 @@ describe('reads of what is stored and not known yet', () => {
   let wire: Wire
   let letKnow: () => void = () => undefined
   beforeEach(async () => {
-    wire = await startWire()
+    wire = await startWire({ site: { credentials: CREDENTIALS } })
+    wire.dav = client(wire.port, { Authorization: basic('whole', 'w') })
     await wire.dav('PUT', '/c/a.html', {}, '<p>old</p>')
     await wire.dav('PUT', '/d/x.txt', {}, 'moved')
     await wire.dav('PUT', '/other.txt', {}, 'other')
@@ -104,6 +111,23 @@ describe('reads of what is stored and not known yet', () => {
       expect((await got).status).to.be.oneOf([200, 207])
       expect((await get('GET', '/d/x.txt')).status).to.equal(404)
       expect((await moved).status).to.equal(201)
+    })
+
+  const HIDDEN = [
+    ['PROPFIND', '/d/', { Depth: '1' }, 207],
+    ['PROPFIND', '/d/x.txt', { Depth: '0' }, 404],
+    ['GET', '/d/x.txt', {}, 404],
+  ] as const
+  for (const [method, path, fields, status] of HIDDEN)
+    it(`SEC-6 DAV-3 ${method} ${path} does not wait until what the credential may not see is removed`, async () => {
+      const { dav, server, port } = wire
+      const partly = client(port, { Authorization: basic('partly', 'p') })
+      const removed = dav('DELETE', '/d/x.txt')
+      await until(async () => (await server.site.store.find('/d/x.txt')) === undefined)
+      const looked = partly(method, path, fields)
+      expect(await isEarly(looked)).to.equal(true)
+      expect((await looked).status).to.equal(status)
+      expect((await removed).status).to.equal(204)
     })
 
   it('HTTP-4 what is known is read at once, whatever is stored beside it', async () => {
