@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 import type pg from 'pg'
-import type { CommitResult } from '../commit.ts'
+import { CONFIRMED, type CommitResult } from '../commit.ts'
 import { StoreError } from '../errors.ts'
 import {
   type GroupContext,
@@ -149,20 +149,24 @@ export function startWriter(options: WriterOptions): Writer {
    * @param until when nobody waits for it any more, by the clock of this process
    * @returns answers to its jobs, or a transaction that has begun in which nothing of it was stored, and will not be
    */
-  async function findOut({ from, to, answers, cause }: Unanswered, until: number): Promise<JobResult[] | GroupContext> {
+  async function findOut(lost: Unanswered, until: number): Promise<JobResult[] | GroupContext> {
+    const { from, to, answers, cause } = lost
     // It is asked once in any case: a process that was held up may have the time behind it without having waited.
     for (let nap = 20, left = from !== to; left; nap = Math.min(2 * nap, 200)) {
       try {
         const context = await open()
         const { session } = context
-        const [, , row] = await Promise.all([
+        const [, progress, row] = await Promise.all([
           session.run('BEGIN'),
-          session.run('SELECT FROM progress FOR UPDATE'),
+          session.row<{ version: number }>('SELECT version FROM progress FOR UPDATE'),
           session.row('SELECT 1 AS found FROM commit_log WHERE version = $1 AND origin = $2', to, origin),
         ])
-        if (row === undefined) return context
+        // What is still on its way to the database is carried out only behind the same commit, and only for a while.
+        const rest = progress?.version === from ? Math.min(lost.until - now() + 1, CONFIRMED) : 0
+        if (row === undefined && rest <= 0) return context
         await session.run('ROLLBACK')
-        return answers
+        if (row !== undefined) return answers
+        await wait(rest)
       } catch (error) {
         abandon()
         if (!isLost(error) && !(error instanceof StoreError))

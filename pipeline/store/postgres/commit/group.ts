@@ -73,11 +73,14 @@ export class Unanswered extends Error {
   readonly from: number
   readonly to: number
   readonly answers: JobResult[]
-  constructor(from: number, to: number, answers: JobResult[], cause: unknown) {
+  /** Unix milliseconds of the database until which it may still carry out the transaction, behind the lost connection. */
+  readonly until: number
+  constructor(from: number, to: number, answers: JobResult[], cause: unknown, until = 0) {
     super('The connection was lost during a commit', { cause })
     this.from = from
     this.to = to
     this.answers = answers
+    this.until = until
   }
 }
 
@@ -306,7 +309,7 @@ async function runFromMemory(
     }
   } catch (error) {
     if (error instanceof NotAtHand) return undefined
-    if (isLost(error)) throw new Unanswered(after, transaction.version, answers, error)
+    if (isLost(error)) throw new Unanswered(after, transaction.version, answers, error, hasBegun ? 0 : until)
     throw error
   }
   context.committed(after, transaction.version)

@@ -1,6 +1,9 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
+import { StoreError } from '../../../../pipeline/store/errors.ts'
 import { openPostgresStore } from '../../../../pipeline/store/postgres/store.ts'
 import type { Store } from '../../../../pipeline/store/store.ts'
 import { type Cluster, newCluster } from '../../../support/postgres.ts'
@@ -112,6 +115,41 @@ describe('a database that fails among 16 writers', () => {
       expect((await site.find('/a.html')) === undefined ? 'busy' : 'stored').to.equal(outcome)
     })
   }
+
+  it('a commit that arrives behind its lost connection, late: what was refused is not stored', async () => {
+    const database = await cluster()
+    let isHeld = false
+    const late: (() => void)[] = []
+    const relay = createServer(client => {
+      const service = connect(database.port, '127.0.0.1')
+      client.on('data', bytes => {
+        if (!isHeld) return service.write(bytes)
+        isHeld = false
+        late.push(() => service.end(bytes))
+        return client.resetAndDestroy()
+      })
+      service.on('data', bytes => client.write(bytes))
+      for (const socket of [client, service]) socket.on('error', () => undefined)
+      client.on('close', () => late.length === 0 && service.destroy())
+    })
+    relay.listen(0, '127.0.0.1')
+    await once(relay, 'listening')
+    ends.push(async () => void relay.close())
+    const site = (await open((relay.address() as AddressInfo).port)).site('faults')
+    // One that is remembered is written with one call.
+    for (const text of ['1', '2']) await done(site, [put('/a.html', text)])
+    const { version } = await there(site, '/a.html')
+    let tried = 0
+    const confirm = async () => {
+      if (++tried > 1) throw new StoreError('busy', 'It was lost meanwhile')
+      isHeld = true
+    }
+    const told = await site.commit({ changes: [put('/a.html', '3')], events: [], confirm }).catch(error => error)
+    expect([told.message, late.length]).to.deep.equal(['It was lost meanwhile', 1])
+    for (const deliver of late) deliver()
+    await new Promise(resolve => setTimeout(resolve, 200))
+    expect(await there(site, '/a.html')).to.include({ version })
+  })
 
   for (const direction of ['requests', 'answers'] as const) {
     it(`a network that loses ${direction}: nobody hangs, and nothing is lost`, async () => {
