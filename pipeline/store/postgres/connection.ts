@@ -172,6 +172,11 @@ export function reasonOf(error: unknown): 'busy' | 'full' | 'failed' {
   return code === '' && LOST.test(message) ? 'busy' : 'failed'
 }
 
+/** True where the database has said that it takes reads alone: nothing was stored, and nothing will be over this connection. */
+export function takesNoWrites(error: unknown): boolean {
+  return (error as { code?: string } | undefined)?.code === '25006'
+}
+
 /** True when no answer can be expected of a connection any more. */
 export function isLost(error: unknown): boolean {
   const { code = '', message = '' } = (error ?? {}) as { code?: string; message?: string }

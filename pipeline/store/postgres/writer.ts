@@ -17,7 +17,7 @@ import {
   type WriterJob,
   waitForTurn,
 } from './commit/group.ts'
-import { connect, type DatabaseAddress, drop, isLost, storeError } from './connection.ts'
+import { connect, type DatabaseAddress, drop, isLost, storeError, takesNoWrites } from './connection.ts'
 import type { Committed } from './foreign.ts'
 import { clean } from './housekeeping/housekeeping.ts'
 import { prepareRetention } from './housekeeping/retention.ts'
@@ -207,7 +207,7 @@ export function startWriter(options: WriterOptions): Writer {
           if ('length' in known) return answer(group, known)
           begun = known
         }
-        if (!isAgain && isStanding && (begun !== undefined || isLost(error))) continue
+        if (!isAgain && isStanding && !takesNoWrites(error) && (begun !== undefined || isLost(error))) continue
         abandon()
         const failure = storeError(error instanceof Unanswered ? error.cause : error)
         for (const { reject } of group) reject(failure)

@@ -11,7 +11,7 @@ import { namesCollection, parentOf, splitPath } from '../../paths.ts'
 import { pathsIn } from '../../records/changes.ts'
 import type { EventLimits } from '../../records/events.ts'
 import { Refusal } from '../../records/refusals.ts'
-import { isLost, storeError } from '../connection.ts'
+import { isLost, storeError, takesNoWrites } from '../connection.ts'
 import type { Committed } from '../foreign.ts'
 import type { WriterSession } from '../session.ts'
 import { pack } from '../text.ts'
@@ -256,6 +256,11 @@ async function runJob(transaction: Transaction, job: WriterJob): Promise<JobResu
   }
 }
 
+/** Whether nobody knows by an error what became of a commit. */
+function isUnanswered(error: unknown): boolean {
+  return isLost(error) && !takesNoWrites(error)
+}
+
 /** Waits for the statements that end a transaction. After one that failed, COMMIT is answered but rolls back: its error counts. */
 async function ended(sent: readonly Promise<unknown>[]): Promise<void> {
   const failed = (await Promise.allSettled(sent)).find(({ status }) => status === 'rejected')
@@ -270,7 +275,7 @@ async function finish(transaction: Transaction, before: number, answers: JobResu
   try {
     await ended([...flush(session, pending, origin, transaction), session.run('COMMIT')])
   } catch (error) {
-    throw isLost(error) ? new Unanswered(before, transaction.version, answers, error) : error
+    throw isUnanswered(error) ? new Unanswered(before, transaction.version, answers, error) : error
   }
 }
 
@@ -309,7 +314,7 @@ async function runFromMemory(
     }
   } catch (error) {
     if (error instanceof NotAtHand) return undefined
-    if (isLost(error)) throw new Unanswered(after, transaction.version, answers, error, hasBegun ? 0 : until)
+    if (isUnanswered(error)) throw new Unanswered(after, transaction.version, answers, error, hasBegun ? 0 : until)
     throw error
   }
   context.committed(after, transaction.version)

@@ -188,6 +188,23 @@ describe('a database that fails among 16 writers', () => {
     await sound(writers, database.port)
   })
 
+  it('read-only: one call that is a whole transaction is known to have stored nothing', async () => {
+    const database = await cluster()
+    const site = (await open(database.port)).site('faults')
+    for (const text of ['1', '2']) await done(site, [put('/a.html', text)])
+    let tried = 0
+    const confirm = async () => {
+      tried++
+      await database.run('ALTER SYSTEM SET default_transaction_read_only = on')
+      await database.run('SELECT pg_reload_conf()')
+      while ((await database.run('SHOW default_transaction_read_only')).rows[0]?.default_transaction_read_only !== 'on')
+        await new Promise(resolve => setTimeout(resolve, 5))
+    }
+    const told = await site.commit({ changes: [put('/a.html', '3')], events: [], confirm }).catch(error => error)
+    expect(told).to.include({ name: 'StoreError', reason: 'busy' })
+    expect(tried).to.equal(1)
+  })
+
   it('a replica that is promoted: what the old primary acknowledged is there', async () => {
     const primary = await cluster()
     const replica = await cluster({ synchronous_standby_names: '' }, primary)
