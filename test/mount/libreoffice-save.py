@@ -9,6 +9,7 @@ import time
 import uno
 from com.sun.star.connection import NoConnectException
 from com.sun.star.beans import PropertyValue
+from com.sun.star.lang import DisposedException
 
 address, copy, pipe = sys.argv[1:4]
 local = uno.getComponentContext()
@@ -39,4 +40,8 @@ print("saved")
 document.storeAsURL(copy, ())
 print("saved as")
 document.close(True)
-desktop.terminate()
+try:
+    desktop.terminate()
+except DisposedException:
+    # It may be gone before it has answered.
+    pass
