@@ -10,6 +10,7 @@ import type { Gatekeeper } from './access/credentials.ts'
 import type { ListingCache } from './listings/listing-cache.ts'
 import type { ListedMembers } from './listings/listings.ts'
 import { type SyncStates, syncStates } from './listings/sync-states.ts'
+import { endLeftBehind } from './locks/after-commit.ts'
 import { type HelperNames, helperNames } from './places/helper-names.ts'
 import { Unpublished } from './places/unpublished.ts'
 import { View } from './places/view.ts'
@@ -62,7 +63,7 @@ export async function openMount(parts: {
   const names = helperNames(settings.helperFiles)
   const unpublished = await Unpublished.open(unpublishedSite, names)
   const view = new View(site, unpublished, names, members, states)
-  return {
+  const mount: Mount = {
     site,
     settings,
     locks,
@@ -80,4 +81,6 @@ export async function openMount(parts: {
     unended: new Set(),
     failed,
   }
+  await endLeftBehind(mount)
+  return mount
 }

@@ -31,6 +31,21 @@ export async function endLocks(mount: Mount, gone: readonly Lock[]): Promise<voi
   for (const token of tokens) if (mount.unended.size < MOST_FORGOTTEN) mount.unended.add(token)
 }
 
+/**
+ * Ends locks where nothing is: a process that was killed between a removal and the end of its locks has left them, and they
+ * would keep everybody from the name. Asked before the first request; where others take locks as well, nobody knows whether
+ * they are about to make what theirs are on (DAV-81).
+ */
+export async function endLeftBehind(mount: Mount): Promise<void> {
+  const { locks, site, view } = mount
+  if (locks.taken === undefined) return
+  await afterCommit(mount, async () => {
+    const gone: Lock[] = []
+    for (const lock of await locks.below(site.store.name, '/')) if (!(await view.find(lock.path))) gone.push(lock)
+    await endLocks(mount, gone)
+  })
+}
+
 /** Ends what could not be ended before. @throws LockError when locks still cannot be reached */
 export async function endForgotten({ locks, site, unended }: Mount): Promise<void> {
   if (unended.size === 0) return

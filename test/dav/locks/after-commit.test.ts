@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha'
 import { afterCommit, endForgotten, endLocks } from '../../../dav/locks/after-commit.ts'
 import { type Lock, LockError } from '../../../pipeline/coordination/locks.ts'
 import { startRedis, type TestRedis } from '../../pipeline/coordination/redis-server.ts'
-import { page } from '../../support/content.ts'
+import { page, remove } from '../../support/content.ts'
 import { startWire, type Wire } from '../wire.ts'
 import { lockInfo, tokenOf } from './locking.ts'
 
@@ -95,5 +95,37 @@ describe('after the commit', () => {
     await endForgotten(mount)
     expect(ended).to.have.length(2)
     expect(await afterCommit(mount, async () => undefined)).to.equal(true)
+  })
+})
+
+describe('after a kill behind a commit', () => {
+  it('DAV-87 a lock on what was removed keeps nobody from its name when the server is back, and others stay', async () => {
+    const first = await startWire()
+    const { dav, server } = first
+    await dav('MKCOL', '/c/')
+    for (const path of ['/gone.html', '/stays.html', '/._helper']) {
+      await dav('PUT', path, {}, page('old'))
+      expect((await dav('LOCK', path, { Depth: '0' }, lockInfo())).status).to.equal(200)
+    }
+    expect((await dav('LOCK', '/new.html', { Depth: '0' }, lockInfo())).status).to.equal(201)
+    expect((await dav('LOCK', '/c/', { Depth: '0' }, lockInfo())).status).to.equal(200)
+    await remove(server, '/gone.html')
+    await server.stop()
+    const second = await startWire({ data: server.data })
+    try {
+      const statuses: Record<string, number> = {}
+      for (const path of ['/gone.html', '/stays.html', '/._helper', '/new.html', '/c/another.html'])
+        statuses[path] = (await second.dav('PUT', path, {}, page('new'))).status
+      expect(statuses).to.deep.equal({
+        '/gone.html': 201,
+        '/stays.html': 423,
+        '/._helper': 423,
+        '/new.html': 423,
+        // The collection is locked, and new members with it.
+        '/c/another.html': 423,
+      })
+    } finally {
+      await second.server.close()
+    }
   })
 })
