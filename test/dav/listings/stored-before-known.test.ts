@@ -7,6 +7,7 @@ import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { contentTag } from '../../../pipeline/store/tags.ts'
 import { digestOf } from '../../../pipeline/tree/document.ts'
+import { holdCommits } from '../../support/held-commits.ts'
 import { client } from '../../support/http.ts'
 import { basic, startWire, to, type Wire } from '../wire.ts'
 
@@ -29,16 +30,7 @@ describe('reads of what is stored and not known yet', () => {
     await wire.dav('PUT', '/c/a.html', {}, '<p>old</p>')
     await wire.dav('PUT', '/d/x.txt', {}, 'moved')
     await wire.dav('PUT', '/other.txt', {}, 'other')
-    const { store } = wire.server.site
-    const { commit } = store
-    const told = new Promise<void>(resolve => {
-      letKnow = resolve
-    })
-    store.commit = async given => {
-      const result = await commit.call(store, given)
-      await told
-      return result
-    }
+    ;({ letKnow } = holdCommits(wire.server.site.store, Number.POSITIVE_INFINITY))
   })
   afterEach(async () => {
     letKnow()

@@ -3,6 +3,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { holdCommits } from '../../support/held-commits.ts'
 import type { Received } from '../../support/http.ts'
 import { lockInfo } from '../locks/locking.ts'
 import { startWire, to, type Wire } from '../wire.ts'
@@ -16,22 +17,12 @@ describe('a refusal while others write', () => {
 
   it('HTTP-4 is told when memory knows what it is refused for', async () => {
     const { dav, server } = wire
-    const { store } = server.site
-    const { commit } = store
-    const { promise: isKnown, resolve } = Promise.withResolvers<void>()
-    const { promise: isStored, resolve: stored } = Promise.withResolvers<void>()
-    store.commit = async order => {
-      store.commit = commit
-      const result = await commit.call(store, order)
-      stored()
-      await isKnown
-      return result
-    }
+    const { isStored, letKnow } = holdCommits(server.site.store)
     const put = dav('PUT', '/a.txt', {}, 'a')
     await isStored
     const refused: Promise<Received> = dav('PUT', '/a.txt', { 'If-None-Match': '*' }, 'b')
     expect(await Promise.race([refused, setTimeout(100, 'waits')])).to.equal('waits')
-    resolve()
+    letKnow()
     expect([(await put).status, (await refused).status]).to.deep.equal([201, 412])
   })
 

@@ -10,6 +10,7 @@ import { type CodeHost, noCode } from '../../../pipeline/model/code.ts'
 import { schemaGroups } from '../../../pipeline/site/schema-groups.ts'
 import type { Site } from '../../../pipeline/site/site.ts'
 import { NS, page, put, putAll, type Shelf } from '../../support/content.ts'
+import { holdCommits } from '../../support/held-commits.ts'
 import { startServer } from '../../support/server.ts'
 import { sessel } from '../react/site.ts'
 
@@ -83,24 +84,14 @@ describe('groups that decide by a program', () => {
         asked.push(element)
         return { value: true }
       })
-      const { store } = site
-      const { commit } = store
-      const { promise: isKnown, resolve } = Promise.withResolvers<void>()
-      const { promise: isStored, resolve: stored } = Promise.withResolvers<void>()
-      store.commit = async order => {
-        store.commit = commit
-        const result = await commit.call(store, order)
-        stored()
-        await isKnown
-        return result
-      }
+      const { isStored, letKnow } = holdCommits(site.store)
       const saved = put({ site } as Shelf, '/groups.html', page(club('others') + club('club')))
       await isStored
       // Out of memory, as when others have needed the room.
       await site.follow([{ version: 0, paths: ['/groups.html'], raised: [] }])
       const answer = asks(site, 'a@x.example')
       await setTimeout(100)
-      resolve()
+      letKnow()
       await saved
       expect([await answer, asked]).to.deep.equal([undefined, []])
     }))
