@@ -204,7 +204,7 @@ export function startWriter(options: WriterOptions): Writer {
         begun = undefined
         if (error instanceof Unanswered) {
           const known = await findOut(error, until)
-          if ('length' in known) return answer(group, known)
+          if (Array.isArray(known)) return answer(group, known)
           begun = known
         }
         if (!isAgain && isStanding && !takesNoWrites(error) && (begun !== undefined || isLost(error))) continue
