@@ -45,6 +45,8 @@ export interface Listing {
   leaves: readonly Leaf[]
   /** Collection and members are of one state, so that the tag of the one stands for the others. */
   isSettled: boolean
+  /** Whether the members are still as they were. */
+  isStanding: () => Promise<boolean>
 }
 
 /** Readings of a collection in which somebody writes all the time. */
@@ -66,8 +68,10 @@ export async function listing(looking: Looking, collection: Node): Promise<Listi
       const versionOf = (member: string) => memberAt(leaves, member)?.resource.version
       // How long others take to remove what is hidden would tell that it is there.
       const isShown = (member: string) => isSeenAt(looking.author.scope, member)
-      await Promise.all(site.underWay.aheadIn(path, versionOf, isShown))
-      return { stored, node, leaves, isSettled }
+      // It may have come as a whole with all of them.
+      await Promise.all([known(looking, stored), ...site.underWay.aheadIn(path, versionOf, isShown)])
+      const isStanding = async () => (await visibleMembers(looking, stored)).sum === sum
+      return { stored, node, leaves, isSettled, isStanding }
     }
     // What this process or another one has done may be in the store and not in memory.
     const ahead = attempt > 1 ? site.underWay.at(path) : []

@@ -5,6 +5,7 @@ import { header } from '../../edge/request.ts'
 import type { PiecesBody } from '../../pipeline/answer.ts'
 import { encodePath } from '../../pipeline/http/path.ts'
 import type { Property } from '../../pipeline/store/resource.ts'
+import { ZERO } from '../../pipeline/store/tags.ts'
 import { memberTag } from '../conditions/answer-tags.ts'
 import type { Exchange } from '../exchange.ts'
 import { locksTold } from '../locks/lock-xml.ts'
@@ -52,6 +53,9 @@ const NO_RESPONSES: ReadonlyMap<Leaf, LeafResponses> = new Map()
  *
  * @param target undefined where it has no entry of its own
  * @param around further elements before and behind the responses
+ * @param isStanding whether the members still are as they are here: dead properties are read after them. Undefined where that
+ *   is all the same
+ * @returns undefined where dead properties were not those of what they stand beside
  * @throws Fault 507 where it would be too long
  */
 export async function multistatusBody(
@@ -59,7 +63,8 @@ export async function multistatusBody(
   target: Target | undefined,
   leaves = NO_LEAVES,
   around = { start: '', end: '' },
-): Promise<PiecesBody> {
+  isStanding?: () => Promise<boolean>,
+): Promise<PiecesBody | undefined> {
   const { asked, locks } = telling
   const { view, listingCache } = telling.exchange.mount
   const members = leaves.reduce((sum, leaf) => sum + leaf.length, 0)
@@ -71,11 +76,9 @@ export async function multistatusBody(
     return page && isSteady(page, leaf, locks) ? page : undefined
   })
   const before = writtenBefore(kept, new Set(ready))
-  const dead = await propertiesOf(
-    view,
-    asked,
-    leaves.map((leaf, i) => (ready[i] ? undefined : unwritten(leaf, before, locks))),
-  )
+  const described = leaves.map((leaf, i) => (ready[i] ? undefined : unwritten(leaf, before, locks)))
+  const dead = await propertiesOf(view, asked, described)
+  if (isStanding && described.some(leaf => leaf?.some(hasProperties)) && !(await isStanding())) return undefined
   const write = await responseWriter(telling, members)
   const weight = Math.max(USUAL, namesIn(asked).length)
   let [written, bytes] = [0, 0]
@@ -91,7 +94,8 @@ export async function multistatusBody(
   for (const [i, leaf] of leaves.entries())
     all.set(leaf, ready[i] ?? (await writeLeaf(leaf, before, locks, dead, writeMember)))
   if (question !== undefined && all.size > 0) listingCache.keep(question, all)
-  const own = target && (await writeTarget(view, write, target))
+  const own = target && (await writeTarget(view, write, target, isStanding !== undefined))
+  if (target && !own) return undefined
   return joined(own ? [own, ...all.values()] : [...all.values()], around)
 }
 
@@ -125,8 +129,19 @@ async function propertiesOf(view: View, asked: PropRequest, leaves: readonly (Le
 
 type WriteResponse = (target: Target, isTarget: boolean, dead: readonly Property[]) => Promise<string> | string
 
-async function writeTarget(view: View, write: WriteResponse, target: Target): Promise<Page> {
-  const properties = await view.properties(target.node)
+function hasProperties({ resource }: Node): boolean {
+  return resource.properties !== ZERO
+}
+
+/** @param isChecked its properties have to be its own */
+async function writeTarget(
+  view: View,
+  write: WriteResponse,
+  target: Target,
+  isChecked: boolean,
+): Promise<Page | undefined> {
+  const properties = await (isChecked ? view.propertiesWith(target.node) : view.properties(target.node))
+  if (!properties) return undefined
   const windows = new Set(needsWindows(properties) ? [target.node] : [])
   return { bytes: Buffer.from(await write(target, true, properties)), windows }
 }

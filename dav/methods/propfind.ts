@@ -21,21 +21,39 @@ import { LARGEST_XML } from '../requests/xml.ts'
 const DEPTHS = ['0', '1', '1,noroot', 'infinity'] as const
 type Depth = (typeof DEPTHS)[number]
 
+/** Readings of something whose properties somebody changes all the time. */
+const ATTEMPTS = 20
+
 export async function propfind(exchange: Exchange): Promise<Answer> {
   const depth = depthOf<Depth>(exchange, DEPTHS, '1')
-  const stored = visible(exchange, await exchange.mount.view.find(exchange.path))
-  if (!stored) throw absent()
-  const node = await asSeen(exchange, stored)
+  let asked: PropRequest | undefined
+  for (let attempt = 1; ; attempt++) {
+    const stored = visible(exchange, await exchange.mount.view.find(exchange.path))
+    if (!stored) throw absent()
+    const node = await asSeen(exchange, stored)
+    if (isCollection(node) && depth === 'infinity') throw tooDeep()
+    asked ??= await readPropRequest(await exchange.body.bytes(LARGEST_XML))
+    const answer = await answerTo(exchange, { stored, node, asked, depth, isLast: attempt === ATTEMPTS })
+    if (answer) return answer
+    await exchange.mount.site.inStep()
+    await Promise.all(exchange.mount.site.underWay.at(node.resource.path))
+  }
+}
+
+/** @returns undefined where properties were changed meanwhile */
+async function answerTo(
+  exchange: Exchange,
+  target: Pick<Question, 'stored' | 'node' | 'asked' | 'isLast'> & { depth: Depth },
+): Promise<Answer | undefined> {
+  const { stored, node, asked, depth } = target
   const collection = isCollection(node)
-  if (collection && depth === 'infinity') throw tooDeep()
-  const asked = await readPropRequest(await exchange.body.bytes(LARGEST_XML))
   const headers: Record<string, string> = { Vary: 'Depth', 'Cache-Control': 'no-cache, no-transform' }
   if (collection && !exchange.path.endsWith('/'))
     headers['Content-Location'] = exchange.mount.prefix + encodePath(node.resource.path)
   const tellsToken = collection && namesIn(asked).some(name => keyOf(name) === SYNC_TOKEN_KEY)
   const ownEntry = depth !== '1,noroot' || !collection
   const isRepeatable = !tellsToken && !tellsRoom(exchange, asked)
-  const question: Question = { exchange, stored, node, asked, headers, ownEntry, isRepeatable, tellsToken }
+  const question: Question = { exchange, ...target, headers, ownEntry, isRepeatable, tellsToken }
   if (collection && depth !== '0') return list(question)
   if (!tellsToken) return describe(question)
   const found = await listing(exchange, stored)
@@ -65,11 +83,13 @@ interface Question {
   isRepeatable: boolean
   /** A sync token is among the properties. */
   tellsToken: boolean
+  /** Properties are told even if they have changed meanwhile. */
+  isLast: boolean
 }
 
 /** The target alone. */
-async function describe(question: Question): Promise<Answer> {
-  const { exchange, node, asked } = question
+async function describe(question: Question): Promise<Answer | undefined> {
+  const { exchange, node, asked, isLast } = question
   const { mount } = exchange
   await known(exchange, node)
   const looked = await lookFor(mount, () => locksOn(mount.locks, mount.site.store.name, node.resource.path))
@@ -77,13 +97,17 @@ async function describe(question: Question): Promise<Answer> {
   const tag = answerTag(node.resource, '0', locks.own)
   if (locks.known && isCurrent(exchange, tag)) return repeatable(question, looked, unchanged(question, tag))
   const etag = isCollection(node) ? tag : memberTag(node.resource)
-  const body = await multistatusBody({ exchange, asked, locks }, { node, etag })
-  return repeatable(question, looked, multistatus(question, locks.known ? tag : undefined, body))
+  const isStanding = isLast ? undefined : () => Promise.resolve(true)
+  const body = await multistatusBody({ exchange, asked, locks }, { node, etag }, undefined, undefined, isStanding)
+  if (!body) return undefined
+  const isTold = locks.known && !isLast
+  const answer = multistatus(question, isTold ? tag : undefined, body)
+  return isLast ? answer : repeatable(question, looked, answer)
 }
 
 /** The target and its members. The members are read only when the answer has to be made. */
-async function list(question: Question): Promise<Answer> {
-  const { exchange, stored, asked, ownEntry, tellsToken } = question
+async function list(question: Question): Promise<Answer | undefined> {
+  const { exchange, stored, asked, ownEntry, tellsToken, isLast } = question
   const { mount } = exchange
   const { resource } = question.node
   const looked = await lookFor(mount, () => locksInListing(mount.locks, mount.site.store.name, resource.path))
@@ -94,7 +118,8 @@ async function list(question: Question): Promise<Answer> {
     if (isCurrent(exchange, tag)) return repeatable(question, looked, unchanged(question, tag))
   }
   const found = await listing(exchange, stored)
-  const { node, leaves, isSettled } = found
+  const { node, leaves } = found
+  const isSettled = found.isSettled && !isLast
   if (tellsToken) keepSyncState(exchange, found)
   const members = locks.taken.size === 0 ? [] : leaves.flat()
   const shown = [...locks.own, ...members.flatMap(({ resource }) => takenOn(locks, resource.path))]
@@ -102,7 +127,9 @@ async function list(question: Question): Promise<Answer> {
   const isTold = locks.known && isSettled
   if (isTold && isCurrent(exchange, tag)) return unchanged(question, tag)
   const own = ownEntry ? { node, etag: tag } : undefined
-  const body = await multistatusBody({ exchange, asked, locks }, own, leaves)
+  const isStanding = isSettled ? found.isStanding : undefined
+  const body = await multistatusBody({ exchange, asked, locks }, own, leaves, undefined, isStanding)
+  if (!body) return undefined
   const answer = multistatus(question, isTold ? tag : undefined, body)
   return isSettled ? repeatable({ ...question, ...found }, looked, answer) : answer
 }

@@ -13,19 +13,35 @@ import { inLeaves } from '../listings/listings.ts'
 import { multistatusBody } from '../listings/multistatus.ts'
 import { syncToken } from '../listings/sync-states.ts'
 import { locksInListing } from '../locks/locks-in-force.ts'
-import { isCollection } from '../places/place.ts'
+import { isCollection, type Node } from '../places/place.ts'
 import { requestIn } from '../properties/prop-request.ts'
 import { hrefOf, XML_TYPE } from '../properties/response.ts'
 import { davChild, isDav, LARGEST_XML, parseLongXmlBody } from '../requests/xml.ts'
 
+/** Readings of a collection in which somebody changes properties all the time. */
+const ATTEMPTS = 20
+
 export async function report(exchange: Exchange): Promise<Answer> {
   const { mount, path } = exchange
-  const found = visible(exchange, await mount.view.find(path))
-  if (!found) throw absent()
-  const body = await parseLongXmlBody(await exchange.body.bytes(LARGEST_XML))
-  if (!isDav(body, 'sync-collection') || !isCollection(found) || levelOf(body) !== '1') throw unsupported()
+  let body: ElementNode | undefined
+  for (let attempt = 1; ; attempt++) {
+    const found = visible(exchange, await mount.view.find(path))
+    if (!found) throw absent()
+    body ??= await parseLongXmlBody(await exchange.body.bytes(LARGEST_XML))
+    if (!isDav(body, 'sync-collection') || !isCollection(found) || levelOf(body) !== '1') throw unsupported()
+    const answer = await changes(exchange, body, found)
+    if (answer) return answer
+    if (attempt === ATTEMPTS) throw busy()
+    await mount.site.inStep()
+    await Promise.all(mount.site.underWay.at(found.resource.path))
+  }
+}
+
+/** @returns undefined where members were changed meanwhile */
+async function changes(exchange: Exchange, body: ElementNode, found: Node): Promise<Answer | undefined> {
+  const { mount, path } = exchange
   const asked = requestIn(body)
-  const { node, leaves, isSettled } = await listing(exchange, found)
+  const { node, leaves, isSettled, isStanding } = await listing(exchange, found)
   if (!isSettled) throw busy()
   const { resource } = node
   const members = leaves.flat()
@@ -54,11 +70,9 @@ export async function report(exchange: Exchange): Promise<Answer> {
   const end = `<D:sync-token>${syncToken(resource)}</D:sync-token>`
   const headers: Record<string, string> = { 'Content-Type': XML_TYPE, 'Cache-Control': 'no-store' }
   if (!path.endsWith('/')) headers['Content-Location'] = mount.prefix + encodePath(resource.path)
-  return {
-    status: 207,
-    headers,
-    body: await multistatusBody({ exchange, asked, locks }, undefined, inLeaves(changed), { start, end }),
-  }
+  const around = { start, end }
+  const told = await multistatusBody({ exchange, asked, locks }, undefined, inLeaves(changed), around, isStanding)
+  return told && { status: 207, headers, body: told }
 }
 
 /** What a client has, as it was told; empty when it has nothing yet. */

@@ -145,6 +145,15 @@ export class View {
     return place.propertiesIn(this.#stored).store.properties(resource.path)
   }
 
+  /** The same for somebody who is told of the node as well. @returns undefined where they are not those of the node any more */
+  async propertiesWith(node: Node): Promise<Property[] | undefined> {
+    const properties = await this.properties(node)
+    const { path, properties: sum } = node.resource
+    if (sum === ZERO) return properties
+    const now = await node.place.propertiesIn(this.#stored).store.find(path)
+    return now?.properties === sum ? properties : undefined
+  }
+
   /**
    * Dead properties of several nodes, of members of one collection in one query for every thousand.
    *

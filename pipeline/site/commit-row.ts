@@ -75,17 +75,23 @@ export function namedBy({ changes }: AskedCommit): string[] {
   return changes.flatMap(change => ('path' in change ? [change.path] : [change.from, change.to]))
 }
 
-/** Paths where commits leave something, and where they leave nothing; what they only describe is as it was. */
-export function changedBy(commits: readonly AskedCommit[]): { filled: string[]; emptied: string[] } {
-  const filled: string[] = []
-  const emptied: string[] = []
+/** Paths where commits leave something, where they leave nothing, and where they change properties alone. */
+export interface Changed {
+  filled: string[]
+  emptied: string[]
+  described: string[]
+}
+
+export function changedBy(commits: readonly AskedCommit[]): Changed {
+  const [filled, emptied, described]: [string[], string[], string[]] = [[], [], []]
   for (const change of commits.flatMap(({ changes }) => changes)) {
     if (change.op === 'move' || change.op === 'copy') filled.push(change.to)
     if (change.op === 'move') emptied.push(change.from)
     if (change.op === 'delete') emptied.push(change.path)
     if (change.op === 'put' || change.op === 'collection') filled.push(change.path)
+    if (change.op === 'describe') described.push(change.path)
   }
-  return { filled, emptied }
+  return { filled, emptied, described }
 }
 
 /** Collections whose members a commit takes away or replaces. */

@@ -11,7 +11,7 @@ import type { ForeignCommit } from '../store/foreign.ts'
 import { isWithin, parentOf } from '../store/paths.ts'
 import type { SiteStore } from '../store/store.ts'
 import type { Coherence } from './coherence.ts'
-import { changedBy, confirming, doubtful, namedBy, removedCollections, resultOf } from './commit-row.ts'
+import { type Changed, changedBy, confirming, doubtful, namedBy, removedCollections, resultOf } from './commit-row.ts'
 import { ReadingAgain } from './reading-again.ts'
 import type { WrittenDocument } from './site.ts'
 
@@ -44,12 +44,9 @@ interface Committing {
 }
 
 /** A commit from the moment at which the store has it until memory knows what it has left: the store may show it before. */
-interface UnderWay {
+interface UnderWay extends Readonly<Changed> {
   /** Newest version that memory knew when it was handed over: its own is newer. */
   since: number
-  /** Paths where it leaves something, and where it leaves nothing; of collections with everything below. */
-  filled: readonly string[]
-  emptied: readonly string[]
   done: Promise<void>
 }
 
@@ -137,7 +134,7 @@ export class CommitsUnderWay {
     const { promise: done, resolve } = Promise.withResolvers<void>()
     const handed = { since: this.#newestTaken, ...changedBy(commits), done }
     this.#handed.add(handed)
-    this.#endMoments([...handed.filled, ...handed.emptied])
+    this.#endMoments(pathsOf(handed))
     return () => {
       this.#handed.delete(handed)
       resolve()
@@ -146,12 +143,15 @@ export class CommitsUnderWay {
 
   /**
    * The commits that have left what somebody has just read from the store, while memory does not know them yet: who was shown
-   * it would be shown something older elsewhere.
+   * it would be shown something older elsewhere. Properties have no version: whether theirs were read, nobody knows.
    *
    * @returns for each a promise that is kept when memory knows it
    */
   ahead(path: string, version: number): Promise<void>[] {
-    return this.#find(({ since, filled }) => version > since && filled.some(put => isWithin(path, put)))
+    return this.#find(
+      ({ since, filled, described }) =>
+        (version > since && filled.some(put => isWithin(path, put))) || described.includes(path),
+    )
   }
 
   /**
@@ -166,16 +166,20 @@ export class CommitsUnderWay {
     isShown: (member: string) => boolean,
   ): Promise<void>[] {
     const isMember = (path: string) => path !== collection && parentOf(path) === collection && isShown(path)
+    const isNewer = (path: string, since: number) => (versionOf(path) ?? since) > since
+    // What is put somewhere below makes the collections that are missing.
+    const isBelow = (path: string) => path.startsWith(collection) && path !== collection && isShown(path)
     return this.#find(
-      ({ since, filled, emptied }) =>
-        filled.some(path => isMember(path) && (versionOf(path) ?? since) > since) ||
+      ({ since, filled, emptied, described }) =>
+        filled.some(path => isBelow(path) && isNewer(memberTo(collection, path), since)) ||
+        described.some(isMember) ||
         emptied.some(path => isMember(path) && versionOf(path) === undefined),
     )
   }
 
   /** All that change something at a path or, with a slash at its end, below it, while memory does not know them yet. */
   at(path: string): Promise<void>[] {
-    return this.#find(({ filled, emptied }) => concerns([...filled, ...emptied], path))
+    return this.#find(commit => concerns(pathsOf(commit), path))
   }
 
   /** Begins to look at paths; commits of other processes are noted when memory follows them. */
@@ -238,6 +242,16 @@ export class CommitsUnderWay {
     const paths = commits.flatMap(namedBy)
     if (paths.length > 0 && !this.#site.coherence) await this.#unread.now(paths)
   }
+}
+
+/** The member of a collection that a path below it is, or is in. */
+function memberTo(collection: string, path: string): string {
+  const end = path.indexOf('/', collection.length)
+  return end === -1 ? path : path.slice(0, end + 1)
+}
+
+function pathsOf({ filled, emptied, described }: Readonly<Changed>): string[] {
+  return [...filled, ...emptied, ...described]
 }
 
 /** Whether something is changed at a path, above it or, with a slash at its end, below it. */
