@@ -19,7 +19,7 @@ import { asRequest } from '../pipeline/tree/precedence.ts'
 import { type Alongside, oneAllowance } from '../pipeline/write/commit.ts'
 import { type Author, challenge, isOfficeProbe, requireKnown } from './access/credentials.ts'
 import { isRawWrite } from './access/scope-authority.ts'
-import { decidedKnown } from './access/visibility.ts'
+import { decidedKnown, TELL_ABSENCE } from './access/visibility.ts'
 import { ancestor } from './answers/ancestors.ts'
 import { addCors, OWN_PAGES, type PublicAuthority, preflight, publicOrigin } from './answers/cors.ts'
 import { errorAnswer } from './answers/error-answer.ts'
@@ -194,7 +194,7 @@ function conclude(parts: MountParts, { keep }: ResponseCache): Step {
     } catch (error) {
       answer = failure(parts, context, error)
     }
-    if (answer.status >= 400 || request.method === 'LOCK') await decidedKnown(state)
+    if (answer.status >= 400 || TELL_ABSENCE.has(request.method ?? '')) await decidedKnown(state)
     const { mount, client, author } = state
     const security = securityOf(mount?.settings, client.secure, false)
     answer.headers = { ...security, ...DAV_HEADERS, ...OWN_PAGES, ...answer.headers }

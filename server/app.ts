@@ -26,6 +26,7 @@ import { type Operation, perform } from '../pipeline/operation.ts'
 import { ZERO } from '../pipeline/store/tags.ts'
 import { asRequest } from '../pipeline/tree/precedence.ts'
 import { oneAllowance } from '../pipeline/write/commit.ts'
+import { knownAt } from '../pipeline/write/one-moment.ts'
 import type { Fired } from '../pipeline/write/transitions.ts'
 import type { Audit } from './audit.ts'
 import { errorAnswer } from './documents/error.ts'
@@ -226,6 +227,7 @@ function conclude(parts: AppParts): Step {
     } catch (error) {
       answer = failure(parts, context, error)
     }
+    if (answer.status > 403) await knownAt(state.hosted?.site, state.target)
     const { hosted, client } = state
     const failed = answer.serverPage === true
     const always = (hosted?.headers ?? BEFORE_A_SITE)[client.secure ? 'secure' : 'plain']

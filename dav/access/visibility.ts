@@ -92,16 +92,20 @@ export async function known({ mount }: Looking, { resource }: Node): Promise<voi
   await Promise.all(mount.site.underWay.ahead(path, version))
 }
 
+/** Methods whose answers are made of what is there and what is not, as refusals are. */
+export const TELL_ABSENCE: ReadonlySet<string> = new Set(['LOCK', 'QUERY'])
+
 /**
- * The same for what is refused because of what stands at a path, or does not, and for locks on it. Where the credential sees
- * nothing, whatever stands there has not decided.
+ * The same for what is refused because of what stands at a path, or does not, for locks on it, and for what is not found below
+ * it. Where the credential sees nothing, whatever stands there has not decided.
  */
 export async function decidedKnown(looking: Partial<Looking> & { path?: string }): Promise<void> {
   const { mount, author, path } = looking
   if (!mount || !author || path === undefined) return
   const { underWay } = mount.site
-  const seen = bothForms(path).filter(form => isSeenAt(author.scope, form))
-  await Promise.all(seen.flatMap(form => underWay.at(form)))
+  const isShown = (changed: string) => isSeenAt(author.scope, changed)
+  const seen = bothForms(path).filter(isShown)
+  await Promise.all(seen.flatMap(form => underWay.at(form, isShown)))
 }
 
 async function visibleMembers(looking: Looking, collection: Node): Promise<Listed> {

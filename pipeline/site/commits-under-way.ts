@@ -177,9 +177,13 @@ export class CommitsUnderWay {
     )
   }
 
-  /** All that change something at a path or, with a slash at its end, below it, while memory does not know them yet. */
-  at(path: string): Promise<void>[] {
-    return this.#find(commit => concerns(pathsOf(commit), path))
+  /**
+   * All that change something at a path or, with a slash at its end, below it, while memory does not know them yet.
+   *
+   * @param isShown whether a change of a path counts
+   */
+  at(path: string, isShown: (changed: string) => boolean = () => true): Promise<void>[] {
+    return this.#find(commit => concerns(pathsOf(commit).filter(isShown), path))
   }
 
   /** Begins to look at paths; commits of other processes are noted when memory follows them. */

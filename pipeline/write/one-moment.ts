@@ -1,6 +1,7 @@
 /** Refusals that were true at one moment, although they look at several places. */
 
 import { Fault } from '../fault.ts'
+import { canonicalPath } from '../http/path.ts'
 import type { Site } from '../site/site.ts'
 import { bothForms } from '../store/paths.ts'
 
@@ -9,6 +10,15 @@ const ATTEMPTS = 8
 
 /** Refusals by what stands somewhere, or is locked there. */
 const LOOKED_UP: readonly number[] = [409, 412, 423]
+
+/**
+ * Waits until memory knows what the store may have shown at an address of the public face: a refusal by it would be ahead of
+ * what others read.
+ */
+export async function knownAt(site: Site | undefined, target: { readonly path: string } | undefined): Promise<void> {
+  if (!site || !target) return
+  await Promise.all(bothForms(canonicalPath(target.path)).flatMap(path => site.underWay.at(path)))
+}
 
 /**
  * Looks at several places, and once more where the look ends in a refusal while others were changing one of them: a file that
