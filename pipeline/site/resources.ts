@@ -219,14 +219,24 @@ export class Resources {
     if (look.isOutdated) {
       const newer = this.inMemory(path)
       if (newer) return newer
-      const now = await this.#store.find(path)
-      if (now?.version !== resource.version) return 'again'
+      if (!(await this.#isNewest(resource))) return 'again'
     }
     const before = this.#cache.get(this.#store.name, path)
     if (before && !before.isOutdated && before.resource.version === resource.version) return before
     if (before) file.inherit(before)
     this.#cache.set(this.#store.name, file)
     return file
+  }
+
+  /** Whether a version is what the store has, and no commit has come to its path since that was asked. */
+  async #isNewest({ path, version }: Resource): Promise<boolean> {
+    const look = this.#looks.begin(path)
+    try {
+      const now = await this.#store.find(path)
+      return now?.version === version && !look.isOutdated
+    } finally {
+      this.#looks.end(path, look)
+    }
   }
 
   #noteAhead(path: string, version: number): void {

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha'
 import { Listings } from '../../../dav/listings/listings.ts'
 import type { Change } from '../../../pipeline/store/commit.ts'
 import { type Client, client, tagOf } from '../../support/http.ts'
-import { basic, startWire, type Wire } from '../wire.ts'
+import { basic, propertyUpdate, startWire, type Wire } from '../wire.ts'
 
 const SYNC = (token: string) =>
   `<D:sync-collection xmlns:D="DAV:"><D:sync-token>${token}</D:sync-token><D:sync-level>1</D:sync-level><D:prop><D:getetag/></D:prop></D:sync-collection>`
@@ -88,3 +88,38 @@ for (const where of ['the same process', 'another one'] as const)
         expect((await dav('REPORT', '/c/', {}, SYNC(token))).text).to.include('/c/x.txt')
       })
   })
+
+describe('properties that are changed while they are read', () => {
+  const MOOD = '{urn:x}mood'
+  const DEPTHS = [
+    ['/c/a.html', '0', 'properties'],
+    ['/c/', '0', 'properties'],
+    ['/c/', '1', 'propertiesBetween'],
+  ] as const
+  for (const [path, depth, read] of DEPTHS)
+    it(`DAV-50 HTTP-4 PROPFIND ${path} ${depth} has the tag of what it tells`, async () => {
+      const { dav, server } = await startWire()
+      try {
+        const patch = (mood: string) =>
+          dav('PROPPATCH', path === '/c/' && depth === '0' ? path : '/c/a.html', {}, propertyUpdate([MOOD, mood]))
+        const look = (fields = {}) => dav('PROPFIND', path, { Depth: depth, ...fields }, '')
+        await dav('PUT', '/c/a.html', {}, '<p>a</p>')
+        await patch('first')
+        const { store } = server.site
+        const original = store[read] as (...asked: never[]) => Promise<never>
+        Object.assign(store, {
+          async [read](...asked: never[]) {
+            Object.assign(store, { [read]: original })
+            await patch('second')
+            return original.apply(store, asked)
+          },
+        })
+        const told = await look()
+        expect(told.text).to.include('second')
+        await patch('first')
+        expect((await look({ 'If-None-Match': tagOf(told) })).status).to.equal(207)
+      } finally {
+        await server.close()
+      }
+    })
+})

@@ -5,11 +5,11 @@
 
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import { contentTag } from '../../../pipeline/store/tags.ts'
+import { contentTag, ZERO } from '../../../pipeline/store/tags.ts'
 import { digestOf } from '../../../pipeline/tree/document.ts'
 import { holdCommits } from '../../support/held-commits.ts'
 import { client } from '../../support/http.ts'
-import { basic, startWire, to, type Wire } from '../wire.ts'
+import { basic, propertyUpdate, startWire, to, type Wire } from '../wire.ts'
 
 const SYNC = `<D:sync-collection xmlns:D="DAV:"><D:sync-token/><D:sync-level>1</D:sync-level><D:prop><D:getetag/></D:prop></D:sync-collection>`
 
@@ -104,6 +104,72 @@ describe('reads of what is stored and not known yet', () => {
       expect((await get('GET', '/d/x.txt')).status).to.equal(404)
       expect((await moved).status).to.equal(201)
     })
+
+  const BROUGHT = [
+    ['PROPFIND', '/e/', { Depth: '1' }, ''],
+    ['REPORT', '/e/', {}, SYNC],
+    ['GET', '/e/', {}, undefined],
+  ] as const
+  for (const [method, path, fields, body] of BROUGHT)
+    it(`HTTP-4 DAV-48 ${method} shows no folder with its members that is still found at its old place`, async () => {
+      const { dav, server } = wire
+      expect((await dav('GET', '/d/x.txt')).text).to.equal('moved')
+      const moved = dav('MOVE', '/d/', to('/e/'))
+      await until(async () => (await server.site.store.find('/e/')) !== undefined)
+      const looked = look(method, path, fields, body)
+      expect(await isEarly(looked)).to.equal(false)
+      expect((await looked).text).to.include('/e/x.txt')
+      expect((await dav('GET', '/d/x.txt')).status).to.equal(404)
+      expect((await moved).status).to.equal(201)
+    })
+
+  it('HTTP-4 DAV-14 PROPFIND shows no folder that a PUT has made before its file is found', async () => {
+    const { dav, visitor, server } = wire
+    expect((await visitor('GET', '/n/a.html')).status).to.equal(404)
+    const saved = dav('PUT', '/n/a.html', {}, '<p>a</p>')
+    await until(async () => (await server.site.store.find('/n/')) !== undefined)
+    expect(await isEarly(look('PROPFIND', '/', { Depth: '1' }, ''))).to.equal(false)
+    expect((await visitor('GET', '/n/a.html')).status).to.equal(200)
+    expect((await saved).status).to.equal(201)
+  })
+
+  for (const [path, depth] of [
+    ['/c/a.html', '0'],
+    ['/c/', '1'],
+  ] as const)
+    it(`HTTP-4 DAV-35 PROPFIND ${path} tells no property before it is known everywhere`, async () => {
+      const { dav, server } = wire
+      const patched = dav('PROPPATCH', '/c/a.html', {}, propertyUpdate(['{urn:x}mood', 'new']))
+      await until(async () => (await server.site.store.find('/c/a.html'))?.properties !== ZERO)
+      expect(await isEarly(look('PROPFIND', path, { Depth: depth }, ''))).to.equal(false)
+      expect((await patched).status).to.equal(207)
+    })
+
+  const ABSENT = [
+    ['GET', 'public address', '/d/x.txt', {}, undefined],
+    ['QUERY', 'mount', '/c/', { 'Content-Type': 'text/css-selector' }, 'p'],
+  ] as const
+  for (const [method, face, path, fields, body] of ABSENT)
+    it(`HTTP-4 ${method} at the ${face} does not tell that something is gone that others are shown`, async () => {
+      const { dav, visitor, server } = wire
+      const file = path === '/c/' ? '/c/a.html' : path
+      const removed = dav('DELETE', file)
+      await until(async () => (await server.site.store.find(file)) === undefined)
+      // As it happens to what nobody has read for a while.
+      await server.site.follow([{ version: 0, paths: [file], raised: [] }])
+      const ask = face === 'mount' ? dav : visitor
+      expect(await isEarly(ask(method, path, fields, body))).to.equal(false)
+      expect((await removed).status).to.equal(204)
+    })
+
+  it('SEC-6 DAV-3 QUERY does not wait until what the credential may not see is removed', async () => {
+    const { dav, server, port } = wire
+    const partly = client(port, { Authorization: basic('partly', 'p') })
+    const removed = dav('DELETE', '/d/x.txt')
+    await until(async () => (await server.site.store.find('/d/x.txt')) === undefined)
+    expect(await isEarly(partly('QUERY', '/d/', { 'Content-Type': 'text/css-selector' }, 'p'))).to.equal(true)
+    expect((await removed).status).to.equal(204)
+  })
 
   const HIDDEN = [
     ['PROPFIND', '/d/', { Depth: '1' }, 207],
