@@ -30,6 +30,7 @@ describe('reads of what is stored and not known yet', () => {
     await wire.dav('PUT', '/c/a.html', {}, '<p>old</p>')
     await wire.dav('PUT', '/d/x.txt', {}, 'moved')
     await wire.dav('PUT', '/other.txt', {}, 'other')
+    for (const path of ['/q/a.html', '/q/b.html']) await wire.dav('PUT', path, {}, '<p>asked</p>')
     ;({ letKnow } = holdCommits(wire.server.site.store, Number.POSITIVE_INFINITY))
   })
   afterEach(async () => {
@@ -147,12 +148,12 @@ describe('reads of what is stored and not known yet', () => {
 
   const ABSENT = [
     ['GET', 'public address', '/d/x.txt', {}, undefined],
-    ['QUERY', 'mount', '/c/', { 'Content-Type': 'text/css-selector' }, 'p'],
+    ['QUERY', 'mount', '/q/', { 'Content-Type': 'text/css-selector' }, 'p'],
   ] as const
   for (const [method, face, path, fields, body] of ABSENT)
     it(`HTTP-4 ${method} at the ${face} does not tell that something is gone that others are shown`, async () => {
       const { dav, visitor, server } = wire
-      const file = path === '/c/' ? '/c/a.html' : path
+      const file = path === '/q/' ? '/q/a.html' : path
       const removed = dav('DELETE', file)
       await until(async () => (await server.site.store.find(file)) === undefined)
       // As it happens to what nobody has read for a while.
