@@ -1,6 +1,6 @@
 /** What a credential gets to see: its scope, the way to it, and nothing else (DAV-3). */
 
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { absent } from '../../pipeline/refusals.ts'
 import { bothForms, namesCollection } from '../../pipeline/store/paths.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
@@ -51,6 +51,8 @@ export interface Listing {
 
 /** Readings of a collection in which somebody writes all the time. */
 const ATTEMPTS = 20
+/** Milliseconds before the next one, times those that were. */
+const PAUSE = 2
 
 /**
  * The members of a collection, in the state in which it is shown: others change, move and remove it meanwhile.
@@ -76,6 +78,8 @@ export async function listing(looking: Looking, collection: Node): Promise<Listi
     // What this process or another one has done may be in the store and not in memory.
     const ahead = attempt > 1 ? site.underWay.at(path) : []
     if (ahead.length > 0) await Promise.race(ahead)
+    // What another process has stored is told when it has acknowledged it.
+    else if (attempt > 1) await setTimeout(attempt * PAUSE)
     await site.inStep()
     const again = visible(looking, await view.find(path))
     if (!again || !isCollection(again)) throw absent()

@@ -3,6 +3,7 @@
  * one moment (HTTP-4, DAV-50).
  */
 
+import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { Listings } from '../../../dav/listings/listings.ts'
@@ -88,6 +89,27 @@ for (const where of ['the same process', 'another one'] as const)
         expect((await dav('REPORT', '/c/', {}, SYNC(token))).text).to.include('/c/x.txt')
       })
   })
+
+describe('a collection that another process has changed and not told yet', () => {
+  it('DAV-38 REPORT waits a moment, rather than to be refused', async () => {
+    const { dav, server } = await startWire()
+    try {
+      const { site, running } = server
+      for (const path of ['/c/a.txt', '/c/b.txt']) await dav('PUT', path, {}, path)
+      // Memory knows it as it was.
+      expect((await dav('PROPFIND', '/c/', { Depth: '0' })).status).to.equal(207)
+      const done = await running.store.site(site.store.name).commit({ changes: [{ op: 'delete', path: '/c/b.txt' }] })
+      if (!done.ok) throw new Error(done.reason)
+      const told = setTimeout(50).then(() => site.follow([{ version: done.version, paths: ['/c/b.txt'], raised: [] }]))
+      const report = await dav('REPORT', '/c/', {}, SYNC(''))
+      expect(report.status).to.equal(207)
+      expect(report.text).to.include('/c/a.txt').and.not.include('/c/b.txt')
+      await told
+    } finally {
+      await server.close()
+    }
+  })
+})
 
 describe('properties that are changed while they are read', () => {
   const MOOD = '{urn:x}mood'
