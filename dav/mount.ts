@@ -10,7 +10,7 @@ import type { Gatekeeper } from './access/credentials.ts'
 import type { ListingCache } from './listings/listing-cache.ts'
 import type { ListedMembers } from './listings/listings.ts'
 import { type SyncStates, syncStates } from './listings/sync-states.ts'
-import { endLeftBehind } from './locks/after-commit.ts'
+import { endLeaving, endLeftBehind, type LeavingLocks } from './locks/after-commit.ts'
 import { type HelperNames, helperNames } from './places/helper-names.ts'
 import { Unpublished } from './places/unpublished.ts'
 import { View } from './places/view.ts'
@@ -35,6 +35,8 @@ export interface Mount {
   prefix: string
   /** Tokens of locks whose resources have gone, but which could not be ended then. */
   unended: Set<string>
+  /** Of removals that are under way. */
+  leaving: Set<LeavingLocks>
   /** Records what goes wrong when nobody waits for it any more. */
   failed: (error: unknown, message: string) => void
 }
@@ -79,8 +81,10 @@ export async function openMount(parts: {
     stage,
     prefix,
     unended: new Set(),
+    leaving: new Set(),
     failed,
   }
+  site.watch((paths, isOwn) => (isOwn ? endLeaving(mount, paths) : undefined))
   await endLeftBehind(mount)
   return mount
 }

@@ -3,7 +3,7 @@
  * answer.
  */
 
-import type { Lock } from '../../pipeline/coordination/locks.ts'
+import { type Lock, lockKey } from '../../pipeline/coordination/locks.ts'
 import type { Mount } from '../mount.ts'
 
 /** Tokens remembered at most; locks expire by themselves. */
@@ -20,15 +20,59 @@ export async function afterCommit({ failed }: Pick<Mount, 'failed'>, work: () =>
   }
 }
 
+/** Locks of what is about to go, by token, each with its end as soon as it has begun. */
+export type LeavingLocks = Map<string, { readonly path: string; ending?: Promise<boolean> }>
+
 /**
- * Ends the locks of what has gone (DAV-87). Those that cannot be ended now are ended later, by the tokens: others may have
- * been taken at the same paths by then.
+ * Does what takes something away, and ends its locks with it (DAV-87): whoever finds nothing there any more must not find it
+ * locked. Those that cannot be ended now are ended later, by the tokens: others may have been taken at the same paths by then.
+ *
+ * @param remove is told how to say which locks go, under the leases of the paths
  */
-export async function endLocks(mount: Mount, gone: readonly Lock[]): Promise<void> {
-  if (gone.length === 0) return
+export async function withLocks<T>(
+  mount: Mount,
+  remove: (leave: (gone: readonly Lock[]) => void) => Promise<T>,
+): Promise<T> {
+  const leaving: LeavingLocks = new Map()
+  mount.leaving.add(leaving)
+  try {
+    const done = await remove(gone => {
+      for (const [token, { ending }] of leaving) if (!ending) leaving.delete(token)
+      for (const { token, path } of gone) if (!leaving.has(token)) leaving.set(token, { path })
+    })
+    endAt(mount, leaving, () => true)
+    await Promise.all([...leaving.values()].map(({ ending }) => ending))
+    return done
+  } finally {
+    mount.leaving.delete(leaving)
+  }
+}
+
+/** To be told of paths that a commit of this process has changed, before anybody can read that. */
+export function endLeaving(mount: Mount, changed: Iterable<string>): void {
+  if (mount.leaving.size === 0) return
+  const keys = [...changed].map(lockKey)
+  const isChanged = (path: string) => keys.some(key => lockKey(path) === key || path.startsWith(`${key}/`))
+  for (const leaving of mount.leaving) endAt(mount, leaving, isChanged)
+}
+
+function endAt(mount: Mount, leaving: LeavingLocks, isMeant: (path: string) => boolean): void {
+  const locks = [...leaving].filter(([, { path, ending }]) => !ending && isMeant(path))
+  if (locks.length === 0) return
+  const ending = endLocks(
+    mount,
+    locks.map(([token]) => ({ token })),
+  )
+  for (const [, lock] of locks) lock.ending = ending
+}
+
+/** @returns whether that could be done now */
+export async function endLocks(mount: Mount, gone: readonly Pick<Lock, 'token'>[]): Promise<boolean> {
+  if (gone.length === 0) return true
   const tokens = gone.map(({ token }) => token)
-  if (await afterCommit(mount, () => mount.locks.endAll(mount.site.store.name, tokens))) return
+  if (await afterCommit(mount, () => mount.locks.endAll(mount.site.store.name, tokens))) return true
   for (const token of tokens) if (mount.unended.size < MOST_FORGOTTEN) mount.unended.add(token)
+  return false
 }
 
 /**

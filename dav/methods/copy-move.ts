@@ -12,7 +12,7 @@ import { checkWritable } from '../access/scope-authority.ts'
 import { visible } from '../access/visibility.ts'
 import { checkConditions } from '../conditions/preconditions.ts'
 import { depthOf, type Exchange } from '../exchange.ts'
-import { endLocks } from '../locks/after-commit.ts'
+import { withLocks } from '../locks/after-commit.ts'
 import { checkLocks, requireParent } from '../locks/guard.ts'
 import { checkMembers } from '../places/members.ts'
 import { isCollection, type Node } from '../places/place.ts'
@@ -48,23 +48,27 @@ async function relocate(exchange: Exchange, op: 'copy' | 'move'): Promise<Answer
   const { source, to, deep, replaced, gone } = ends
   const from = source.resource.path
   const overwrite = mayOverwrite(exchange)
-  let lookAgain: Exchange['lookAgain'] | undefined = exchange.lookAgain
-  let mayStand = overwrite
-  const check = async () => {
-    await lookAgain?.()
-    // A collection that is replaced goes first, by this request's own hand.
-    if (replaced && isCollection(replaced)) lookAgain = undefined
-    await checkConditions(exchange, await mount.view.find(from))
-    const now = await standing(exchange, to)
-    if (now && !mayStand) throw mayNotReplace()
-    // From here on it may be this request's own.
-    mayStand = true
-    await checkAll(exchange, op, ends, now)
-  }
-  const toHelper = await mount.view.isHelper(to)
-  const relocation = { op, source, to, toHelper, deep, replaced, overwrite, check }
-  const isReplaced = await source.place.relocate(exchange, relocation)
-  await endLocks(mount, [...gone.values()])
+  const isReplaced = await withLocks(mount, async leave => {
+    let lookAgain: Exchange['lookAgain'] | undefined = exchange.lookAgain
+    let mayStand = overwrite
+    const check = async () => {
+      await lookAgain?.()
+      // A collection that is replaced goes first, by this request's own hand.
+      if (replaced && isCollection(replaced)) lookAgain = undefined
+      await checkConditions(exchange, await mount.view.find(from))
+      const now = await standing(exchange, to)
+      if (now && !mayStand) throw mayNotReplace()
+      // From here on it may be this request's own.
+      mayStand = true
+      await checkAll(exchange, op, ends, now)
+      leave([...gone.values()])
+    }
+    const toHelper = await mount.view.isHelper(to)
+    const relocation = { op, source, to, toHelper, deep, replaced, overwrite, check }
+    const isReplaced = await source.place.relocate(exchange, relocation)
+    leave([...gone.values()])
+    return isReplaced
+  })
   const headers: Record<string, string> = { 'Cache-Control': 'no-store' }
   if (!isCollection(source)) headers.ETag = contentTag(source.resource.digest)
   return isReplaced ? { status: 204, headers } : { status: 201, headers, body: '' }

@@ -7,7 +7,7 @@ import { absent } from '../../pipeline/refusals.ts'
 import { checkWritable } from '../access/scope-authority.ts'
 import { checkConditions } from '../conditions/preconditions.ts'
 import { depthOf, type Exchange } from '../exchange.ts'
-import { endLocks } from '../locks/after-commit.ts'
+import { withLocks } from '../locks/after-commit.ts'
 import { checkLocks } from '../locks/guard.ts'
 import { checkMembers } from '../places/members.ts'
 import { isCollection } from '../places/place.ts'
@@ -26,14 +26,15 @@ export async function remove(exchange: Exchange): Promise<Answer> {
   }
   // A refusal by a lock names its path.
   await checkMembers(exchange, node)
-  let gone = await checkLocks(exchange, node.resource.path, 'subtree')
-  await node.place.remove(exchange, node, async () => {
-    await exchange.lookAgain()
-    await checkConditions(exchange, await mount.view.find(path))
-    await checkMembers(exchange, node)
-    gone = await checkLocks(exchange, node.resource.path, 'subtree')
-  })
-  await endLocks(mount, gone)
+  await checkLocks(exchange, node.resource.path, 'subtree')
+  await withLocks(mount, leave =>
+    node.place.remove(exchange, node, async () => {
+      await exchange.lookAgain()
+      await checkConditions(exchange, await mount.view.find(path))
+      await checkMembers(exchange, node)
+      leave(await checkLocks(exchange, node.resource.path, 'subtree'))
+    }),
+  )
   return { status: 204, headers: { 'Cache-Control': 'no-store' } }
 }
 

@@ -56,7 +56,7 @@ export class Site {
   readonly #declared: SiteDeclarations
   /** Made when somebody asks for the first time; what nobody has asked about follows no commits. */
   #index: DocumentIndex | undefined
-  readonly #watchers = new Set<(paths: Iterable<string>) => void>()
+  readonly #watchers = new Set<(paths: Iterable<string>, isOwn?: true) => void>()
   readonly #foreignWatchers = new Set<(paths: Iterable<string>) => Promise<void>>()
   readonly #audience: Audience | undefined
   readonly #coherence: Pick<Coherence, 'inStep'> | undefined
@@ -273,7 +273,7 @@ export class Site {
   #take({ commit, written, redeclared }: Handed, result: Committed): void {
     this.#resources.take(commit, result.resources, written)
     redeclared.take(result.counters)
-    for (const watcher of this.#watchers) watcher(result.resources.keys())
+    for (const watcher of this.#watchers) watcher(result.resources.keys(), true)
     this.#index?.take(redeclared.commit, result.resources)
   }
 
@@ -366,8 +366,11 @@ export class Site {
     return this.follow([{ version, paths: ['/'], raised: KIND_NAMES, outdated: true }])
   }
 
-  /** Has a function told of the paths that each commit named, before the new state can be read; `/` at an end: all below. */
-  watch(watcher: (paths: Iterable<string>) => void): void {
+  /**
+   * Has a function told of the paths that each commit named, before the new state can be read; `/` at an end: all below. That a
+   * commit of this process is surely stored is said as well.
+   */
+  watch(watcher: (paths: Iterable<string>, isOwn?: true) => void): void {
     this.#watchers.add(watcher)
   }
 

@@ -188,6 +188,27 @@ describe('locks taken while somebody else writes', () => {
     expect(await isLocked(`${at}blob.txt`)).to.equal(false)
   })
 
+  for (const method of ['DELETE', 'MOVE'])
+    it(`DAV-87 whoever finds nothing behind a ${method} finds it free`, async () => {
+      await furnish()
+      const own = await take(mount.ann, `${at}blob.txt`)
+      const { promise: isFree, resolve: goOn } = Promise.withResolvers<void>()
+      // What follows the commit takes its time.
+      leases.hold = async <T>(site: string, paths: readonly string[], work: () => Promise<T>): Promise<T> => {
+        leases.hold = original
+        const done = await leases.hold(site, paths, work)
+        await isFree
+        return done
+      }
+      const fields = { If: `<${at}blob.txt> (<${own}>)`, Destination: `${at}new.txt` }
+      const going = mount.ann(method, `${at}blob.txt`, fields)
+      while ((await mount.bob('GET', `${at}blob.txt`)).status !== 404);
+      const made = await mount.bob('PUT', `${at}blob.txt`, {}, 'bob')
+      goOn()
+      expect(made.status).to.equal(201)
+      expect((await going).status).to.be.oneOf([201, 204])
+    })
+
   it('DAV-87 a removal ends the locks that it was allowed to end, and no others', async () => {
     await furnish()
     const own = await take(mount.ann, `${at}blob.txt`)
