@@ -16,8 +16,12 @@ const LOOKED_UP: readonly number[] = [409, 412, 423]
  * what others read.
  */
 export async function knownAt(site: Site | undefined, target: { readonly path: string } | undefined): Promise<void> {
-  if (!site || !target) return
-  await Promise.all(bothForms(canonicalPath(target.path)).flatMap(path => site.underWay.at(path)))
+  if (site && target) await untilKnown(site, [canonicalPath(target.path)])
+}
+
+/** The same for several paths of files or collections: what is checked must not be older than what a commit expects. */
+export async function untilKnown({ underWay }: Site, paths: readonly string[]): Promise<void> {
+  await Promise.all(paths.flatMap(bothForms).flatMap(path => underWay.at(path)))
 }
 
 /**
@@ -36,7 +40,7 @@ export async function atOneMoment<T>(site: Site, places: readonly string[], look
     } catch (error) {
       if (!(error instanceof Fault) || !LOOKED_UP.includes(error.status)) throw error
       await site.inStep()
-      await Promise.all(paths.flatMap(path => underWay.at(path)))
+      await untilKnown(site, places)
       if (!moment.isOver || attempt === ATTEMPTS) throw error
     } finally {
       moment.end()

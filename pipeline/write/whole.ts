@@ -158,6 +158,9 @@ export function wholeOperation<F extends Found, Ready>(site: Site, parts: WholeP
       const look = async () => {
         await authority.confirm?.()
         const found = await find()
+        // What is checked must not be older than what the commit expects.
+        const following = site.followLoaded()
+        if (following) await following
         await passGates(gates, found)
         await write.check?.(found.file)
         return found

@@ -146,6 +146,27 @@ describe('reads of what is stored and not known yet', () => {
       expect((await patched).status).to.equal(207)
     })
 
+  const CONDITIONAL = [
+    ['PUT', {}, 'new', [412]],
+    ['DELETE', {}, undefined, [404, 412]],
+    ['MOVE', { Destination: '/z.txt' }, undefined, [404, 412]],
+  ] as const
+  for (const [method, fields, body, statuses] of CONDITIONAL)
+    it(`HTTP-37 ${method} is decided by what it is carried out on, not by what was moved away`, async () => {
+      const { dav, server } = wire
+      const { headers } = await dav('HEAD', '/d/x.txt')
+      // It is known to the mount and not held in memory, as it happens to what nobody has read for a while.
+      await server.site.follow([{ version: 0, paths: ['/d/x.txt'], raised: [] }])
+      expect((await dav('PROPFIND', '/d/x.txt', { Depth: '0' })).status).to.equal(207)
+      const moved = dav('MOVE', '/d/', to('/e/'))
+      await until(async () => (await server.site.store.find('/e/')) !== undefined)
+      const written = dav(method, '/d/x.txt', { 'If-Match': headers.etag, ...fields }, body)
+      await isEarly(written)
+      expect((await written).status).to.be.oneOf(statuses)
+      expect((await moved).status).to.equal(201)
+      expect(await server.site.store.find('/d/x.txt')).to.equal(undefined)
+    })
+
   const ABSENT = [
     ['GET', 'public address', '/d/x.txt', {}, undefined],
     ['QUERY', 'mount', '/q/', { 'Content-Type': 'text/css-selector' }, 'p'],
