@@ -145,11 +145,9 @@ export class CommitsUnderWay {
    * The commits that have left what somebody has just read from the store, while memory does not know them yet: who was shown
    * it would be shown something older elsewhere. Properties have no version: whether theirs were read, nobody knows.
    *
-   * @param version undefined where nothing was
    * @returns for each a promise that is kept when memory knows it
    */
-  ahead(path: string, version: number | undefined): Promise<void>[] {
-    if (version === undefined) return this.#find(commit => pathsOf(commit).some(changed => isWithin(path, changed)))
+  ahead(path: string, version: number): Promise<void>[] {
     return this.#find(
       ({ since, filled, described }) =>
         (version > since && filled.some(put => isWithin(path, put))) || described.includes(path),

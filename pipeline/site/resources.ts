@@ -95,7 +95,7 @@ export class Resources {
   readonly #cache: DocumentCache
   readonly #vocabulary: Vocabulary
   readonly #report: Parts['report']
-  readonly #underWay: (path: string, version: number | undefined) => Promise<void>[]
+  readonly #underWay: (path: string, version: number) => Promise<void>[]
   readonly #ahead = new Set<Promise<void>>()
   /** Rises with every change. */
   #changes = 0
@@ -108,10 +108,7 @@ export class Resources {
    * @param underWay commits of this process that may have left a version at a path, while memory does not know them yet; each
    *   promise is kept when it does
    */
-  constructor(
-    { store, cache, settings, report }: Parts,
-    underWay: (path: string, version: number | undefined) => Promise<void>[],
-  ) {
+  constructor({ store, cache, settings, report }: Parts, underWay: (path: string, version: number) => Promise<void>[]) {
     this.#store = store
     this.#cache = cache
     this.#vocabulary = settings
@@ -205,7 +202,6 @@ export class Resources {
     const loaded = await this.#stored(path)
     if (!loaded || loaded.resource.kind === 'collection') {
       if (!look.isOutdated) this.#noteAbsent(path)
-      this.#noteAhead(path, undefined)
       return undefined
     }
     const { resource } = loaded
@@ -243,7 +239,7 @@ export class Resources {
     }
   }
 
-  #noteAhead(path: string, version: number | undefined): void {
+  #noteAhead(path: string, version: number): void {
     for (const done of this.#underWay(path, version)) {
       if (this.#ahead.has(done)) continue
       this.#ahead.add(done)

@@ -17,6 +17,7 @@ import type { StoredFile } from '../site/stored-file.ts'
 import type { CommitResult } from '../store/commit.ts'
 import type { Resource } from '../store/resource.ts'
 import { commitLoop, type Judging } from './commit.ts'
+import { untilKnown } from './one-moment.ts'
 import { nameTaken } from './places.ts'
 import { type Chain, hasChains, inChain } from './put-chain.ts'
 
@@ -159,6 +160,7 @@ export function wholeOperation<F extends Found, Ready>(site: Site, parts: WholeP
         await authority.confirm?.()
         const found = await find()
         // What is checked must not be older than what the commit expects.
+        if (!found.file) await untilKnown(site, paths)
         const following = site.followLoaded()
         if (following) await following
         await passGates(gates, found)
