@@ -132,7 +132,7 @@ export const settingsSchema = z
         'URL',
       ).optional(),
       {
-        doc: 'Object store with the protocol of S3 for files above 256 KiB of sites in `postgres`. The URL takes `endpoint` (AWS by default), `region` (`us-east-1` by default), `pathStyle` (`true` where an endpoint is named, else `false`), `caFile` (certificates of authorities, PEM) and `credentialsFile` (the id of an access key in its first line, the secret in its second; read again every minute). A key may stand in the URL as well (`s3://id:secret@bucket/prefix`); without either it is what the environment, the configuration of the AWS command line or the machine gives.',
+        doc: 'Object store with the protocol of S3 for files above 256 KiB of sites in `postgres`. The URL takes `endpoint` (AWS by default), `region` (`us-east-1` by default), `pathStyle` (`true` where an endpoint is named, else `false`), `caFile` (certificates of authorities, PEM) and `credentialsFile` (the id of an access key in its first line, the secret in its second; read again every minute, and when the key is refused). A key may stand in the URL as well (`s3://id:secret@bucket/prefix`); without either it is what the environment, the configuration of the AWS command line or the machine gives.',
         fallback: 'the database',
         secret: 'url',
       },

@@ -1,7 +1,6 @@
 /** The client of an object store: loaded when the settings name one, asked with patience that ends. */
 
 import { readFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { S3Client } from '@aws-sdk/client-s3'
 import { lazyPackage } from '../../lazy-package.ts'
@@ -10,6 +9,7 @@ import { StoreError, Unusable } from '../errors.ts'
 import { type ObjectAddress, placeOf } from './address.ts'
 import { type Circuit, createCircuit } from './circuit.ts'
 import { isUnreached, meaningOf, storeError, wordsOf } from './failures.ts'
+import { type KeyFile, openKeyFile } from './key-file.ts'
 
 export const sdk = lazyPackage<typeof import('@aws-sdk/client-s3')>('@aws-sdk/client-s3')
 
@@ -87,33 +87,21 @@ const CONNECT_WAIT = 1000
 /** Connections at most: one for every download that is under way, and two for every upload. */
 const CONNECTIONS = 512
 
-/** Milliseconds that a key from a file is used. The client asks for a new one five minutes before one ends. */
-const KEY_LASTS = 6 * 60_000
-
 /** Milliseconds before the second attempt, and between later ones at most. */
 const [FIRST_NAP, LONGEST_NAP] = [50, 800]
 
 const SILENT = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }
 
-/** A key from its file, read anew from time to time. */
-function keyFrom(file: string) {
-  return async () => {
-    const [id = '', secret = ''] = (await readFile(file, 'utf8')).split('\n').map(line => line.trim())
-    if (id === '' || secret === '') throw new Error(`${file} needs two lines: the id of an access key, and its secret`)
-    return { accessKeyId: id, secretAccessKey: secret, expiration: new Date(Date.now() + KEY_LASTS) }
-  }
-}
-
 /** @param keepAlive whether connections serve several requests */
-function connect(address: ObjectAddress, keepAlive: boolean): S3Client {
-  const { endpoint, region, pathStyle, key, credentialsFile, caFile } = address
+function connect(address: ObjectAddress, keyFile: KeyFile | undefined, keepAlive: boolean): S3Client {
+  const { endpoint, region, pathStyle, key, caFile } = address
   const agent = { keepAlive, maxSockets: CONNECTIONS }
   return new (sdk().S3Client)({
     region,
     forcePathStyle: pathStyle,
     ...(endpoint !== undefined && { endpoint }),
     ...(key !== undefined && { credentials: { accessKeyId: key.id, secretAccessKey: key.secret } }),
-    ...(credentialsFile !== undefined && { credentials: keyFrom(credentialsFile) }),
+    ...(keyFile !== undefined && { credentials: keyFile.give }),
     requestHandler: {
       connectionTimeout: CONNECT_WAIT,
       socketTimeout: 0,
@@ -174,12 +162,13 @@ function whileAlive<Output>(
 
 /** @throws Unusable when a file that the address names cannot be read */
 export function openClient(address: ObjectAddress, log: Log, waits = WAITS): Client {
+  const keyFile = address.credentialsFile === undefined ? undefined : openKeyFile(address.credentialsFile)
   let client: S3Client
   let probing: S3Client
   try {
-    client = connect(address, true)
+    client = connect(address, keyFile, true)
     // Whether somebody is there only a new connection tells.
-    probing = connect(address, false)
+    probing = connect(address, keyFile, false)
   } catch (cause) {
     throw new Unusable(`${placeOf(address)} cannot be used: ${wordsOf(cause)}`, { cause })
   }
@@ -221,6 +210,7 @@ export function openClient(address: ObjectAddress, log: Log, waits = WAITS): Cli
         if (isClosed) throw new StoreError('closed', 'The store is closed')
         if (!steadfast) circuit.requireThere()
         const now = performance.now()
+        const key = keyFile?.number ?? 0
         // Attempts that fail one after the other are no sign of life.
         const doubt = Math.max(begun + waits.doubt - now, 1)
         try {
@@ -228,7 +218,9 @@ export function openClient(address: ObjectAddress, log: Log, waits = WAITS): Cli
           const output = await whileAlive(client, watched, request)
           circuit.answered()
           return output
-        } catch (error) {
+        } catch (failure) {
+          const error = keyFile === undefined ? failure : await keyFile.renewed(key, failure)
+          if (error === undefined) continue
           const last = isUnreached(error) ? begun + Math.min(unreached, total) : until
           if (meaningOf(error) === 'absent') circuit.answered()
           if (meaningOf(error) !== 'passing' || performance.now() + nap >= last) {

@@ -3,13 +3,14 @@
  * breaks, and one whose reader pauses, is followed by another that goes on where it ended.
  */
 
+import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import { unlessAnswered } from '../../unless-answered.ts'
 import type { BlobReader, Span } from '../blobs.ts'
 import { BlobGone } from '../errors.ts'
 import { type Client, type Patience, sdk } from './client.ts'
-import { storeError } from './failures.ts'
+import { notItself, storeError, taken } from './failures.ts'
 
 /** Times that a connection may break without having brought anything. */
 const BARREN = 3
@@ -32,7 +33,7 @@ function wrongSize(size: number): BlobGone {
 /** Asks whether an object is there as it was stored. @throws StoreError, BlobGone */
 async function prove(client: Client, Key: string, size: number, patience: Patience): Promise<void> {
   const { ContentLength } = await client.ask(patience, ({ client: asked, options }) =>
-    asked.send(new (sdk().HeadObjectCommand)({ Bucket: client.bucket, Key }), options),
+    asked.send(new (sdk().HeadObjectCommand)({ Bucket: client.bucket, Key }), options).then(taken),
   )
   if (ContentLength !== size) throw wrongSize(size)
 }
@@ -46,13 +47,16 @@ async function flowFrom(
   patience: Patience,
 ): Promise<Flow> {
   const Range = `bytes=${start}-${end - 1}`
-  const { Body, ContentRange } = await client.ask(patience, ({ client: asked, options }) =>
-    asked.send(new (sdk().GetObjectCommand)({ Bucket: client.bucket, Key, Range }), options),
-  )
-  const body = Body as Readable | undefined
-  if (body === undefined) throw wrongSize(size)
-  // What breaks after its reader has gone is nobody's failure.
-  body.on('error', () => undefined)
+  const { body, ContentRange } = await client.ask(patience, async ({ client: asked, options }) => {
+    const command = new (sdk().GetObjectCommand)({ Bucket: client.bucket, Key, Range })
+    const { Body, ETag, ContentRange } = await asked.send(command, options)
+    const body = Body as Readable
+    // What breaks after its reader has gone is nobody's failure.
+    body.on('error', () => undefined)
+    if (ETag !== undefined && ContentRange !== undefined) return { body, ContentRange }
+    body.destroy()
+    throw notItself()
+  })
   if (ContentRange !== `bytes ${start}-${end - 1}/${size}`) {
     body.destroy()
     throw wrongSize(size)
@@ -83,6 +87,7 @@ async function pieceOf({ body, pieces }: Flow, quiet: number): Promise<Uint8Arra
  * @param name of the object, below the prefix of the address
  * @param size bytes that were stored
  * @param span what will be read; an empty one proves that the object is there, and nothing is to be read
+ * @param sha256 of all of it, proved where all is read in order, before the last bytes are handed out
  * @throws StoreError, and BlobGone when it is not there with this size
  */
 export async function openObject(
@@ -90,7 +95,7 @@ export async function openObject(
   name: string,
   size: number,
   span: Span = { start: 0, end: size },
-  patience = client.waits.answer,
+  { sha256, patience = client.waits.answer }: { sha256?: string | undefined; patience?: Patience } = {},
 ): Promise<BlobReader> {
   const key = client.prefix + name
   let at = span.start
@@ -98,6 +103,7 @@ export async function openObject(
   let flow: Flow | undefined
   let rest: Uint8Array = new Uint8Array()
   let idle: NodeJS.Timeout | undefined
+  let proof = sha256 !== undefined && at === 0 && end === size ? createHash('sha256') : undefined
   if (at >= end) await prove(client, key, size, patience)
   else flow = await flowFrom(client, key, size, { start: at, end }, patience)
 
@@ -134,6 +140,16 @@ export async function openObject(
     letGo()
     at = position
     end = size
+    proof = undefined
+  }
+
+  /** @throws BlobGone when what was read to the end is not what was stored */
+  function proved(bytes: Uint8Array): void {
+    proof?.update(bytes)
+    if (at < size || proof === undefined) return
+    const found = proof.digest('hex')
+    proof = undefined
+    if (found !== sha256) throw new BlobGone('An object does not have the bytes that were stored')
   }
 
   pause()
@@ -151,6 +167,7 @@ export async function openObject(
         filled += part.length
         at += part.length
       }
+      proved(buffer.subarray(0, filled))
       pause()
       return filled
     },

@@ -38,9 +38,40 @@ export function meaningOf(error: unknown): Meaning {
   const status = $metadata?.httpStatusCode
   if (FULL.has(name) || status === 507) return 'full'
   if (status === TOO_SHORT || (status === 404 && name !== 'NoSuchBucket')) return 'absent'
-  // Whoever gives no status was not reached, or did not answer to the end.
-  if (status === undefined || status >= 500 || status === 429 || status === 408 || PASSING.has(name)) return 'passing'
+  // Whoever gives no status was not reached, or did not answer to the end; an answer that nobody can read was broken on its way.
+  if (status === undefined || status < 300 || status >= 500 || status === 429 || status === 408 || PASSING.has(name))
+    return 'passing'
   return status === 400 && name === 'InvalidRequest' ? 'failed' : 'refused'
+}
+
+/** Somebody who answers in place of the object store, as proxies do with a page of their own. */
+export function notItself(): Error {
+  return new Error('What answered is not an object store')
+}
+
+export interface Tagged {
+  ETag?: string | undefined
+}
+
+/** What has no tag was answered by somebody else, and nobody took what was sent. @throws Error */
+export function taken<Output extends Tagged>(answer: Output): Output {
+  if (answer.ETag === undefined) throw notItself()
+  return answer
+}
+
+/** What the services say of keys that they do not take. */
+const WRONG_KEYS = new Set([
+  'InvalidAccessKeyId',
+  'SignatureDoesNotMatch',
+  'ExpiredToken',
+  'InvalidToken',
+  'AccessDenied',
+])
+
+/** Whether another key may do what this one did not. */
+export function isWrongKey(error: unknown): boolean {
+  const { name = '', $metadata } = (error ?? {}) as ServiceError
+  return WRONG_KEYS.has(name) || $metadata?.httpStatusCode === 401 || $metadata?.httpStatusCode === 403
 }
 
 /** Whether nobody took the connection. */
@@ -62,10 +93,14 @@ export function isNoAnswer(error: unknown): boolean {
   return isUnreached(error) || BROKEN.includes(code) || name === 'TimeoutError' || message.startsWith('Timeout')
 }
 
+/** What the client says of answers that say nothing. */
+const NOTHING = new Set(['', 'Unknown', 'UnknownError'])
+
 /** What went wrong, in words. */
 export function wordsOf(error: unknown): string {
   const { name = '', message = '', code = '', $metadata } = (error ?? {}) as ServiceError
-  const said = [name === 'Error' || name === 'AggregateError' ? code : name, message].filter(each => each !== '')
+  const [line = ''] = message.split('\n')
+  const said = [name === 'Error' || name === 'AggregateError' ? code : name, line].filter(each => !NOTHING.has(each))
   return said.length > 0 ? said.join(': ') : `status ${$metadata?.httpStatusCode}`
 }
 

@@ -22,8 +22,11 @@ export interface Objects {
   readonly place: string
   /** @param name that no object has had before */
   upload(name: string, options: UploadOptions): Upload
-  /** @throws StoreError, and BlobGone when there is no object of this name and size */
-  open(name: string, size: number, span?: Span): Promise<BlobReader>
+  /**
+   * @param sha256 proved where all is read in order: the last bytes of others are not handed out
+   * @throws StoreError, and BlobGone when there is no object of this name and size
+   */
+  open(name: string, size: number, span?: Span, sha256?: string): Promise<BlobReader>
   /** Removes an object, and uploads that were to make it. @throws StoreError */
   remove(name: string): Promise<void>
   /** Everything below the prefix. @throws StoreError */
@@ -85,7 +88,7 @@ export function openObjects(address: ObjectAddress, { log = () => undefined, wai
   return {
     place: placeOf(address),
     upload: (name, options) => startUpload(client, blocks, name, options),
-    open: (name, size, span) => openObject(client, name, size, span),
+    open: (name, size, span, sha256) => openObject(client, name, size, span, { sha256 }),
     async remove(name) {
       for (const uploadId of await uploadsOf(client, name)) await removeObject(client, name, uploadId, HOUSEKEEPING)
       await removeObject(client, name, undefined, HOUSEKEEPING)
@@ -103,7 +106,7 @@ export function openObjects(address: ObjectAddress, { log = () => undefined, wai
         const name = `trial-${randomUUID()}`
         const bytes = Buffer.from(name)
         await write(name, bytes)
-        const open = () => openObject(atStart, name, bytes.length, undefined, start)
+        const open = () => openObject(atStart, name, bytes.length, undefined, { patience: start })
         const read = await blobBytes({ size: bytes.length, open })
         if (!read.equals(bytes)) throw new Error('what was written comes back as something else')
         await removeObject(client, name, undefined, start)

@@ -5,10 +5,10 @@
 
 import { createHash, type Hash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { BlobGone, StoreError } from '../errors.ts'
+import { BlobGone } from '../errors.ts'
 import { BLOCK, type Blocks } from './blocks.ts'
 import { type Attempt, type Client, type Patience, sdk } from './client.ts'
-import { isUnreached, meaningOf } from './failures.ts'
+import { isUnreached, meaningOf, notItself, type Tagged, taken } from './failures.ts'
 
 /** Bytes of a part. Of those that the protocol allows, 10,000, the second half are larger, so that 350 GiB find room. */
 export const partSize = (number: number) => (number <= 5000 ? 8 : 64) * 1024 * 1024
@@ -100,11 +100,11 @@ export function startUpload(client: Client, blocks: Blocks, name: string, { note
 
   async function begin(): Promise<void> {
     await noteNow()
-    const answer = await ask(waits.first, ({ client, options }) =>
-      client.send(new (sdk().CreateMultipartUploadCommand)({ ...place, ContentType: TYPE }), options),
-    )
-    uploadId = answer.UploadId
-    if (uploadId === undefined) throw new StoreError('failed', 'The object store gave no name to an upload')
+    await ask(waits.first, async ({ client, options }) => {
+      const command = new (sdk().CreateMultipartUploadCommand)({ ...place, ContentType: TYPE })
+      uploadId = (await client.send(command, options)).UploadId
+      if (uploadId === undefined) throw notItself()
+    })
   }
 
   function giveBack({ blocks: unsent }: Part, error: unknown): never {
@@ -113,7 +113,7 @@ export function startUpload(client: Client, blocks: Blocks, name: string, { note
   }
 
   /** Sends a part with some request, and gives its memory back. */
-  async function send<Output>(
+  async function send<Output extends Tagged>(
     sent: Part,
     patience: Patience,
     make: (attempt: Attempt, body: Readable, sha256: string) => Promise<Output>,
@@ -124,7 +124,9 @@ export function startUpload(client: Client, blocks: Blocks, name: string, { note
       const sha256 = sent.sha256.digest('hex')
       return await ask(patience, attempt => {
         const body = bodyOf(sent, attempt.touch)
-        return make(attempt, body, sha256).finally(() => body.destroy())
+        return make(attempt, body, sha256)
+          .then(taken)
+          .finally(() => body.destroy())
       })
     } finally {
       blocks.give(sent.blocks)
@@ -163,7 +165,7 @@ export function startUpload(client: Client, blocks: Blocks, name: string, { note
   /** The answer to the last request may be lost: then the parts are gone, and the object is there. */
   async function isComplete(): Promise<boolean> {
     const { ContentLength } = await client.ask(waits.later, ({ client, options }) =>
-      client.send(new (sdk().HeadObjectCommand)(place), options),
+      client.send(new (sdk().HeadObjectCommand)(place), options).then(taken),
     )
     return ContentLength === total
   }
@@ -171,14 +173,16 @@ export function startUpload(client: Client, blocks: Blocks, name: string, { note
   async function complete(): Promise<void> {
     try {
       await ask(waits.later, ({ client, options }) =>
-        client.send(
-          new (sdk().CompleteMultipartUploadCommand)({
-            ...place,
-            UploadId: uploadId,
-            MultipartUpload: { Parts: tags },
-          }),
-          options,
-        ),
+        client
+          .send(
+            new (sdk().CompleteMultipartUploadCommand)({
+              ...place,
+              UploadId: uploadId,
+              MultipartUpload: { Parts: tags },
+            }),
+            options,
+          )
+          .then(taken),
       )
     } catch (error) {
       if (!(error instanceof BlobGone) || !(await isComplete())) throw error

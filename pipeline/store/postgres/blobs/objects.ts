@@ -66,6 +66,6 @@ export function intoObject(objects: Objects, rows: Session): Outflow {
 }
 
 /** A blob in an object. */
-export function objectBlob(objects: Objects, id: string, size: number): StoredBlob {
-  return { size, open: span => objects.open(id, size, span) }
+export function objectBlob(objects: Objects, id: string, size: number, sha256: string): StoredBlob {
+  return { size, open: span => objects.open(id, size, span, sha256) }
 }

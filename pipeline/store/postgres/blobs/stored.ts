@@ -29,7 +29,7 @@ async function openBlob(
   if (row === undefined) throw new BlobGone('A blob is gone')
   if (!row.object) return openChunks(reads, row.upload, size)
   if (objects === undefined) throw new StoreError('busy', 'A blob is in an object store, and the settings name none')
-  return objects.open(row.upload, size, span)
+  return objects.open(row.upload, size, span, digest)
 }
 
 /**

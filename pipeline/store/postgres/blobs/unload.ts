@@ -76,9 +76,9 @@ export async function unload(site: string, commit: Commit, unloading: Unloading)
     return result
   }
 
-  function read({ place = '', size }: StagedBlob): Readable {
+  function read({ place = '', size, sha256 }: StagedBlob): Readable {
     if (objects === undefined) throw new Error('A staged body is in an object, but there is no object store')
-    return blobStream(objectBlob(objects, uploadOf(place).upload, size))
+    return blobStream(objectBlob(objects, uploadOf(place).upload, size, sha256))
   }
 
   async function bring(change: Change): Promise<Change> {
@@ -101,7 +101,7 @@ export async function unload(site: string, commit: Commit, unloading: Unloading)
       name,
     )
     if (row === undefined || objects === undefined || chunks.has(row.digest)) return
-    await staged(stageChunks(blobStream(objectBlob(objects, row.id, row.size)), NO_LIMIT))
+    await staged(stageChunks(blobStream(objectBlob(objects, row.id, row.size, row.digest)), NO_LIMIT))
   }
 
   async function discard(): Promise<void> {

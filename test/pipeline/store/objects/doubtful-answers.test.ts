@@ -1,0 +1,177 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { afterEach, beforeEach, describe, it } from 'mocha'
+import { blobBytes } from '../../../../pipeline/store/blobs.ts'
+import { BlobGone, StoreError } from '../../../../pipeline/store/errors.ts'
+import { WAITS } from '../../../../pipeline/store/objects/client.ts'
+import { wordsOf } from '../../../../pipeline/store/objects/failures.ts'
+import type { Objects } from '../../../../pipeline/store/objects/objects.ts'
+import { objectsAt } from './fixture.ts'
+
+const BYTES = Buffer.alloc(400_000, 'bytes of a file ')
+const SHA256 = createHash('sha256').update(BYTES).digest('hex')
+const noted = { note: async () => undefined }
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void
+
+const page: Answer = (_, response) => response.setHeader('Content-Type', 'text/html').end('<p>We are back soon</p>')
+const torn: Answer = (_, response) => response.end('<InitiateMultipartUploadResult><UploadId>u</Uploa')
+const takes: Answer = (_, response) => response.setHeader('ETag', '"x"').end()
+const begins: Answer = (_, response) =>
+  response.end('<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>')
+const removes: Answer = (_, response) => response.writeHead(204).end()
+const none: Answer = (_, response) => response.end('<ListMultipartUploadsResult></ListMultipartUploadsResult>')
+const gives =
+  (bytes: Buffer): Answer =>
+  (request, response) => {
+    const [, start, last] = /bytes=(\d+)-(\d+)/.exec(request.headers.range ?? '') ?? []
+    const part = bytes.subarray(Number(start), Number(last) + 1)
+    const range = { 'Content-Range': `bytes ${start}-${last}/${bytes.length}`, ETag: '"x"' }
+    response.writeHead(206, { ...range, 'Content-Length': part.length }).end(part)
+  }
+
+describe('objects: answers that are not to be believed', () => {
+  let service: Server
+  let objects: Objects
+  let answer: Answer
+  let port: number
+  beforeEach(async () => {
+    service = createServer((request, response) => {
+      request.resume().on('end', () => answer(request, response))
+    }).listen(0, '127.0.0.1')
+    await once(service, 'listening')
+    port = (service.address() as AddressInfo).port
+    objects = open('id:secret@bucket/')
+  })
+  afterEach(() => {
+    objects.close()
+    service.closeAllConnections()
+    service.close()
+  })
+
+  function open(bucket: string, more = ''): Objects {
+    const soon = { quiet: 60_000, total: 1 }
+    return objectsAt(`s3://${bucket}?endpoint=http://127.0.0.1:${port}${more}`, {
+      waits: { ...WAITS, answer: soon, first: soon, more: soon, later: soon, doubt: 60_000 },
+    })
+  }
+
+  const failing = (work: Promise<unknown>) =>
+    work.then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+  async function store(bytes: Buffer, into = objects) {
+    const upload = into.upload(randomUUID(), noted)
+    const error = await failing(upload.write(bytes).then(() => upload.finish()))
+    return { error, isGone: error !== undefined && (await upload.abandon()) }
+  }
+
+  it('a page that somebody else answers with 200 has not taken a file', async () => {
+    answer = page
+    expect((await store(BYTES)).error)
+      .to.be.instanceOf(StoreError)
+      .and.include({ reason: 'busy', message: 'Object store: What answered is not an object store' })
+  })
+
+  it('nor has one in place of an upload, of a part or of its end', async () => {
+    for (const which of [/^POST .*uploads/, /^PUT /, /^POST .*uploadId/]) {
+      answer = (request, response) => {
+        const asked = `${request.method} ${request.url}`
+        if (which.test(asked)) page(request, response)
+        else if (asked.startsWith('PUT')) takes(request, response)
+        else if (asked.startsWith('POST')) begins(request, response)
+        else removes(request, response)
+      }
+      const { error } = await store(Buffer.alloc(9 * 1024 * 1024))
+      expect(error, String(which)).to.be.instanceOf(StoreError).and.include({ reason: 'busy' })
+    }
+  })
+
+  it('nor is a file gone when such a page is read', async () => {
+    answer = page
+    for (const span of [undefined, { start: 5, end: 9 }, { start: 0, end: 0 }])
+      expect(await failing(objects.open('a', BYTES.length, span)))
+        .to.be.instanceOf(StoreError)
+        .and.include({ reason: 'busy' })
+  })
+
+  it('an upload whose name was broken on its way is not known to leave nothing', async () => {
+    answer = (request, response) => {
+      if (request.method === 'POST') torn(request, response)
+      else if (request.method === 'GET') none(request, response)
+      else removes(request, response)
+    }
+    const { error, isGone } = await store(Buffer.alloc(9 * 1024 * 1024))
+    expect(error).to.be.instanceOf(StoreError).and.include({ reason: 'busy' })
+    expect(isGone).to.equal(false)
+  })
+
+  it('of other bytes than were stored the last are not handed out', async () => {
+    const blob = { size: BYTES.length, open: () => objects.open('a', BYTES.length, undefined, SHA256) }
+    answer = gives(BYTES)
+    expect((await blobBytes(blob)).equals(BYTES)).to.equal(true)
+    for (const at of [0, 200_000, BYTES.length - 1]) {
+      const other = Buffer.from(BYTES)
+      other[at] = 0
+      answer = gives(other)
+      expect(await failing(blobBytes(blob)), String(at)).to.be.instanceOf(BlobGone)
+    }
+  })
+
+  it('a refusal without words is told by its status, an answer that cannot be read in one line', () => {
+    const refused = Object.assign(new Error('UnknownError'), { name: 'Unknown', $metadata: { httpStatusCode: 307 } })
+    expect(wordsOf(refused)).to.equal('status 307')
+    expect(wordsOf(new Error('XML parse error\n  Deserialization error: inspect'))).to.equal('XML parse error')
+  })
+
+  describe('keys in a file', () => {
+    let folder: string
+    let file: string
+    let valid: string
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), 'scriptorium-key-'))
+      file = join(folder, 'key')
+      valid = 'first'
+      writeFileSync(file, 'first\nsecret of the first\n')
+      answer = (request, response) => {
+        const isRight = request.headers.authorization?.includes(`Credential=${valid}/`) === true
+        if (isRight) return takes(request, response)
+        response.writeHead(403).end('<Error><Code>InvalidAccessKeyId</Code><Message>no such key</Message></Error>')
+      }
+      objects.close()
+      objects = open('bucket/', `&credentialsFile=${encodeURIComponent(file)}`)
+    })
+    afterEach(() => rmSync(folder, { recursive: true }))
+
+    it('one that is replaced is used as soon as the old one is refused', async () => {
+      expect((await store(BYTES)).error).to.equal(undefined)
+      writeFileSync(file, 'second\nsecret of the second\n')
+      valid = 'second'
+      expect((await store(BYTES)).error).to.equal(undefined)
+    })
+
+    it('while the file is being written the one before is used; if it is refused, the file is told of, and no secret', async () => {
+      expect((await store(BYTES)).error).to.equal(undefined)
+      writeFileSync(file, 'second\n')
+      expect((await store(BYTES)).error).to.equal(undefined)
+      valid = 'second'
+      const { error } = await store(BYTES)
+      expect(error).to.be.instanceOf(StoreError)
+      expect(String(error)).to.include(`${file} needs two lines`).and.not.include('secret of')
+    })
+
+    it('a key that is refused, and is the only one, is asked for once', async () => {
+      valid = 'nobody'
+      const { error } = await store(BYTES)
+      expect(error).to.be.instanceOf(StoreError)
+      expect(String(error)).to.include('InvalidAccessKeyId')
+    })
+  })
+})
