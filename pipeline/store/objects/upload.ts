@@ -5,7 +5,7 @@
 
 import { createHash, type Hash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { BlobGone } from '../errors.ts'
+import { BlobGone, StoreError } from '../errors.ts'
 import { BLOCK, type Blocks } from './blocks.ts'
 import { type Attempt, type Client, type Patience, sdk } from './client.ts'
 import { isUnreached, meaningOf, notItself, type Tagged, taken } from './failures.ts'
@@ -54,6 +54,11 @@ function signed<C extends Command>(command: C, sha256: string): C {
   }
   command.middlewareStack.add(middleware as never, { step: 'build' })
   return command
+}
+
+/** What is not taken because a name is not known may be taken under another one. @throws StoreError */
+function notTaken(error: unknown): never {
+  throw error instanceof BlobGone ? new StoreError('busy', error.message, { cause: error }) : error
 }
 
 /** The bytes of a part as a body. Each piece that is taken is a sign of life. */
@@ -189,12 +194,21 @@ export function startUpload(client: Client, blocks: Blocks, name: string, { note
     }
   }
 
+  async function finish(): Promise<void> {
+    const last = part
+    part = { ...last, blocks: [], size: 0 }
+    await sending.catch(error => giveBack(last, error))
+    if (last.number === 1) return sendWhole(last)
+    await sendPart(last)
+    await complete()
+  }
+
   return {
     async write(piece) {
       // Nobody has to send what cannot be stored.
       if (total === 0 && waits.first.steadfast !== true) client.circuit.requireThere()
       for (let from = 0; from < piece.length; ) {
-        if (part.size === partSize(part.number)) await next()
+        if (part.size === partSize(part.number)) await next().catch(notTaken)
         const filled = part.size % BLOCK
         if (filled === 0) part.blocks.push(await blocks.take())
         const taken = piece.subarray(from, from + BLOCK - filled)
@@ -206,14 +220,7 @@ export function startUpload(client: Client, blocks: Blocks, name: string, { note
         from += taken.length
       }
     },
-    async finish() {
-      const last = part
-      part = { ...last, blocks: [], size: 0 }
-      await sending.catch(error => giveBack(last, error))
-      if (last.number === 1) return sendWhole(last)
-      await sendPart(last)
-      await complete()
-    },
+    finish: () => finish().catch(notTaken),
     async abandon() {
       blocks.give(part.blocks)
       part.blocks = []
