@@ -24,6 +24,9 @@ export class BlobGone extends Error {
   }
 }
 
+/** Bytes that are there, and are not what was stored. */
+export class BlobChanged extends BlobGone {}
+
 /**
  * Something that an operator named cannot be used: a folder without a store, a backup that is torn. The message says what
  * and why, and is all that there is to say.

@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import { unlessAnswered } from '../../unless-answered.ts'
 import type { BlobReader, Span } from '../blobs.ts'
-import { BlobGone } from '../errors.ts'
+import { BlobChanged, BlobGone } from '../errors.ts'
 import { type Client, type Patience, sdk } from './client.ts'
 import { notItself, storeError, taken } from './failures.ts'
 
@@ -143,13 +143,13 @@ export async function openObject(
     proof = undefined
   }
 
-  /** @throws BlobGone when what was read to the end is not what was stored */
+  /** @throws BlobChanged when what was read to the end is not what was stored */
   function proved(bytes: Uint8Array): void {
     proof?.update(bytes)
     if (at < size || proof === undefined) return
     const found = proof.digest('hex')
     proof = undefined
-    if (found !== sha256) throw new BlobGone('An object does not have the bytes that were stored')
+    if (found !== sha256) throw new BlobChanged('An object does not have the bytes that were stored')
   }
 
   pause()

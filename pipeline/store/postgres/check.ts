@@ -2,7 +2,7 @@
 
 import { createHash, hash } from 'node:crypto'
 import { blobStream } from '../blobs.ts'
-import { StoreError } from '../errors.ts'
+import { BlobChanged, StoreError } from '../errors.ts'
 import type { Objects } from '../objects/objects.ts'
 import { splitPath } from '../paths.ts'
 import { changedMember } from '../records/changed-member.ts'
@@ -147,7 +147,7 @@ async function* faultsOf(session: Session, name: string, site: SiteReader, resou
   const found = await bytesOf(site, resource).catch(error => {
     // An object store that is away has lost nothing.
     if (error instanceof StoreError) throw error
-    return undefined
+    return error instanceof BlobChanged ? { digest: '', size } : undefined
   })
   if (found === undefined) yield fault('its bytes are missing')
   else if (found.digest !== digest) yield fault('its bytes are not those that were stored')
