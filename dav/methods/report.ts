@@ -7,6 +7,7 @@ import { encodePath } from '../../pipeline/http/path.ts'
 import { absent } from '../../pipeline/refusals.ts'
 import type { ElementNode } from '../../pipeline/tree/nodes.ts'
 import { textContent } from '../../pipeline/tree/serialize.ts'
+import { inTurns } from '../../pipeline/tree/steps.ts'
 import { listing, viewerOf, visible } from '../access/visibility.ts'
 import type { Exchange } from '../exchange.ts'
 import { inLeaves } from '../listings/listings.ts'
@@ -14,7 +15,7 @@ import { multistatusBody } from '../listings/multistatus.ts'
 import { syncToken } from '../listings/sync-states.ts'
 import { locksInListing } from '../locks/locks-in-force.ts'
 import { isCollection, type Node } from '../places/place.ts'
-import { requestIn } from '../properties/prop-request.ts'
+import { type PropRequest, readingRequest } from '../properties/prop-request.ts'
 import { hrefOf, XML_TYPE } from '../properties/response.ts'
 import { davChild, isDav, LARGEST_XML, parseLongXmlBody } from '../requests/xml.ts'
 
@@ -23,13 +24,13 @@ const ATTEMPTS = 20
 
 export async function report(exchange: Exchange): Promise<Answer> {
   const { mount, path } = exchange
-  let body: ElementNode | undefined
+  let sent: Sent | undefined
   for (let attempt = 1; ; attempt++) {
     const found = visible(exchange, await mount.view.find(path))
     if (!found) throw absent()
-    body ??= await parseLongXmlBody(await exchange.body.bytes(LARGEST_XML))
-    if (!isDav(body, 'sync-collection') || !isCollection(found) || levelOf(body) !== '1') throw unsupported()
-    const answer = await changes(exchange, body, found)
+    sent ??= await readBody(exchange)
+    if (!isCollection(found)) throw unsupported()
+    const answer = await changes(exchange, sent, found)
     if (answer) return answer
     if (attempt === ATTEMPTS) throw busy()
     await mount.site.inStep()
@@ -37,16 +38,28 @@ export async function report(exchange: Exchange): Promise<Answer> {
   }
 }
 
+/** What the body of a `sync-collection` says. */
+interface Sent {
+  asked: PropRequest
+  /** What a client has, as it was told; empty when it has nothing yet. */
+  token: string
+}
+
+async function readBody({ body }: Exchange): Promise<Sent> {
+  const bytes = await body.bytes(LARGEST_XML)
+  const root = await parseLongXmlBody(bytes)
+  if (!isDav(root, 'sync-collection') || levelOf(root) !== '1') throw unsupported()
+  return { asked: await inTurns(readingRequest(root), bytes.length), token: tokenIn(root) }
+}
+
 /** @returns undefined where members were changed meanwhile */
-async function changes(exchange: Exchange, body: ElementNode, found: Node): Promise<Answer | undefined> {
+async function changes(exchange: Exchange, { asked, token }: Sent, found: Node): Promise<Answer | undefined> {
   const { mount, path } = exchange
-  const asked = requestIn(body)
   const { node, leaves, isSettled, isStanding } = await listing(exchange, found)
   if (!isSettled) throw busy()
   const { resource } = node
   const members = leaves.flat()
   const viewer = viewerOf(exchange)
-  const token = tokenIn(body)
   const since =
     token === ''
       ? undefined
@@ -75,7 +88,6 @@ async function changes(exchange: Exchange, body: ElementNode, found: Node): Prom
   return told && { status: 207, headers, body: told }
 }
 
-/** What a client has, as it was told; empty when it has nothing yet. */
 function tokenIn(body: ElementNode): string {
   const element = davChild(body, 'sync-token')
   return element ? textContent(element).trim() : ''

@@ -1,7 +1,8 @@
 /** What a PROPFIND asks for (RFC 4918 §9.1, DAV-32). */
 
-import type { ElementNode } from '../../pipeline/tree/nodes.ts'
-import { childElements, davChild, isBlank, isDav, malformed, parseLongXmlBody } from '../requests/xml.ts'
+import { type ElementNode, isElement } from '../../pipeline/tree/nodes.ts'
+import { inTurns, NODES_PER_STEP, type Steps } from '../../pipeline/tree/steps.ts'
+import { davChild, isBlank, isDav, malformed, parseLongXmlBody } from '../requests/xml.ts'
 import { keyOf, nameOf, type PropertyName } from './property-name.ts'
 
 export type PropRequest = {
@@ -40,36 +41,39 @@ export async function readPropRequest(bytes: Uint8Array): Promise<PropRequest> {
 async function parse(bytes: Uint8Array): Promise<PropRequest> {
   const root = await parseLongXmlBody(bytes)
   if (!isDav(root, 'propfind')) throw malformed('The root element must be propfind in the namespace "DAV:".')
-  return requestIn(root)
+  return inTurns(readingRequest(root), bytes.length)
 }
 
 /**
- * The part that PROPFIND and `sync-collection` share.
+ * The part that PROPFIND and `sync-collection` share, in steps: a body of 1 MiB may name 100,000 properties.
  *
  * @param parent element with one of the three forms among its children; unknown elements are skipped
  * @throws Fault 400 `MalformedXml` when there is none of the three
  */
-export function requestIn(parent: ElementNode): PropRequest {
+export function* readingRequest(parent: ElementNode): Steps<PropRequest> {
   const prop = davChild(parent, 'prop')
   if (prop) {
-    const names = distinctNames(prop)
-    return { key: `prop\n${names.map(keyOf).join('\n')}`, form: 'prop', names }
+    const { names, keys } = yield* gatheringNames(prop)
+    return { key: `prop\n${keys}`, form: 'prop', names }
   }
   if (davChild(parent, 'propname')) return { key: 'propname', form: 'propname' }
   if (!davChild(parent, 'allprop')) throw malformed('The body must hold one of allprop, propname and prop.')
   const include = davChild(parent, 'include')
-  const names = include ? distinctNames(include) : []
-  if (names.length === 0) return ALLPROP
-  return { key: `allprop\n${names.map(keyOf).join('\n')}`, form: 'allprop', include: names }
+  if (!include) return ALLPROP
+  const { names, keys } = yield* gatheringNames(include)
+  return names.length === 0 ? ALLPROP : { key: `allprop\n${keys}`, form: 'allprop', include: names }
 }
 
-function distinctNames(parent: ElementNode): PropertyName[] {
+/** The different names of the children, and their keys in lines. */
+function* gatheringNames(parent: ElementNode): Steps<{ names: PropertyName[]; keys: string }> {
   const names = new Map<string, PropertyName>()
-  for (const element of childElements(parent)) {
+  for (const [i, element] of parent.childNodes.entries()) {
+    if (i % NODES_PER_STEP === NODES_PER_STEP - 1) yield
+    if (!isElement(element)) continue
     const name = nameOf(element)
     names.set(keyOf(name), name)
   }
-  return [...names.values()]
+  return { names: [...names.values()], keys: [...names.keys()].join('\n') }
 }
 
 /** Names that a request asks for one by one. */

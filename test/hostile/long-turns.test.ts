@@ -4,6 +4,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { readingRequest } from '../../dav/properties/prop-request.ts'
 import { extractingAccess } from '../../pipeline/access/extract.ts'
 import { memoryBody } from '../../pipeline/body.ts'
 import { awaiting, doing, type Work } from '../../pipeline/compose/work.ts'
@@ -53,6 +54,7 @@ function* template(source: string, names: Record<string, Value> = {}): Steps<voi
 }
 
 const alike = 'a'.repeat(MEGABYTE)
+const much = 'a'.repeat(MEGABYTE / 4)
 const names = { a: `${alike}b`, b: `${alike}c`, blanks: ' '.repeat(MEGABYTE), list: Array(MEGABYTE / 8).fill('a') }
 const texts = { texts: Array.from({ length: 16 }, (_, i) => `${'a'.repeat(MEGABYTE / 4)}${i}`) }
 const often = (test: string) => `{% for i in (1..10) %}{% if ${test} %}x{% endif %}{% endfor %}`
@@ -68,6 +70,11 @@ describe('long turns', () => {
     ['LIQ-71 a long text of blanks', 5, () => template(often('blanks == blank'), names)],
     ['LIQ-71 a search in a long list', 9, () => template(often('list contains "z"'), names)],
     ['LIQ-71 texts that are sorted', 5, () => template('{% assign x = texts | sort %}', texts)],
+    ...['replace: "a", "b"', 'remove: "a"', 'split: "a"'].map((filter): [string, number, () => Steps<unknown>] => [
+      `LIQ-71 many parts of a text (${filter})`,
+      60,
+      () => template(`{% assign x = much | ${filter} %}`, { much }),
+    ]),
     [
       'LIQ-71 a range that is not gone through',
       10,
@@ -103,7 +110,12 @@ describe('long turns', () => {
     if (!target) throw new Error('no element')
     return edit(document, { op: 'insert', anchor: target, placement: 'append', text: 'y' })
   }
+  const asked = () => {
+    const markup = `<propfind xmlns="DAV:"><prop>${repeated(50_000, i => `<p${i}/>`)}</prop></propfind>`
+    return parseDocument('xml', markup).root.childNodes.find(isElement) as ElementNode
+  }
   cases.push(
+    ['DAV-32 many properties that are asked for', 90, () => readingRequest(asked())],
     ['SEC-12 HTTP-80 an edit before many elements that is made', 200, () => beforeMany().accepting()],
     ['HTTP-72 items of one vocabulary', 400, () => writingJsonLd(topLevelItems(many()))],
     ['HTTP-72 an item of many properties', 80, () => writingJsonLd(topLevelItems(properties()))],

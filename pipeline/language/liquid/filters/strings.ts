@@ -1,10 +1,11 @@
 /** Filters of text (LIQ-32, LIQ-33, LIQ-34, LIQ-37, section 10). */
 
-import { parted, placeOf } from '../../../tree/selector/substring.ts'
+import { parting, placeOf } from '../../../tree/selector/substring.ts'
 import { ElementValue } from '../../values.ts'
 import { escapeMarkup, escapeOnce } from '../escape.ts'
 import { characterCount } from '../run.ts'
 import { hashKeys, isHash, isList, type LiquidValue, plain, Range, Safe } from '../values.ts'
+import type { Work } from '../work.ts'
 import { turn, visited } from './arrays.ts'
 import {
   countArgument,
@@ -58,22 +59,12 @@ export const STRING_FILTERS: Filters = {
   url_decode: text(formDecoded),
   uri_escape: text(input => encodeURI(input.toWellFormed()).replace(/%5B/g, '[').replace(/%5D/g, ']')),
   strip_html: text(withoutMarkup),
-  replace: text((input, call) => replaced(input, call, 'all')),
   replace_first: text((input, call) => replaced(input, call, 'first')),
   replace_last: text((input, call) => replaced(input, call, 'last')),
-  remove: text((input, call) => replaced(input, call, 'all', '')),
   remove_first: text((input, call) => replaced(input, call, 'first', '')),
   remove_last: text((input, call) => replaced(input, call, 'last', '')),
   append: call => call.run.built(inputText(call) + textArgument(call, 0)),
   prepend: call => call.run.built(textArgument(call, 0) + inputText(call)),
-  split: call => {
-    const input = scannedText(call)
-    const separator = textArgument(call, 0)
-    const parts = separator === '' ? Array.from(input) : parted(input, separator)
-    call.run.step(parts.length)
-    call.run.allowance.take(parts.length * 16 + input.length * 2)
-    return parts
-  },
   truncate: text((input, call) => {
     const most = countArgument(call, 0, 50)
     const tail = textArgument(call, 1, '...')
@@ -124,6 +115,16 @@ export const STRING_FILTERS: Filters = {
 }
 
 export const STRING_WORK_FILTERS: WorkFilters = {
+  replace: call => replacedEverywhere(call, textArgument(call, 1, '')),
+  remove: call => replacedEverywhere(call, ''),
+  *split(call) {
+    const input = scannedText(call)
+    const separator = textArgument(call, 0)
+    const parts = separator === '' ? Array.from(input) : yield* parted(input, separator)
+    call.run.step(parts.length)
+    call.run.allowance.take(parts.length * 16 + input.length * 2)
+    return parts
+  },
   *slice(call) {
     const bare = plain(call.input)
     const isText = !isList(bare) && !(bare instanceof Range)
@@ -214,17 +215,29 @@ function withoutMarkup(input: string): string {
   }
 }
 
-function replaced(input: string, call: FilterCall, which: 'all' | 'first' | 'last', fixed?: string): string {
+function* replacedEverywhere(call: FilterCall, replacement: string): Work<LiquidValue> {
+  const input = scannedText(call)
+  const searched = textArgument(call, 0)
+  if (searched === '') return call.run.built(input)
+  const parts = yield* parted(input, searched)
+  call.run.allowance.take(input.length + (parts.length - 1) * (replacement.length - searched.length))
+  return call.run.built(parts.join(replacement))
+}
+
+/** What `split` of JavaScript gives; a text may have hundreds of thousands of parts. */
+function* parted(input: string, separator: string): Work<string[]> {
+  const work = parting(input, separator, () => undefined)
+  for (;;) {
+    const step = work.next()
+    if (step.done) return step.value
+    yield undefined
+  }
+}
+
+function replaced(input: string, call: FilterCall, which: 'first' | 'last', fixed?: string): string {
   const searched = textArgument(call, 0)
   const replacement = fixed ?? textArgument(call, 1, '')
-  if (searched === '') return input
-  if (which === 'all') {
-    const parts = parted(input, searched)
-    const size = input.length + (parts.length - 1) * (replacement.length - searched.length)
-    call.run.allowance.take(size)
-    return parts.join(replacement)
-  }
-  const at = placeOf(input, searched, which)
+  const at = searched === '' ? -1 : placeOf(input, searched, which)
   return at === -1 ? input : input.slice(0, at) + replacement + input.slice(at + searched.length)
 }
 
