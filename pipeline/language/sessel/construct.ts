@@ -7,8 +7,8 @@ import { typeOf } from './comparison.ts'
 import {
   append,
   appending,
-  copyOf,
-  detach,
+  copying,
+  detachAll,
   insert,
   insertText,
   insideOf,
@@ -19,7 +19,7 @@ import {
 import { type Evaluation, type Given, Pending, typeError, type Work } from './evaluation.ts'
 import type { PropertyView, SchemaView } from './host.ts'
 import { isMutable, SelectorValue } from './kinds.ts'
-import { namesOf, valueElements, valueElementsAtOnce } from './microdata.ts'
+import { namesOf, valueElements } from './microdata.ts'
 import { runSlot } from './slots.ts'
 import { TemporalValue } from './temporal-value.ts'
 import { textForm } from './text-form.ts'
@@ -127,7 +127,7 @@ function* constructing(node: ElementNode, type: string, items: readonly NamedIte
     if (key === undefined) yield* appending(node, value, on)
     else {
       if (schema?.properties.get(key)?.computed) throw typeError(`“${key}” is computed and cannot be given`)
-      yield* insertingProperty(node, key, value, on)
+      yield* insertingProperty(node, insideOf(node).childNodes.length, key, value, on)
     }
     if (on.isDue) yield undefined
   }
@@ -135,13 +135,18 @@ function* constructing(node: ElementNode, type: string, items: readonly NamedIte
   return schema ? yield* completing(instance, schema, on) : instance
 }
 
-/** Adds the value elements of a property at the end, with pauses. */
-function* insertingProperty(node: ElementNode, name: string, value: Value, on: Evaluation): Work<void> {
+/** Adds the value elements of a property, with pauses. @returns the place behind them */
+function* insertingProperty(parent: ElementNode, at: number, name: string, value: Value, on: Evaluation): Work<number> {
   on.spend(1)
+  let next = at
   if (value !== null && isList(value)) {
-    for (const item of value) yield* insertingProperty(node, name, item, on)
-  } else insertProperty(node, insideOf(node).childNodes.length, name, value, on)
+    for (const item of value) next = yield* insertingProperty(parent, next, name, item, on)
+  } else if (value !== null) {
+    insert(parent, at, yield* valueElement(name, value, on), on)
+    next = at + 1
+  }
   if (on.isDue) yield undefined
+  return next
 }
 
 function* completing(instance: ElementValue, schema: SchemaView, on: Evaluation): Work {
@@ -155,7 +160,7 @@ function* completing(instance: ElementValue, schema: SchemaView, on: Evaluation)
       const given = runSlot(property.default, null, new Map(), on)
       value = given instanceof Pending ? yield* given.work : given
     }
-    insertProperty(node, insideOf(node).childNodes.length, property.name, value, on)
+    yield* insertingProperty(node, insideOf(node).childNodes.length, property.name, value, on)
   }
   for (const property of schema.properties.values()) yield* checkCount(instance, property, on)
   const wrong = schema.check?.(node)
@@ -174,38 +179,29 @@ function* checkCount(
   if (single && count > 1) throw typeError(`an instance of ${type} has at most one value of “${name}”`)
 }
 
-/** Adds the value elements of a property. @returns the place behind them */
-function insertProperty(parent: ElementNode, at: number, name: string, value: Value, on: Evaluation): number {
-  if (value === null) return at
-  if (isList(value)) {
-    on.spend(value.length)
-    let next = at
-    for (const item of value) next = insertProperty(parent, next, name, item, on)
-    return next
-  }
+/** The element that holds a value of a property. */
+function* valueElement(name: string, value: NonNullable<Value>, on: Evaluation): Work<ElementNode> {
   if (value instanceof ElementValue) {
-    const node = isMutable(value) ? value.node : copyOf(value.node, on)
+    const node = isMutable(value) ? value.node : yield* copying(value.node, on)
     setAttribute(node, 'itemprop', name, on)
-    insert(parent, at, node, on)
-    return at + 1
+    return node
   }
   const isScalar = !isDictionary(value) && (!(value instanceof NamedValue) || value instanceof TemporalValue)
   if (!isScalar) throw typeError(`a ${typeOf(value)} cannot be the value of “${name}”`)
   const node = newElement('meta')
   setAttribute(node, 'itemprop', name, on)
   setAttribute(node, 'content', textForm(value, on.spend), on)
-  insert(parent, at, node, on)
-  return at + 1
+  return node
 }
 
-/** `inst.p = v` (SES-174): the new value elements stand where the first old one stood. */
-export function replaceProperty(owner: ElementValue, name: string, value: Value, on: Evaluation): void {
+/** `inst.p = v` (SES-174), with pauses: the new value elements stand where the first old one stood. */
+export function* replacingProperty(owner: ElementValue, name: string, value: Value, on: Evaluation): Work<void> {
   const { node } = owner
-  const old = valueElementsAtOnce(node, name, on)
+  const old = yield* valueElements(node, name, on)
   const [first] = old
   const parent = first?.parentNode && 'tagName' in first.parentNode ? first.parentNode : node
   let at = first && parent !== null ? insideOf(parent).childNodes.indexOf(first) : -1
   if (at < 0) at = insideOf(parent).childNodes.length
-  for (const element of old) detach(element, on)
-  insertProperty(parent, Math.min(at, insideOf(parent).childNodes.length), name, value, on)
+  detachAll(old, on)
+  yield* insertingProperty(parent, Math.min(at, insideOf(parent).childNodes.length), name, value, on)
 }

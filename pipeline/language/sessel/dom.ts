@@ -170,6 +170,25 @@ export function detach(node: ChildNode, on: Evaluation): void {
   node.parentNode = null
 }
 
+/** Nodes that are taken away one by one. */
+const ONE_BY_ONE = 8
+
+/** Takes nodes from their places: siblings are gone through once, however many of them go. */
+export function detachAll(nodes: readonly ChildNode[], on: Evaluation): void {
+  if (nodes.length < ONE_BY_ONE) {
+    for (const node of nodes) detach(node, on)
+    return
+  }
+  on.spend(nodes.length)
+  const going = new Set(nodes)
+  for (const parent of new Set(nodes.map(({ parentNode }) => parentNode))) {
+    if (!parent) continue
+    on.spend(parent.childNodes.length >> 4)
+    parent.childNodes = parent.childNodes.filter(node => !going.has(node))
+  }
+  for (const node of nodes) node.parentNode = null
+}
+
 const RAW = new Set(['style', 'script', 'xmp', 'iframe', 'noembed', 'noframes', 'noscript', 'plaintext'])
 
 /** SES-162: what stands raw in markup cannot be escaped, so it may not end its element, with what stands around it neither. */

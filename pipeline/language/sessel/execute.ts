@@ -243,13 +243,16 @@ export function execute(state: State, frame: Activation, until: number): boolean
       }
       case OP.SET_MEMBER: {
         const value = stack.pop() as Value
-        setMember(stack.pop() as Value, constants[instructions[at++] as number] as string, value, state)
+        const name = constants[instructions[at++] as number] as string
+        frame.at = at
+        if (state.put(setMember(stack.pop() as Value, name, value, state))) return false
         break
       }
       case OP.SET_INDEX: {
         const value = stack.pop() as Value
         const key = stack.pop() as Value
-        setIndexed(stack.pop() as Value, key, value, state)
+        frame.at = at
+        if (state.put(setIndexed(stack.pop() as Value, key, value, state))) return false
         break
       }
       case OP.FIELD: {

@@ -91,6 +91,7 @@ function* assign(fn: Routine, { target, steps, value }: Extract<Statement, { kin
     if (isLast) yield* expression(fn, value)
     if (step.kind === 'index') emit(fn, isLast ? OP.SET_INDEX : OP.INDEX)
     else emit(fn, isLast ? OP.SET_MEMBER : OP.MEMBER, constant(fn, step.name))
+    if (isLast) emit(fn, OP.POP)
   }
 }
 

@@ -2,8 +2,8 @@
 
 import type { ElementNode } from '../../tree/nodes.ts'
 import { ElementValue, isList, type Value } from '../values.ts'
-import { replaceProperty } from './construct.ts'
-import { copying, copyOf } from './dom.ts'
+import { replacingProperty } from './construct.ts'
+import { copying } from './dom.ts'
 import { type Evaluation, type Given, Pending, typeError, type Work } from './evaluation.ts'
 import type { MethodView, PropertyView, SchemaView } from './host.ts'
 import { isMutable } from './kinds.ts'
@@ -57,19 +57,25 @@ function* reading(owner: ElementValue, property: PropertyView, on: Evaluation): 
 }
 
 /** `inst.p = v`: in memory, on a copy of what is stored. */
-export function setProperty(owner: ElementValue, name: string, value: Value, on: Evaluation): void {
+export function setProperty(owner: ElementValue, name: string, value: Value, on: Evaluation): Given {
   const property = schemaOf(owner, on)?.properties.get(name)
   if (property?.computed) throw typeError(`“${name}” is computed and cannot be assigned`)
-  if (!isMutable(owner)) unshare(owner, on)
-  replaceProperty(owner, name, value, on)
+  const work = assigning(owner, name, value, on)
+  return work.next(null).done ? null : new Pending(work)
+}
+
+function* assigning(owner: ElementValue, name: string, value: Value, on: Evaluation): Work {
+  if (!isMutable(owner)) yield* unsharing(owner, on)
+  yield* replacingProperty(owner, name, value, on)
+  return null
 }
 
 /** Gives a stored instance an element of its own. */
-function unshare(owner: ElementValue, on: Evaluation): void {
+function* unsharing(owner: ElementValue, on: Evaluation): Work<void> {
   if (owner.node.sourceCodeLocation === undefined && owner.node.parentNode === null) return
   on.take(512)
   const changed: { node: ElementNode } = owner
-  changed.node = copyOf(owner.node, on)
+  changed.node = yield* copying(owner.node, on)
 }
 
 /** A method of the schema, or what catches messages that it does not understand; undefined where there is neither. */

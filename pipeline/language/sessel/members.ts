@@ -43,14 +43,16 @@ export function field(value: Value, name: string, on: Evaluation): Given {
   throw typeError(`a ${typeOf(value)} cannot be taken apart by names`)
 }
 
-export function setMember(target: Value, name: string, value: Value, on: Evaluation): void {
+/** `x.name = v`. @returns nothing of interest, with pauses where it is long */
+export function setMember(target: Value, name: string, value: Value, on: Evaluation): Given {
   if (target instanceof Map) {
     checkKey(name)
     if (!target.has(name)) on.take(64)
     target.set(name, value)
   } else if (target instanceof OpenDictionary) target.set(name, value)
-  else if (target instanceof ElementValue && target.type !== undefined) setProperty(target, name, value, on)
+  else if (target instanceof ElementValue && target.type !== undefined) return setProperty(target, name, value, on)
   else throw typeError(`nothing can be assigned to a member of a ${typeOf(target)}`)
+  return null
 }
 
 /** UTF-16 code units of a key that a program makes: keys of one length beyond V8's 16,383 are looked up one after the other. */
@@ -61,7 +63,7 @@ export function checkKey(key: string): void {
   if (key.length > LONGEST_KEY) throw runtimeError(`a key is longer than ${LONGEST_KEY} characters`)
 }
 
-export function setIndexed(target: Value, key: Value, value: Value, on: Evaluation): void {
+export function setIndexed(target: Value, key: Value, value: Value, on: Evaluation): Given {
   if (typeof key !== 'string') throw typeError(`an entry is assigned by a String, not a ${typeOf(key)}`)
-  setMember(target, key, value, on)
+  return setMember(target, key, value, on)
 }

@@ -41,15 +41,6 @@ export function* valueElements(item: ElementNode, name: string, on: Evaluation):
   return properties.filter(property => property.name === name).map(({ element }) => element)
 }
 
-/** `valueElements` where nobody can wait. */
-export function valueElementsAtOnce(item: ElementNode, name: string, on: Evaluation): ElementNode[] {
-  const work = valueElements(item, name, on)
-  for (;;) {
-    const step = work.next(null)
-    if (step.done) return step.value
-  }
-}
-
 /** What a property element stands for: a nested item itself, else its value. */
 export function propertyValue(element: ElementNode, owner: ElementValue, on: Evaluation): Value {
   const handle = sameHandle(owner, element)

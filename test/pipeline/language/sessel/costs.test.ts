@@ -6,8 +6,10 @@ import { compile, evaluate } from '../../../../pipeline/language/sessel/sessel.t
 import { ElementValue, type Source } from '../../../../pipeline/language/values.ts'
 import { parseDocument } from '../../../../pipeline/tree/document.ts'
 import { rootElement } from '../../../../pipeline/tree/nodes.ts'
+import { stepsOf } from '../../../support/steps.ts'
 import { unhurried } from '../../../support/unhurried.ts'
 import { became, hostFor } from './site.ts'
+import { running } from './turns.ts'
 
 const PERSON = '@schema P url("https://example.com/Person");'
 
@@ -59,6 +61,26 @@ describe('Sessel: what costs more than it seems', () => {
     const program = '@schema Q url("https://example.com/Q"); Q.search().map(x => { x.p = "1"; x }).count()'
     expect(await spentOf(program, nested)).to.equal('memory')
     expect(await became(program, hostWith('<div itemscope itemtype="https://example.com/Q">'))).to.equal('1')
+  })
+
+  const Q = '@schema Q url("https://example.com/Q");'
+
+  it('SES-174 values that replace many others, and a stored instance that is copied for it, are made with pauses', () => {
+    const unhurriedly = () => unhurried({ steps: 100_000_000, memory: 2 ** 30 })
+    const pauses = (program: string, body = '') => stepsOf(running(`${Q} ${program}`, hostWith(body), unhurriedly()))
+    const made = `${list(14)} let i = new Q { p: l };`
+    expect(pauses(`${made} i.p = l; 1`) - pauses(`${made} 1`)).to.be.at.least(50)
+    const stored = `<div itemscope itemtype="https://example.com/Q">${'<p>a</p>'.repeat(10_000)}</div>`
+    const found = 'let i = Q.search().first();'
+    expect(pauses(`${found} i.p = 1; 1`, stored) - pauses(`${found} 1`, stored)).to.be.at.least(30)
+  })
+
+  it('SES-174 to replace values costs in proportion to their number, and gives the new ones in place of the old', async () => {
+    const replaced = (power: number) => steps(`${Q} ${list(power)} let i = new Q { p: l }; i.p = l; 1`)
+    expect((await replaced(14)) / (await replaced(13))).to.be.below(2.5)
+    const items = `["a", "b", "c", "d", "e", "f", "g", "h", "i"]`
+    const program = `${Q} let i = new Q { p: ${items}, q: 1 }; i.p = ["x", "y"]; i.getHTML()`
+    expect(await became(program, hostWith(''))).to.match(/x.*y.*q/)
   })
 
   it('SES-42 the copies count that a read resolver gets', async () => {
