@@ -4,7 +4,7 @@
 const parse = text => new DOMParser().parseFromString(text, 'text/html')
 
 /** Documents that the page is put together from, as it names them: `<link rel="origin" href="/data/posts.html">`. */
-const named = () => [...document.querySelectorAll('link[rel~=origin]')].map(link => link.getAttribute('href'))
+const named = () => [...document.querySelectorAll('link[rel~=origin]')].map(a => a.getAttribute('href'))
 
 /** @param root the page, or an element with an id; @param changed is told what came, and the tag of the first */
 /** @param origins paths of documents that the page is put together from */
@@ -114,13 +114,15 @@ export function live({
     while (again) {
       version = again = false
       until = Infinity
-      const answer = await fetch(path === location.pathname ? path + location.search : path, {
+      const [answer, text] = await fetch(path === location.pathname ? path + location.search : path, {
         cache: 'no-cache',
-      }).catch(() => {})
+      })
+        .then(async it => [it, await it.text()])
+        .catch(() => [])
       if (!answer?.ok) break
-      const page = parse(await answer.text())
+      const page = parse(text)
       // Parsers without scripts take for elements what is text here: its styles would count.
-      for (const old of page.querySelectorAll('noscript')) old.textContent = old.innerHTML
+      for (const it of page.querySelectorAll('noscript')) it.textContent = it.innerHTML
       until = Date.now() + 2000
       version = answer.headers.get('{brand}-Version')
       // Only what is served as it is stored has a date.
@@ -140,18 +142,18 @@ export function live({
 const put = (parent, node, next) =>
   parent[node.isConnected && parent.moveBefore ? 'moveBefore' : 'insertBefore'](node, next)
 
-const isOwn = node => node.matches?.('[data-own]')
+const isOwn = it => it.matches?.('[data-own]')
 
 /** Gives `old` the content of `now`; tells what is new. What stays is moved as little as can be: somebody may be typing. */
 function sync(old, now, news = new Set()) {
   const rest = [...old.childNodes].filter(node => !isOwn(node))
   const take = like => rest.splice(rest.findIndex(like) >>> 0, 1)[0]
-  const pairs = [...now.childNodes].map(node => [node, take(other => other.cloneNode().isEqualNode(node.cloneNode()))])
+  const pairs = [...now.childNodes].map(node => [node, take(o => o.cloneNode().isEqualNode(node.cloneNode()))])
   for (const pair of pairs) {
     const [node, same] = pair
     // Other attributes, set by its author or by scripts, are no reason to throw away what a visitor has typed.
     if (same || !node.matches?.('body,main,form,details')) continue
-    pair[1] = take(other => other.tagName === node.tagName && other.id === node.id)
+    pair[1] = take(o => o.tagName === node.tagName && o.id === node.id)
     if (pair[1]) news.add(adopt(pair[1], node))
   }
   for (const node of rest) node.remove()

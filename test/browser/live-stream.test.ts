@@ -107,6 +107,27 @@ describe('live.mjs with a stream of the test’s own', function () {
     await comes(page, "!document.querySelector('#a')")
   })
 
+  it('a document whose transfer breaks off is fetched again at the next event', async () => {
+    const page = await fed()
+    await page.evaluate(`{
+      const { fetch } = window
+      window.fetch = async (...request) => {
+        window.fetch = fetch
+        const answer = await fetch(...request)
+        answer.text = async () => {
+          window.cut = true
+          throw new TypeError('cut off')
+        }
+        return answer
+      }
+    }`)
+    await feed(page, 'platform-connection', '1')
+    await comes(page, 'window.cut')
+    await http('DELETE', PATH, { Range: 'selector=#a' })
+    await feed(page, 'reset', '<article></article>')
+    await comes(page, "!document.querySelector('#a')")
+  })
+
   it('an event that is in what was fetched is not applied a second time, one that is not is', async () => {
     const page = await fed()
     const answer = await post('#l', 'append', '<li class="new">new</li>')
