@@ -1,9 +1,10 @@
 /** Temporary stores in PostgreSQL: each with a schema and a clock of its own, removed after the test. */
 
+import pg from 'pg'
 import { checkDatabase } from '../../../../pipeline/store/postgres/check.ts'
 import { openPostgresStore, type PostgresOptions } from '../../../../pipeline/store/postgres/store.ts'
 import type { Store } from '../../../../pipeline/store/store.ts'
-import { sharedCluster } from '../../../support/postgres.ts'
+import { type Cluster, sharedCluster } from '../../../support/postgres.ts'
 import { type Open, type Opened, START, type TestClock } from '../fixture.ts'
 
 export interface OpenedSchema extends Opened {
@@ -12,6 +13,25 @@ export interface OpenedSchema extends Opened {
 }
 
 let number = 0
+
+let administrator: Promise<pg.Client> | undefined
+
+async function connectTo({ url }: Cluster): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url })
+  for (const event of ['error', 'end'] as const)
+    client.on(event, () => {
+      administrator = undefined
+    })
+  await client.connect()
+  return client
+}
+
+/** Runs statements over one connection for all tests: a new one takes longer than what most of them do. */
+async function administer(cluster: Cluster, sql: string): Promise<void> {
+  const client = await (administrator ??= connectTo(cluster))
+  await client.query('RESET ALL')
+  await client.query(sql)
+}
 
 /** Opens a store in a new schema. */
 export const openSchema: Open<PostgresOptions, OpenedSchema> = (options = {}) => openSchemaWith(() => options)
@@ -40,7 +60,7 @@ export async function openSchemaWith(optionsOf: () => Partial<PostgresOptions>):
       return store
     },
     async raw(sql) {
-      await cluster.run(`SET search_path = ${schema}; ${sql}; RESET search_path`)
+      await administer(cluster, `SET search_path = ${schema}; ${sql}`)
     },
     async intact() {
       const { objects } = optionsOf()
@@ -50,7 +70,7 @@ export async function openSchemaWith(optionsOf: () => Partial<PostgresOptions>):
     },
     async close() {
       for (const store of stores) await store.close()
-      await cluster.run(`DROP SCHEMA ${schema} CASCADE`)
+      await administer(cluster, `DROP SCHEMA ${schema} CASCADE`)
     },
   }
   return opened
