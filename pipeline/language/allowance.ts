@@ -101,6 +101,17 @@ export class Allowance {
     return Math.max(0, this.#deadline - this.#now())
   }
 
+  /**
+   * Gives time back that passed before code could begin, as until a thread had started.
+   *
+   * @param milliseconds of it; no more is left afterwards than there was at the beginning
+   */
+  defer(milliseconds: number): void {
+    const { time } = this.#limits
+    this.#deadline = Math.min(this.#now() + time, (this.#deadline ?? Number.POSITIVE_INFINITY) + milliseconds)
+    this.#whole?.defer(milliseconds)
+  }
+
   get stepsLeft(): number {
     return Math.max(0, this.#limits.steps - this.#steps)
   }

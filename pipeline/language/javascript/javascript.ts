@@ -28,7 +28,7 @@ import {
 } from './interface.ts'
 import type { RealmAnswer, RealmQuestion, Report, SentJob, SentView } from './messages.ts'
 import { Pool } from './pool.ts'
-import type { Lost, Thread } from './thread.ts'
+import type { Answers, Lost, Thread } from './thread.ts'
 
 export * from './interface.ts'
 
@@ -79,7 +79,7 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
         }
       },
       answers: thread =>
-        answersOf(sendings, thread, error => {
+        answersOf(sendings, thread, allowance, error => {
           elsewhere ??= error
         }),
     })
@@ -97,9 +97,15 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
   /**
    * Answers the questions of the scripts of one batch, those of methods that they call included.
    *
+   * @param whole what the batch may spend
    * @param failed is told of what has gone wrong elsewhere
    */
-  const answersOf = (sendings: readonly Sending[], thread: Thread, failed: (error: FailedElsewhere) => void) => {
+  const answersOf = (
+    sendings: readonly Sending[],
+    thread: Thread,
+    whole: Allowance,
+    failed: (error: FailedElsewhere) => void,
+  ): Answers => {
     /** Who waits at each depth: a job of the batch, then the methods that it calls. */
     const inner: Sending[] = []
     const waiting: ((report: Report) => void)[] = []
@@ -127,6 +133,8 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
         }
       },
       ran: (report: Report, depth: number) => waiting[depth]?.(report),
+      // No script is to blame for it.
+      started: (waited: number) => whole.defer(waited),
     }
   }
 

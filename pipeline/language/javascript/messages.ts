@@ -17,9 +17,9 @@ export interface WorkerSetup {
 /**
  * Places in the control block: what a waiting worker is woken by, and (as a Float64) when its evaluation began, how many
  * bytes its heaps took when it last had nothing to do, and milliseconds of processor time that its thread had taken when the
- * evaluation began.
+ * evaluation began; then `Date.now()` of when the thread had started.
  */
-export const CONTROL = { bytes: 32, signal: 0, began: 1, memory: 2, taken: 3 }
+export const CONTROL = { bytes: 40, signal: 0, began: 1, memory: 2, taken: 3, started: 4 }
 
 /** The document of an evaluation: a tree as it stands, or the source of a version that the worker may know already. */
 export type SentView =

@@ -36,12 +36,16 @@ export interface Answers {
   answer(question: RealmQuestion, depth: number, job: number): Promise<RealmAnswer>
   /** Takes the report of a job that was an answer. */
   ran(report: Report, depth: number): void
+  /** Told before anything else, where the batch has waited for the thread to start: for how many milliseconds. */
+  started(waited: number): void
 }
 
 /** A batch that a worker does. */
 interface Task {
   done: (reports: Report[] | Lost) => void
   answers: Answers
+  /** `Date.now()` of when the worker got it. */
+  given: number
   timer: NodeJS.Timeout
 }
 
@@ -97,7 +101,7 @@ export class Thread {
     return new Promise(done => {
       new Float64Array(this.#control)[CONTROL.began] = 0
       this.#worker.ref()
-      this.#task = { done, answers, timer: this.#watch() }
+      this.#task = { done, answers, given: Date.now(), timer: this.#watch() }
       this.#worker.postMessage(order)
     })
   }
@@ -152,9 +156,12 @@ export class Thread {
   }
 
   #hear(news: News): void {
+    const isFirst = !this.#hasSpoken
     this.#hasSpoken = true
     const task = this.#task
     if (!task) return
+    const waited = (new Float64Array(this.#control)[CONTROL.started] ?? 0) - task.given
+    if (isFirst && waited > 0) task.answers.started(waited)
     if ('reports' in news) this.#finish(news.reports)
     else if ('ran' in news) task.answers.ran(news.ran, news.depth)
     else {

@@ -28,6 +28,19 @@ describe('The allowance of a request', () => {
     expect(() => allowance.look()).to.throw(AllowanceSpent, 'time')
   })
 
+  it('SES-213 time before code could begin is given back, and no more than there was', () => {
+    let now = 0
+    const whole = new Allowance({ time: 50 }, undefined, () => now)
+    const part = whole.part()
+    whole.look()
+    part.look()
+    now = 60
+    part.defer(30)
+    expect([part.timeLeft, whole.timeLeft]).to.deep.equal([20, 20])
+    part.defer(1_000)
+    expect([part.timeLeft, whole.timeLeft]).to.deep.equal([50, 50])
+  })
+
   it('SEC-6 parts have an allowance each, and all together a few times as much', () => {
     let now = 0
     const whole = new Allowance({ steps: 10, time: 100 }, undefined, () => now)

@@ -127,4 +127,5 @@ async function work({ jobs, forget }: Order): Promise<void> {
 }
 
 weigh()
+figures[CONTROL.started] = Date.now()
 port.on('message', (order: Order) => void work(order))

@@ -64,6 +64,15 @@ describe('language: JavaScript: workers and limits', () => {
     expect(hurried.counters()).to.include({ kills: 0 })
   })
 
+  it('JS-32 the time in which a worker starts is not that of the script that it starts for', async () => {
+    const fresh = createJavaScript({ workers: 1 })
+    // All of the time and more is over when the worker has started: it weighs itself then.
+    const now = () => (fresh.counters().memory === 0 ? 0 : 10_005)
+    const outcome = await fresh.evaluate(job('export default () => 1'), new Allowance({ time: 10_000 }, undefined, now))
+    await fresh.close()
+    expect(plain(outcome)).to.equal(1n)
+  })
+
   it('JS-32 what is left of the request bounds a script, and stays spent', async () => {
     const allowance = new Allowance({ steps: 20_000, time: 60_000 })
     expect(variant(await javascript().evaluate(job('export default () => { for (;;); }'), allowance))).to.equal(
