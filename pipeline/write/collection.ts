@@ -20,7 +20,7 @@ import { commitJudged, commitLoop, type Judging, modelState, oneAllowance } from
 import { nothingFollows } from './consequences.ts'
 import { consequencesOfLoss, judgeArrival, refuseEntangled } from './judge-tree.ts'
 import { bytesOf, retyping, underNewName, writtenDocuments } from './new-version.ts'
-import { atOneMoment, untilKnown } from './one-moment.ts'
+import { atOneMoment } from './one-moment.ts'
 import { mayNotReplace, nameTaken, parentMissing } from './places.ts'
 
 /**
@@ -73,7 +73,6 @@ export async function removeTree(
     commitLoop(async () => {
       const collection = await site.store.find(path)
       if (!collection) throw absent()
-      await untilKnown(site, [path])
       await check?.()
       const model = modelState(site, allowance, { raw, configure, alongside })
       const follows = await consequencesOfLoss(site, model, collection)
@@ -140,12 +139,10 @@ export async function transferTree(
   )
 }
 
-async function findEnds(site: Site, transfer: Transfer) {
-  const { store } = site
+async function findEnds({ store }: Site, transfer: Transfer) {
   const { from, to } = transfer
   const source = await store.find(from)
   if (!source) throw absent()
-  await untilKnown(site, [from, to])
   await transfer.check?.()
   if (transfer.op === 'copy') await proveReadable({ store }, source, transfer.deep)
   const replaced = await store.findNamed(to)
