@@ -12,6 +12,7 @@ export interface Batch {
 /** Files that take longest: each is a batch by itself, and they are begun first, in this order. */
 export const LONGEST = [
   'pipeline/store/postgres/surfaces',
+  'pipeline/store/postgres/contract',
   'http/hostile/large',
   'cluster/database-faults',
   'pipeline/language/javascript/attacks',
@@ -23,6 +24,8 @@ export const LONGEST = [
   'cluster/workers',
   'browser/demo',
   'pipeline/store/postgres/faults',
+  'pipeline/store/sqlite/contract',
+  'cluster/objects',
   'http/model/shapes',
   'hostile/bad-day',
   'cluster/model',
