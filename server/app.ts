@@ -227,7 +227,7 @@ function conclude(parts: AppParts): Step {
     } catch (error) {
       answer = failure(parts, context, error)
     }
-    if (answer.status > 403) await knownAt(state.hosted?.site, state.target)
+    if (answer.status > 403 && answer.status < 500) await knownAt(state.hosted?.site, state.target)
     const { hosted, client } = state
     const failed = answer.serverPage === true
     const always = (hosted?.headers ?? BEFORE_A_SITE)[client.secure ? 'secure' : 'plain']
