@@ -211,13 +211,13 @@ export function startUpload(client: Client, blocks: Blocks, name: string, { note
         if (part.size === partSize(part.number)) await next().catch(notTaken)
         const filled = part.size % BLOCK
         if (filled === 0) part.blocks.push(await blocks.take())
-        const taken = piece.subarray(from, from + BLOCK - filled)
+        const bytes = piece.subarray(from, from + BLOCK - filled)
         const block = part.blocks[part.blocks.length - 1] as Buffer
-        block.set(taken, filled)
-        part.sha256.update(taken)
-        part.size += taken.length
-        total += taken.length
-        from += taken.length
+        block.set(bytes, filled)
+        part.sha256.update(bytes)
+        part.size += bytes.length
+        total += bytes.length
+        from += bytes.length
       }
     },
     finish: () => finish().catch(notTaken),

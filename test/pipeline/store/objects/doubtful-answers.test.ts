@@ -28,6 +28,18 @@ const begins: Answer = (_, response) =>
   response.end('<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>')
 const removes: Answer = (_, response) => response.writeHead(204).end()
 const none: Answer = (_, response) => response.end('<ListMultipartUploadsResult></ListMultipartUploadsResult>')
+const unknown: Answer = (_, response) =>
+  response.writeHead(404).end('<Error><Code>NoSuchUpload</Code><Message>no such upload</Message></Error>')
+/** A service that takes uploads, but for some requests, by method and address. */
+const uploading =
+  (failing: RegExp, fails: Answer): Answer =>
+  (request, response) => {
+    const asked = `${request.method} ${request.url}`
+    if (failing.test(asked)) fails(request, response)
+    else if (asked.startsWith('PUT')) takes(request, response)
+    else if (asked.startsWith('POST')) begins(request, response)
+    else removes(request, response)
+  }
 const gives =
   (bytes: Buffer): Answer =>
   (request, response) => {
@@ -84,13 +96,7 @@ describe('objects: answers that are not to be believed', () => {
 
   it('nor has one in place of an upload, of a part or of its end', async () => {
     for (const which of [/^POST .*uploads/, /^PUT /, /^POST .*uploadId/]) {
-      answer = (request, response) => {
-        const asked = `${request.method} ${request.url}`
-        if (which.test(asked)) page(request, response)
-        else if (asked.startsWith('PUT')) takes(request, response)
-        else if (asked.startsWith('POST')) begins(request, response)
-        else removes(request, response)
-      }
+      answer = uploading(which, page)
       const { error } = await store(Buffer.alloc(9 * 1024 * 1024))
       expect(error, String(which)).to.be.instanceOf(StoreError).and.include({ reason: 'busy' })
     }
@@ -98,14 +104,7 @@ describe('objects: answers that are not to be believed', () => {
 
   it('HTTP-4 an upload that the object store knows no more may be tried again', async () => {
     for (const which of [/^PUT /, /^POST .*uploadId/]) {
-      answer = (request, response) => {
-        const asked = `${request.method} ${request.url}`
-        if (which.test(asked) || request.method === 'HEAD')
-          response.writeHead(404).end('<Error><Code>NoSuchUpload</Code><Message>no such upload</Message></Error>')
-        else if (asked.startsWith('PUT')) takes(request, response)
-        else if (asked.startsWith('POST')) begins(request, response)
-        else removes(request, response)
-      }
+      answer = uploading(new RegExp(`${which.source}|^HEAD `), unknown)
       const { error } = await store(Buffer.alloc(9 * 1024 * 1024))
       expect(error, String(which)).to.be.instanceOf(StoreError).and.include({ reason: 'busy' })
     }
