@@ -1,10 +1,13 @@
 /** What a credential gets to see: its scope, the way to it, and nothing else (DAV-3). */
 
 import { setImmediate, setTimeout } from 'node:timers/promises'
+import type { Answer } from '../../pipeline/answer.ts'
+import { busy } from '../../pipeline/failures.ts'
 import { absent } from '../../pipeline/refusals.ts'
-import { bothForms, namesCollection } from '../../pipeline/store/paths.ts'
+import { namesCollection } from '../../pipeline/store/paths.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { memberSum, ZERO } from '../../pipeline/store/tags.ts'
+import { untilKnown } from '../../pipeline/write/one-moment.ts'
 import type { Exchange } from '../exchange.ts'
 import { inLeaves, type Leaf, type Listed, memberAt } from '../listings/listings.ts'
 import { isCollection, type Node } from '../places/place.ts'
@@ -49,7 +52,7 @@ export interface Listing {
   isStanding: () => Promise<boolean>
 }
 
-/** Readings of a collection in which somebody writes all the time. */
+/** Readings of something that somebody changes all the time. */
 const ATTEMPTS = 20
 /** Milliseconds before the next one, times those that were. */
 const PAUSE = 2
@@ -106,10 +109,32 @@ export const TELL_ABSENCE: ReadonlySet<string> = new Set(['LOCK', 'QUERY'])
 export async function decidedKnown(looking: Partial<Looking> & { path?: string }): Promise<void> {
   const { mount, author, path } = looking
   if (!mount || !author || path === undefined) return
-  const { underWay } = mount.site
-  const isShown = (changed: string) => isSeenAt(author.scope, changed)
-  const seen = bothForms(path).filter(isShown)
-  await Promise.all(seen.flatMap(form => underWay.at(form, isShown)))
+  await untilKnown(mount.site, [path], changed => isSeenAt(author.scope, changed))
+}
+
+/**
+ * Tells of what stands at the target as it is at one moment: once more where it has changed while it was read.
+ *
+ * @param tell undefined where it has
+ * @returns what it gave in the end
+ * @throws Fault 404 where nothing is to be seen, 503 where the last attempt gave nothing either
+ */
+export async function atOneState(
+  exchange: Exchange,
+  tell: (stored: Node, isLast: boolean) => Promise<Answer | undefined>,
+): Promise<Answer> {
+  const { mount, path } = exchange
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    if (attempt > 1) {
+      await mount.site.inStep()
+      await decidedKnown(exchange)
+    }
+    const stored = visible(exchange, await mount.view.find(path))
+    if (!stored) throw absent()
+    const answer = await tell(stored, attempt === ATTEMPTS)
+    if (answer) return answer
+  }
+  throw busy()
 }
 
 async function visibleMembers(looking: Looking, collection: Node): Promise<Listed> {

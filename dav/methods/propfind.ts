@@ -4,8 +4,7 @@ import type { Answer, PiecesBody, Reuse } from '../../pipeline/answer.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import { encodePath } from '../../pipeline/http/path.ts'
-import { absent } from '../../pipeline/refusals.ts'
-import { asSeen, known, type Listing, listing, viewerOf, visible } from '../access/visibility.ts'
+import { asSeen, atOneState, known, type Listing, listing, viewerOf } from '../access/visibility.ts'
 import { answerTag, memberTag } from '../conditions/answer-tags.ts'
 import { depthOf, type Exchange } from '../exchange.ts'
 import { multistatusBody, tellsRoom } from '../listings/multistatus.ts'
@@ -21,23 +20,15 @@ import { LARGEST_XML } from '../requests/xml.ts'
 const DEPTHS = ['0', '1', '1,noroot', 'infinity'] as const
 type Depth = (typeof DEPTHS)[number]
 
-/** Readings of something whose properties somebody changes all the time. */
-const ATTEMPTS = 20
-
 export async function propfind(exchange: Exchange): Promise<Answer> {
   const depth = depthOf<Depth>(exchange, DEPTHS, '1')
   let asked: PropRequest | undefined
-  for (let attempt = 1; ; attempt++) {
-    const stored = visible(exchange, await exchange.mount.view.find(exchange.path))
-    if (!stored) throw absent()
+  return atOneState(exchange, async (stored, isLast) => {
     const node = await asSeen(exchange, stored)
     if (isCollection(node) && depth === 'infinity') throw tooDeep()
     asked ??= await readPropRequest(await exchange.body.bytes(LARGEST_XML))
-    const answer = await answerTo(exchange, { stored, node, asked, depth, isLast: attempt === ATTEMPTS })
-    if (answer) return answer
-    await exchange.mount.site.inStep()
-    await Promise.all(exchange.mount.site.underWay.at(node.resource.path))
-  }
+    return answerTo(exchange, { stored, node, asked, depth, isLast })
+  })
 }
 
 /** @returns undefined where properties were changed meanwhile */

@@ -4,11 +4,10 @@ import type { Answer } from '../../pipeline/answer.ts'
 import { busy } from '../../pipeline/failures.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { encodePath } from '../../pipeline/http/path.ts'
-import { absent } from '../../pipeline/refusals.ts'
 import type { ElementNode } from '../../pipeline/tree/nodes.ts'
 import { textContent } from '../../pipeline/tree/serialize.ts'
 import { inTurns } from '../../pipeline/tree/steps.ts'
-import { listing, viewerOf, visible } from '../access/visibility.ts'
+import { atOneState, listing, viewerOf } from '../access/visibility.ts'
 import type { Exchange } from '../exchange.ts'
 import { inLeaves } from '../listings/listings.ts'
 import { multistatusBody } from '../listings/multistatus.ts'
@@ -19,23 +18,13 @@ import { type PropRequest, readingRequest } from '../properties/prop-request.ts'
 import { hrefOf, XML_TYPE } from '../properties/response.ts'
 import { davChild, isDav, LARGEST_XML, parseLongXmlBody } from '../requests/xml.ts'
 
-/** Readings of a collection in which somebody changes properties all the time. */
-const ATTEMPTS = 20
-
 export async function report(exchange: Exchange): Promise<Answer> {
-  const { mount, path } = exchange
   let sent: Sent | undefined
-  for (let attempt = 1; ; attempt++) {
-    const found = visible(exchange, await mount.view.find(path))
-    if (!found) throw absent()
+  return atOneState(exchange, async found => {
     sent ??= await readBody(exchange)
     if (!isCollection(found)) throw unsupported()
-    const answer = await changes(exchange, sent, found)
-    if (answer) return answer
-    if (attempt === ATTEMPTS) throw busy()
-    await mount.site.inStep()
-    await Promise.all(mount.site.underWay.at(found.resource.path))
-  }
+    return changes(exchange, sent, found)
+  })
 }
 
 /** What the body of a `sync-collection` says. */

@@ -19,9 +19,18 @@ export async function knownAt(site: Site | undefined, target: { readonly path: s
   if (site && target) await untilKnown(site, [canonicalPath(target.path)])
 }
 
-/** The same for several paths of files or collections: what is checked must not be older than what a commit expects. */
-export async function untilKnown({ underWay }: Site, paths: readonly string[]): Promise<void> {
-  await Promise.all(paths.flatMap(bothForms).flatMap(path => underWay.at(path)))
+/**
+ * The same for several paths of files or collections: what is checked must not be older than what a commit expects.
+ *
+ * @param isShown whether a path counts, of these and of those that are changed
+ */
+export async function untilKnown(
+  { underWay }: Site,
+  paths: readonly string[],
+  isShown: (path: string) => boolean = () => true,
+): Promise<void> {
+  const shown = paths.flatMap(bothForms).filter(isShown)
+  await Promise.all(shown.flatMap(path => underWay.at(path, isShown)))
 }
 
 /**
