@@ -1,8 +1,9 @@
 """Opens a document with LibreOffice by its address, adds a line, saves it, saves it again under another name.
 
-Arguments: address, address of the copy, name of the pipe on which LibreOffice listens.
+Arguments: address, address of the copy, name of the pipe on which LibreOffice listens, its process.
 """
 
+import os
 import sys
 import time
 
@@ -11,18 +12,19 @@ from com.sun.star.connection import NoConnectException
 from com.sun.star.beans import PropertyValue
 from com.sun.star.lang import DisposedException
 
-address, copy, pipe = sys.argv[1:4]
+address, copy, pipe, process = sys.argv[1:5]
 local = uno.getComponentContext()
 resolver = local.ServiceManager.createInstanceWithContext("com.sun.star.bridge.UnoUrlResolver", local)
 
 
 def connect():
-    for _ in range(300):
+    """As long as LibreOffice runs: how long it takes to start is not bounded here."""
+    while os.path.exists(f"/proc/{process}"):
         try:
             return resolver.resolve(f"uno:pipe,name={pipe};urp;StarOffice.ComponentContext")
         except NoConnectException:
             time.sleep(0.05)
-    sys.exit("LibreOffice does not answer")
+    sys.exit("LibreOffice has ended before it answered")
 
 
 hidden = PropertyValue()
@@ -45,3 +47,6 @@ try:
 except DisposedException:
     # It may be gone before it has answered.
     pass
+sys.stdout.flush()
+# Without taking down the bridge to LibreOffice, which crashes at times when the other side goes at the same moment.
+os._exit(0)

@@ -75,11 +75,12 @@ export async function edit(folder: string, address: string, copy: string): Promi
   })
   const script = fileURLToPath(new URL('libreoffice-save.py', import.meta.url))
   // The module comes with the system's Python, whichever else is first on the path.
-  const { code, output } = await run('/usr/bin/python3', [script, address, copy, pipe], { timeout: 240_000 })
+  const { code, output } = await run('/usr/bin/python3', [script, address, copy, pipe, `${office.pid}`], {
+    timeout: 240_000,
+  })
   const state = isRunning ? 'was running still' : 'had ended'
   if (code !== 0 && isRunning && office.pid !== undefined) process.kill(-office.pid, 'SIGKILL')
   const end = await gone
-  if (code !== 0)
-    throw new Error(`Saving ended with ${code} (-1: out of time); LibreOffice ${state}, ${end}.\n${output}\n${said}`)
+  if (code !== 0) throw new Error(`Saving ended with ${code}; LibreOffice ${state}, ${end}.\n${output}\n${said}`)
   return output
 }

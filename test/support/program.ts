@@ -3,9 +3,9 @@
 import { spawn } from 'node:child_process'
 
 export interface Ran {
-  /** Exit code; -1 when it was ended because its time was over. */
+  /** Exit code; -1 when a signal ended it, or its time was over. */
   code: number
-  /** Standard output and standard error in the order in which they came. */
+  /** Standard output and standard error in the order in which they came, and which signal ended it. */
   output: string
 }
 
@@ -28,9 +28,8 @@ export function run(command: string, args: readonly string[], options: RunOption
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd, env: { ...process.env, LC_ALL: 'C.UTF-8', ...env } })
     let output = ''
-    let late = false
     const timer = setTimeout(() => {
-      late = true
+      output += `\nout of time after ${timeout} ms`
       child.kill('SIGKILL')
     }, timeout)
     child.stdout.setEncoding('utf8').on('data', text => (output += text))
@@ -39,9 +38,9 @@ export function run(command: string, args: readonly string[], options: RunOption
       clearTimeout(timer)
       reject(error)
     })
-    child.once('close', code => {
+    child.once('close', (code, signal) => {
       clearTimeout(timer)
-      resolve({ code: late ? -1 : (code ?? -1), output })
+      resolve({ code: code ?? -1, output: signal === null ? output : `${output}\nended by ${signal}` })
     })
     child.stdin.on('error', () => {})
     child.stdin.end(input)
