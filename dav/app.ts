@@ -11,12 +11,11 @@ import { type BodyReading, checkDeclaredLength, piecesOf, requestBody } from '..
 import { siteSecurityHeaders } from '../edge/security-headers.ts'
 import { sendOr } from '../edge/send.ts'
 import type { Answer } from '../pipeline/answer.ts'
-import type { BodySource } from '../pipeline/body.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { canonicalPath, decodeTarget, reserved } from '../pipeline/http/path.ts'
 import type { Memory } from '../pipeline/memory.ts'
 import { asRequest } from '../pipeline/tree/precedence.ts'
-import { type Alongside, oneAllowance } from '../pipeline/write/commit.ts'
+import { oneAllowance } from '../pipeline/write/commit.ts'
 import { type Author, challenge, isOfficeProbe, requireKnown } from './access/credentials.ts'
 import { isRawWrite } from './access/scope-authority.ts'
 import { decidedKnown, TELL_ABSENCE } from './access/visibility.ts'
@@ -44,6 +43,7 @@ import type { Mount } from './mount.ts'
 import { OtherAnswer } from './requests/acting.ts'
 import { withoutPrefix } from './requests/destination.ts'
 import { createResponseCache, type MountsByHost, type ResponseCache } from './response-cache.ts'
+import { type MountTriggers, withTriggers } from './triggers.ts'
 
 /** One finished request, for log and metrics. */
 export interface Finished {
@@ -62,16 +62,6 @@ export interface Acting {
   user: () => string | undefined
   address: string
 }
-
-/** Outbound requests of triggers: stored together with the write, or else recorded before the answer (REA-86). */
-interface Calls extends Alongside {
-  record(): Promise<void>
-}
-
-/** @returns the body that the write gets, or the answer in its place; undefined where no trigger runs */
-export type MountTriggers = (
-  exchange: Exchange,
-) => Promise<{ body: BodySource; calls: Calls } | { answer: Answer } | undefined>
 
 /** What the application needs from the server around it. */
 export interface MountParts {
@@ -378,20 +368,6 @@ function dispatch({ publicAuthority, triggers, bodies }: MountParts, { bodyOf }:
 function otherAnswer(error: unknown): Answer {
   if (error instanceof OtherAnswer) return error.answer
   throw error
-}
-
-function withTriggers(triggers: MountTriggers | undefined): Exchange['triggered'] {
-  return async (exchange, method) => {
-    const triggered = await triggers?.(exchange)
-    if (!triggered) return method(exchange)
-    if ('answer' in triggered) return triggered.answer
-    const { body, calls } = triggered
-    try {
-      return await method({ ...exchange, body, alongside: calls })
-    } finally {
-      await calls.record()
-    }
-  }
 }
 
 /** Under a path of the public surface, a mount has the public address as well. */

@@ -5,11 +5,10 @@ import type Router from '@koa/router'
 import Koa from 'koa'
 import { normalizeHost } from '../config/hosts.ts'
 import type { Settings } from '../config/schema.ts'
-import type { SiteSettings } from '../config/sites.ts'
 import { unlessBrokenOff } from '../edge/broken-off.ts'
-import { faultFor, tellFindings, varyByOrigin } from '../edge/conclusion.ts'
+import { tellFindings, varyByOrigin } from '../edge/conclusion.ts'
 import { answersAgain, noteRequest, type RequestLine } from '../edge/known-requests.ts'
-import { authoritiesOf, type Client, header, type KnowClient } from '../edge/request.ts'
+import { authoritiesOf, header, type KnowClient } from '../edge/request.ts'
 import { type BodyReading, checkDeclaredLength, requestBody } from '../edge/request-body.ts'
 import { surfaceHeaders } from '../edge/security-headers.ts'
 import { sendOr } from '../edge/send.ts'
@@ -29,10 +28,9 @@ import { oneAllowance } from '../pipeline/write/commit.ts'
 import { knownAt } from '../pipeline/write/one-moment.ts'
 import type { Fired } from '../pipeline/write/transitions.ts'
 import type { Audit } from './audit.ts'
-import { errorAnswer } from './documents/error.ts'
+import { type FailureParts, failure } from './failure.ts'
 import { reportRequest, type Sender, selectorIn, toldAddress } from './finished-requests.ts'
 import type { HostedSite, Hosting } from './hosting.ts'
-import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { liveModule } from './platform/live.ts'
 import { referencePage } from './platform/reference.ts'
@@ -47,26 +45,21 @@ import type { Audience, ResponseCache } from './response-cache.ts'
 import { addCookie, anonymousVisitor, authorityOf, needSession, openSession, signInOrOut } from './sessions/steps.ts'
 import { type BrakeContent, type BrakeWrites, writerOf } from './write-brake.ts'
 
-export interface AppParts {
+export interface AppParts extends FailureParts {
   hosting: Hosting
   knowClient: KnowClient
   kept: ResponseCache
   bodies: BodyReading
-  log: Log
   /** What the log tells of whoever writes. */
   logged: Settings['log']
   audit: Audit | undefined
   brakeWrites: BrakeWrites | undefined
   brakeContent: BrakeContent | undefined
-  /** Address of the mount of the site that a client has asked for. */
-  mountOf: (client: Client) => string | undefined
   metrics: Metrics
   platform: Router
   streams: Streams
   locks: Locks
   reactions: ReactionParts
-  /** Used for failures before a site is found. */
-  fallback: Pick<SiteSettings, 'ns' | 'errorNs' | 'brand'>
 }
 
 /** Reads the fields of a request (gate 7). @throws Fault where one is malformed */
@@ -255,26 +248,6 @@ function addMissing({ headers }: Answer, added: Readonly<Record<string, string>>
 function audienceOf(state: State, answer: Answer): Audience {
   if (answer.cookieless) return 'everybody'
   return state.session?.issue === undefined ? 'returning' : 'new'
-}
-
-function failure(parts: AppParts, { state, req }: Koa.ParameterizedContext<State>, thrown: unknown): Answer {
-  const { method = 'GET', headers } = req
-  const { path = '/', query } = state.target ?? {}
-  const error = faultFor(thrown, (err, message) => parts.log.error({ err, method, path }, message))
-  const { ns, errorNs, brand } = state.hosted?.settings ?? parts.fallback
-  const emptyMount = state.isEmpty ? parts.mountOf(state.client) : undefined
-  const answer = errorAnswer(error, {
-    ns,
-    errorNs,
-    brand,
-    method,
-    path,
-    canSignIn: state.hosted && state.hosted.settings.oidc !== undefined,
-    accept: headers.accept,
-    ...(query !== undefined && { query }),
-    ...(emptyMount !== undefined && { emptyMount }),
-  })
-  return { ...answer, serverPage: true }
 }
 
 function addCors(hosted: HostedSite, request: IncomingMessage, answer: Answer): void {

@@ -3,7 +3,7 @@
 import { normalizeHost } from '../../config/hosts.ts'
 import { requireKnown } from '../../dav/access/credentials.ts'
 import { checkWritable, scopeAuthority } from '../../dav/access/scope-authority.ts'
-import type { MountTriggers } from '../../dav/app.ts'
+import type { MountTriggers } from '../../dav/triggers.ts'
 import { header } from '../../edge/request.ts'
 import { mostBodies } from '../../edge/request-body.ts'
 import { scripts } from '../../pipeline/evaluation/scripts.ts'
