@@ -283,13 +283,6 @@ async function startCoordinated(
     return { known, isInStep: () => coherence?.inStep() === undefined, trusts }
   }
   const listening = { ...listenOptions(settings), room }
-  const rest = watchRest(
-    () => metrics.requests.total,
-    () => {
-      memory.release()
-      store.relax?.()
-    },
-  )
   const facing = (handler: RequestListener, isForDocuments: (request: IncomingMessage) => boolean = () => false) =>
     afterCatchingUp(coherence, {
       handler,
@@ -324,12 +317,22 @@ async function startCoordinated(
             byBytes: byBytes('mount-requests'),
             port: settings.mount.port,
           },
-        )
+        ).catch(async (error: unknown) => {
+          await listener.close(0)
+          throw error
+        })
       : undefined
   mountPort = mountListener && new URL(mountListener.origin).port
   mounts.resume()
   void outbound.resume()
   ready = true
+  const rest = watchRest(
+    () => metrics.requests.total,
+    () => {
+      memory.release()
+      store.relax?.()
+    },
+  )
   return {
     publicOrigin: listener.origin,
     ...(mountListener && { mountOrigin: mountListener.origin }),
