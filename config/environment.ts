@@ -1,6 +1,6 @@
 /** Settings from environment variables and from `--set`: names of the one, paths of the other, text made to values. */
 
-import { type Outline, outline, outlineAt, type Path, readPath } from './outline.ts'
+import { type Outline, outline, outlineAt, type Path, pathText, readPath } from './outline.ts'
 import { nearest } from './suggest.ts'
 import type { Assignment } from './written.ts'
 import { isEndless, yaml } from './yaml.ts'
@@ -101,8 +101,18 @@ export function fromSet(text: string): Assignment | string {
   if (equals < 1) return `--set ${text}: expected key=value, such as --set listen.port=9000`
   const key = text.slice(0, equals)
   const path = readPath(key)
-  if (!outlineAt(path)) return `--set ${key}: no such setting`
+  if (!outlineAt(path)) return `--set ${key}: no such setting${advice(path)}`
   return { path, value: fromText(text.slice(equals + 1), path), origin: `--set ${key}` }
+}
+
+/** Names the setting that differs from a mistyped one in one step and is near. */
+function advice(path: Path): string {
+  const wrong = path.findIndex((_, step) => !outlineAt(path.slice(0, step + 1)))
+  const group = outlineAt(path.slice(0, wrong))
+  const key = group?.kind === 'group' ? nearest(String(path[wrong]), group.keys.keys()) : undefined
+  if (key === undefined) return ''
+  const meant = path.with(wrong, key)
+  return outlineAt(meant) ? `; did you mean ${pathText(meant)}?` : ''
 }
 
 /** What a text stands for at this place: lists are separated by commas or written as `[…]`, groups as `{…}`. */

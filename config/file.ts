@@ -2,13 +2,26 @@
 
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
-import type { Node } from 'yaml'
+import type { ErrorCode, Node } from 'yaml'
 import { type Path, pathText } from './outline.ts'
 import { isMapping, type Written } from './written.ts'
 import { isEndless, yaml } from './yaml.ts'
 
 /** A settings file that cannot be read or has the wrong syntax. Its text never quotes the file, which may hold passwords. */
 export class FileProblem extends Error {}
+
+/** What to look at, by what the parser calls it. Its own sentences may quote the file. */
+const HINTS: Partial<Record<ErrorCode, string>> = {
+  BAD_DQ_ESCAPE: 'in double quotes a backslash begins an escape; take single quotes',
+  BAD_INDENT: 'it stands too far to the left, or a bracket or brace before it is not closed',
+  BAD_SCALAR_START: 'put the value in quotes',
+  BLOCK_AS_IMPLICIT_KEY: 'put a value with a colon in quotes',
+  DUPLICATE_KEY: 'the key is there already',
+  MISSING_CHAR: 'it does not stand right below its neighbours, or a quote, comma or colon is missing before it',
+  MULTILINE_IMPLICIT_KEY: 'behind a key belong a colon and a blank',
+  TAB_AS_INDENT: 'indent with blanks, not with tabs',
+  UNEXPECTED_TOKEN: 'this is more than belongs here; put the whole value in quotes',
+}
 
 /** Reads and parses a settings file. @throws FileProblem */
 export async function readSettingsFile(file: string): Promise<Written> {
@@ -40,8 +53,8 @@ export function parseSettings(text: string, file: string): Written {
   const [error] = document.errors
   if (error) {
     const { line, col } = lines.linePos(error.pos[0])
-    const quote = /alias/i.test(error.message) ? '. Quote host patterns: host: "*.example.org"' : ''
-    throw new FileProblem(`${file}:${line}:${col}: not valid YAML (${error.code})${quote}`)
+    const hint = /alias/i.test(error.message) ? 'Quote host patterns: host: "*.example.org"' : HINTS[error.code]
+    throw new FileProblem(`${file}:${line}:${col}: not valid YAML (${error.code})${hint ? `: ${hint}` : ''}`)
   }
   let tree: unknown
   try {

@@ -181,8 +181,26 @@ describe('settings: unknown keys', () => {
 
 describe('settings: the file', () => {
   const CASES: [name: string, text: string, problem: string][] = [
-    ['site.yaml', 'a: [', 'site.yaml:1:5: not valid YAML (BAD_INDENT)'],
-    ['site.yaml', 'data: x\ndata: y', 'site.yaml:2:1: not valid YAML (DUPLICATE_KEY)'],
+    ['site.yaml', 'a: [', 'site.yaml:1:5: not valid YAML (BAD_INDENT): it stands too far to the left, or a bracket or'],
+    ['site.yaml', 'data: x\ndata: y', 'site.yaml:2:1: not valid YAML (DUPLICATE_KEY): the key is there already'],
+    [
+      'site.yaml',
+      'sites:\n  - host: a\n   title: b',
+      '3:1: not valid YAML (MISSING_CHAR): it does not stand right below its',
+    ],
+    ['site.yaml', 'a: @b', '1:4: not valid YAML (BAD_SCALAR_START): put the value in quotes'],
+    ['site.yaml', 'a: b: c', '1:4: not valid YAML (BLOCK_AS_IMPLICIT_KEY): put a value with a colon in quotes'],
+    [
+      'site.yaml',
+      'a: "b" c',
+      '1:8: not valid YAML (UNEXPECTED_TOKEN): this is more than belongs here; put the whole value in',
+    ],
+    [
+      'site.yaml',
+      'data ./data\na: b',
+      '1:1: not valid YAML (MULTILINE_IMPLICIT_KEY): behind a key belong a colon and a blank',
+    ],
+    ['site.yaml', 'a: "C:\\q"', '1:7: not valid YAML (BAD_DQ_ESCAPE): in double quotes a backslash begins an escape'],
     ['site.yaml', 'sites: [{ host: *.example.org }]', 'Quote host patterns: host: "*.example.org"'],
     ['site.yaml', 'sites:\n  - host: *', 'Quote host patterns: host: "*.example.org"'],
     ['site.yaml', '- a', 'site.yaml: expected keys and values, such as "data: ./data"'],

@@ -184,6 +184,11 @@ describe('command line: settings', () => {
   const WRONG: [argv: string[], problem: string][] = [
     [['--port', 'x'], 'listen.port: "x" is not a whole number from 0 to 65535 (--port)'],
     [['--set', 'x=1'], '--set x: no such setting'],
+    [['--set', 'log.levle=debug'], '--set log.levle: no such setting; did you mean log.level?'],
+    [
+      ['--set', 'sites[2].evens.retention=1h'],
+      '--set sites[2].evens.retention: no such setting; did you mean sites[2].events.retention?',
+    ],
     [['--set', 'listen'], '--set listen: expected key=value, such as --set listen.port=9000'],
     [['--set', 'workers=0'], 'workers: "0" is not a whole number from 1 to 64 (--set workers)'],
     [['-c', '/nowhere.yaml'], '/nowhere.yaml: there is no such file'],
