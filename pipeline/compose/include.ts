@@ -15,18 +15,19 @@ export function* including({ composing, element, place }: Dispatch): Work<Splice
   const { graph, site } = composing
   const text = attribute(element, 'selector')?.trim() ?? ''
   if (text === '') throw compositionError('An include needs a selector.')
-  const selector = authorsSelector(site, text, 'include', (place.page ?? composing.page).search.source)
+  const { file, search } = place.page ?? composing.page
+  const selector = authorsSelector(site, text, 'include', search.source)
   const resource = attribute(element, 'resource')
   const globs = resource?.split(/\s+/).filter(glob => glob !== '')
-  const base = (place.page ?? composing.page).file.resource.path
   const found = yield* graph.select(
     selector,
     composing.allowance,
-    globs?.map(glob => absolute(glob, base)),
+    globs?.map(glob => absolute(glob, file.resource.path)),
   )
   const [first, second] = found
-  if (!first) throw compositionError('An include finds no element.', 404)
-  if (second) throw compositionError('The selector of an include matches more than one element.')
+  const told = () => withoutValues(`“${text}”`, search.source)
+  if (!first) throw compositionError(`An include finds no element ${told()}.`, 404)
+  if (second) throw compositionError(`The selector of an include matches more than one element: ${told()}.`)
   return spliceOf(first, composing.allowance)
 }
 

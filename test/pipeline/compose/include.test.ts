@@ -125,6 +125,26 @@ describe('Includes', () => {
       expect((await send('GET', '/page.html', selecting('p'))).status, 'by selector').to.equal(answer.status)
     })
 
+  const named: [what: string, body: string, expected: string][] = [
+    ['without a match', '<p:include selector="#none"/>', '404 An include finds no element “#none”.'],
+    [
+      'with several matches',
+      '<p:include selector=".two" resource="/parts/*"/>',
+      '500 The selector of an include matches more than one element: “.two”.',
+    ],
+    [
+      'whose selector has come from elsewhere',
+      `<div r:v="[itemtype='urn:told']" p:template="text/liquid"><p:include selector=".{{ v[0].name }}"/></div>`,
+      '404 An include finds no element “…”.',
+    ],
+  ]
+  for (const [what, body, expected] of named)
+    it(`COMP-26 COMP-148 which include fails is told by its selector, ${what}`, async () => {
+      await put(server, '/told.html', page('<p itemscope itemtype="urn:told"><b itemprop="name">hidden</b></p>'))
+      expect(await get(body)).to.equal(expected)
+      await remove(server, '/told.html')
+    })
+
   it('COMP-12 COMP-28 what is brought in runs by the declarations of its own document', async () => {
     await put(
       server,
