@@ -250,9 +250,20 @@ function modelFindings(site: Site): string[] {
   return findings.length > MOST_TOLD ? [...told, `And ${findings.length - MOST_TOLD} more in schemas.`] : told
 }
 
+function reactionFindings(site: Site): string[] {
+  const findings = site.declarations('reactions').allFindings()
+  const told = findings.slice(0, MOST_TOLD).map(({ path, reason }) => `${path}: ${reason}`)
+  return findings.length > MOST_TOLD ? [...told, `And ${findings.length - MOST_TOLD} more in reactions.`] : told
+}
+
 /** Everything about the declarations of a site that its authors should know. */
 export function siteFindings(site: Site): string[] {
-  return [...leftOutFindings(site), ...toldFindings([...site.rules.allFindings()]), ...modelFindings(site)]
+  return [
+    ...leftOutFindings(site),
+    ...toldFindings([...site.rules.allFindings()]),
+    ...modelFindings(site),
+    ...reactionFindings(site),
+  ]
 }
 
 function toldFindings(findings: readonly RuleFinding[]): string[] {

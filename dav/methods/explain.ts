@@ -138,7 +138,7 @@ function verdict(question: AccessQuestion, answer: AccessAnswer): string {
     (missed.length === 0 ? '' : `<h3>${missedTitle(allowed)}</h3>${table(missed)}`) +
     (findings.length === 0
       ? ''
-      : `<h3>Rules and groups that may not say what they were meant to</h3><ul>${findings.map(finding => `<li>${escapeMarkup(finding)}</li>`).join('')}</ul>`)
+      : `<h3>Declarations that may not say what they were meant to</h3><ul>${findings.map(finding => `<li>${escapeMarkup(finding)}</li>`).join('')}</ul>`)
   )
 }
 

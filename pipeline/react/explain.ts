@@ -22,7 +22,7 @@ export interface ReactionsAnswer {
   reactions: readonly ReactionAnswer[]
   /** Reactions of the site that do not fit. */
   others: number
-  /** What was left out of documents, and why (REA-4). */
+  /** What was left out of documents (REA-4), or fits nothing, and why. */
   findings: readonly string[]
 }
 
@@ -35,11 +35,7 @@ export function explainReactions(site: Site, method: string, path: string): Reac
   return {
     reactions: fitting.map(answerFor),
     others: all - fitting.length,
-    findings: declared
-      .documentsUnder('/')
-      .flatMap(document =>
-        (declared.document(document)?.ignored ?? []).map(reason => `${document}: ${reason} is left out`),
-      ),
+    findings: declared.allFindings().map(({ path, reason }) => `${path}: ${reason}`),
   }
 }
 

@@ -6,6 +6,7 @@
 import { compilePattern, matchesNames, type Pattern, pathNames } from '../../access/glob.ts'
 import { PersistentMap } from '../../access/persistent-map.ts'
 import type { RawCode } from '../../model/declarations.ts'
+import { shown } from '../../model/violations.ts'
 import { type Extensions, type Selector, SelectorError, selectorFor } from '../../tree/selector/selector.ts'
 import type { Steps } from '../../tree/steps.ts'
 import type { RawAction, RawConstraint, RawHandler, RawReaction, RawReactions, RawValue } from './extract.ts'
@@ -30,6 +31,12 @@ export interface Reaction extends Pick<RawReaction, 'kind' | 'when' | 'action' |
 /** A code, or a class such as 4 for 4xx. */
 export type StatusFilter = { code: number } | { hundreds: number }
 
+/** What the author of a document should know about its reactions. */
+export interface ReactionFinding {
+  path: string
+  reason: string
+}
+
 /** What may run for a method and path. */
 export interface Candidates {
   triggers: readonly Reaction[]
@@ -44,6 +51,8 @@ interface Declared {
 const LONGEST_KEY = 64
 /** Beginnings of one reaction; one with more is looked at for every path. */
 const MOST_KEYS = 100
+/** Items of one document, of each kind, whose filters are looked at for its author. */
+const MOST_DOUBTED = 1000
 const NOTHING: Candidates = { triggers: [], processors: [] }
 
 export class SiteReactions {
@@ -89,8 +98,17 @@ export class SiteReactions {
     return [...this.#documents.entries()].flatMap(([each]) => (each.startsWith(path) ? [each] : []))
   }
 
-  findings(path: string): readonly object[] {
-    return (this.document(path)?.ignored ?? []).map(reason => ({ path, reason }))
+  /** What was left out (REA-4), and what fits nothing although it looks as if it did. */
+  findings(path: string): ReactionFinding[] {
+    const raw = this.document(path)
+    if (!raw) return []
+    const leftOut = (raw.ignored ?? []).map(reason => `${reason} is left out`)
+    return [...leftOut, ...doubtsAbout(raw, this.#selectors)].map(reason => ({ path, reason }))
+  }
+
+  /** Those of all documents, in the order of their paths. */
+  allFindings(): ReactionFinding[] {
+    return this.#inPathOrder().flatMap(([path]) => this.findings(path))
   }
 
   /** Triggers and processors in the order in which they run (REA-11). */
@@ -226,6 +244,21 @@ function compiled(raw: RawReaction, path: string, place: number, extensions: Ext
     selectors: selector.length === 0 ? undefined : selector.flatMap(each => parsed(each, extensions) ?? []),
     statuses: status.length === 0 || kind === 'trigger' ? undefined : status.flatMap(statusFilter),
   }
+}
+
+function* doubtsAbout({ reactions, constraints }: RawReactions, extensions: Extensions): Generator<string> {
+  for (const { kind, status, selector } of reactions.slice(0, MOST_DOUBTED)) {
+    for (const text of selector)
+      if (!parsed(text, extensions)) yield `the selector ${shown(text)} of a ${kind} does not parse: it selects nothing`
+    if (kind === 'trigger' && status.length > 0) yield 'a trigger has a status, which is not known before the answer'
+    else
+      for (const text of status)
+        if (statusFilter(text).length === 0)
+          yield `the status ${shown(text)} of a processor is none, such as 404 or 4xx: it never matches`
+  }
+  for (const { selector } of constraints.slice(0, MOST_DOUBTED))
+    if (!parsed(selector, extensions))
+      yield `the selector ${shown(selector)} of a transition does not parse: it watches nothing`
 }
 
 function parsed(text: string, extensions: Extensions): Selector | undefined {

@@ -3,13 +3,14 @@
 import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
 import { loadSettings } from '../../../config/load.ts'
+import { siteFindings } from '../../../pipeline/explain-request.ts'
 import { explainReactions } from '../../../pipeline/react/explain.ts'
 import { FAILED_PREFIX } from '../../../pipeline/react/outbound/entry.ts'
 import { outbound } from '../../../server/site-commands.ts'
 import { scriptorium } from '../../server/cli/terminal.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Receiver, receiver } from './receiver.ts'
-import { page, processor, type ReactingSite, reactingSite, request, trigger } from './site.ts'
+import { meta, NS, page, processor, type ReactingSite, reactingSite, request, trigger } from './site.ts'
 
 let site: ReactingSite
 let to: Receiver | undefined
@@ -55,6 +56,25 @@ describe('scriptorium reactions', () => {
       '  runs Sessel',
       'Other reactions of the site, which do not fit: 1.',
       '/c.html: a trigger without action is left out',
+    ])
+  })
+})
+
+describe('Reactions that are not as their author may think', () => {
+  it('REA-4 REA-24 MOD-8 filters that fit nothing are told with all that is told of declarations', async () => {
+    const transition = `<div itemscope itemtype="${NS}/TransitionConstraint">${meta('selector', 'a >> b')}${meta('property', 'state')}${meta('to', 'x')}</div>`
+    site = await reactingSite({
+      '/a.html': page(
+        processor({ status: '2x', action: '1' }) + trigger({ status: '404', selector: 'ul > > li', action: '1' }),
+      ),
+      '/b.html': page(transition + processor({ status: '2xx', selector: 'li', action: '1' }) + trigger({})),
+    })
+    expect(siteFindings(site.site)).to.deep.equal([
+      '/a.html: the status 2x of a processor is none, such as 404 or 4xx: it never matches',
+      '/a.html: the selector ul > > li of a trigger does not parse: it selects nothing',
+      '/a.html: a trigger has a status, which is not known before the answer',
+      '/b.html: a trigger without action is left out',
+      '/b.html: the selector a >> b of a transition does not parse: it watches nothing',
     ])
   })
 })
