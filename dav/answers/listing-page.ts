@@ -41,13 +41,13 @@ h1 a{text-decoration:none}
 h1 a:hover{text-decoration:underline}
 h1 span{color:var(--soft);font-weight:400;margin:0 .3rem}
 header p,.empty,td,th{color:var(--soft)}
-header p{margin:0;font-size:.9rem;display:flex;flex-wrap:wrap;gap:0 .9rem}
+header p{margin:0;font-size:.9rem;display:flex;flex-wrap:wrap;gap:.3rem .9rem}
 main{display:grid;gap:1.5rem;align-items:start}
 @media(min-width:64rem){main{grid-template-columns:minmax(0,1fr) 21rem}header a[href="#drive"]{display:none}}
 .card{background:var(--card);border:1px solid var(--line);border-radius:.6rem}
 table{border-collapse:collapse;width:100%;font-size:.95rem}
 td,th{padding:.55rem 1rem;border-top:1px solid var(--line)}
-thead th{border-top:0}
+thead th,thead td{border-top:0}
 tbody tr:hover{background:var(--tint)}
 td+td,th+th{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums;font-size:.9rem;width:1%}
 th,th+th{font-weight:600;font-size:.82rem}
@@ -151,7 +151,7 @@ export function listingPage(listing: Listing): string {
       `<p>${summary(folders, files)}${site}${rules}<a href="#drive">Open it as a drive</a></p></header>${said}<main><div class="card">` +
       (members.length === 0
         ? '<p class="empty">This folder is empty.</p>'
-        : `<table><thead><tr>${heads(order)}<th scope="col"></th></tr></thead><tbody>${rows.join('')}</tbody></table>`) +
+        : `<table><thead><tr>${heads(order)}<td></td></tr></thead><tbody>${rows.join('')}</tbody></table>`) +
       `${last > 1 ? turning(order, page, last) : ''}</div>` +
       `<div class="side">${writable ? NEW_MEMBERS : ''}<aside class="card" id="drive"><h2>Open it as a drive</h2>` +
       '<p>What you save there is on the site at once.</p>' +

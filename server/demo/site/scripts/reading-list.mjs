@@ -15,7 +15,8 @@ async function change(method, selector, body) {
 const kept = path => [...list.children].find(item => item.querySelector('a')?.getAttribute('href') === path)
 
 function withButton(item) {
-  const drop = element('button', { type: 'button', class: 'quiet' }, 'Take off')
+  const title = item.querySelector('a').textContent
+  const drop = element('button', { type: 'button', class: 'quiet', 'aria-label': `Take off: ${title}` }, 'Take off')
   drop.addEventListener('click', () => act(() => remove(item), 'It is off your list.'))
   item.append(' ', drop)
 }
@@ -47,7 +48,7 @@ async function act(work, done) {
 for (const item of list.children) withButton(item)
 for (const button of document.querySelectorAll('.keep')) {
   const link = button.closest('li').querySelector('.title')
-  button.setAttribute('aria-label', `Keep ${link.textContent} for later`)
+  button.setAttribute('aria-label', `${button.textContent}: ${link.textContent}`)
   button.hidden = false
   button.addEventListener('click', () => act(() => keep(link), 'It is on your list.'))
 }
