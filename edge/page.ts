@@ -23,7 +23,8 @@ const CARD = `
 body{min-height:100vh;display:grid;place-items:center;padding:2rem 1rem}
 main{width:100%;max-width:38rem;padding:2.25rem clamp(1.25rem,6vw,2.25rem) 2rem;background:var(--card);border:1px solid var(--line);border-radius:.6rem;box-shadow:inset 0 .25rem var(--accent)}
 h1{margin:0 0 .75rem;font-size:1.5rem;line-height:1.25;font-weight:650}
-p,dl{margin:.6rem 0 0}
+p,dl,ul{margin:.6rem 0 0}
+li>span:not([itemprop=message]),[itemprop=failure]{display:none}
 dt,.advice{color:var(--soft)}
 dd{margin:0;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:.92em;overflow-wrap:anywhere}
 .actions{display:flex;flex-wrap:wrap;align-items:baseline;gap:.25rem 1.25rem}
@@ -42,14 +43,17 @@ export interface ServerPage {
   attributes?: string
 }
 
+const looking = (style: string) => `<style>${(LOOK + style).replaceAll('\n', '')}</style>`
+const WIDTH = '<meta name="viewport" content="width=device-width, initial-scale=1">'
+
 /** @returns a complete document */
 export function serverPage({ title, content, style, referrer, attributes = '' }: ServerPage): string {
   return (
     '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">' +
-    '<meta name="viewport" content="width=device-width, initial-scale=1">' +
+    WIDTH +
     (referrer === undefined ? '' : `<meta name="referrer" content="${referrer}">`) +
     `<meta name="robots" content="noindex"><title>${escapeMarkup(title)}</title>` +
-    `<style>${(LOOK + style).replaceAll('\n', '')}</style></head>\n` +
+    `${looking(style)}</head>\n` +
     `<body${attributes === '' ? '' : ` ${attributes}`}>${content}</body></html>\n`
   )
 }
@@ -78,4 +82,17 @@ export function pageFor(accept: string | undefined, title: string, content: stri
     `<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>${escapeMarkup(title)}</title></head>\n` +
     `<body${attributes === '' ? '' : ` ${attributes}`}>\n${content}\n</body></html>\n`
   )
+}
+
+/**
+ * A document that is complete without a look: browsers get it with one.
+ *
+ * @param document whose `html` has no attributes, `head` comes first, and `body` is closed
+ */
+export function dressed(accept: string | undefined, document: string): string {
+  if (namedQuality(accept, 'text/html') === 0) return document
+  return document
+    .replace('<html><head>', () => `<html lang="en"><head><meta charset="utf-8">${WIDTH}${looking(CARD)}`)
+    .replace(/<body[^>]*>/, '$&<main>')
+    .replace('</body>', '</main></body>')
 }

@@ -1,6 +1,6 @@
 /** Error documents of the public host, in the three forms of HTTP-170, and the headers that go with them. */
 
-import { pageFor } from '../../edge/page.ts'
+import { dressed, pageFor } from '../../edge/page.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import type { Fault } from '../../pipeline/fault.ts'
 import { errorArticle, statusLine } from '../../pipeline/http/error-article.ts'
@@ -93,12 +93,12 @@ export function errorHeaders(fault: Fault): Record<string, string> {
   return headers
 }
 
-/** @returns a complete page; a document that validation made is returned as it is */
+/** @returns a complete page; a document that validation made is returned as it is, but for its look */
 export function errorDocument(fault: Fault, context: ErrorContext): string {
   const { document, failure, refused } = fault.details
-  if (document !== undefined) return document
-  if (refused) return refusal(fault.status, refused.method, refused.resource, context)
   const { accept } = context
+  if (document !== undefined) return dressed(accept, document)
+  if (refused) return refusal(fault.status, refused.method, refused.resource, context)
   const title = statusLine(fault.status)
   if (fault.status === 413 && !fault.details.isBodyRead)
     return pageFor(accept, title, tooLarge(fault.message, context.ns))

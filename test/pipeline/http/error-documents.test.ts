@@ -7,6 +7,7 @@ import { securityHeaders } from '../../../edge/security-headers.ts'
 import { Fault, type Kind } from '../../../pipeline/fault.ts'
 import { errorArticle } from '../../../pipeline/http/error-article.ts'
 import { escapeMarkup } from '../../../pipeline/http/markup.ts'
+import { constraintFault } from '../../../pipeline/model/violations.ts'
 import { errorAnswer, errorDocument } from '../../../server/documents/error.ts'
 import { RUNS } from './seed.ts'
 
@@ -140,6 +141,21 @@ describe('error documents', () => {
   it('MOD-130 a document made by validation is sent as it is', () => {
     const document = '<!DOCTYPE html><title>x</title>'
     expect(errorDocument(new Fault(422, 'ConstraintViolation', 'x', { document }), SITE)).to.equal(document)
+  })
+
+  it('HTTP-170 MOD-130 browsers get it with style, and what it says of items is the same', () => {
+    const { details } = constraintFault(
+      NS,
+      'shape',
+      [{ constraintSelector: 'ul', failedConstraint: 'permit', message: '<b>' }],
+      422,
+    )
+    const fault = new Fault(422, 'ConstraintViolation', 'x', details)
+    const plain = errorDocument(fault, SITE)
+    const seen = errorDocument(fault, { ...SITE, accept: 'text/html,*/*;q=0.8' })
+    expect(plain).to.not.include('<style')
+    expect(seen).to.match(/<html lang="en">.*<meta name="viewport".*<style>.*<title>422 .*<main>.*<\/main><\/body>/s)
+    expect(microdata(seen)).to.deep.equal(microdata(plain))
   })
 
   it('HTTP-172 an item of the failure goes into the article', () => {
