@@ -124,6 +124,25 @@ class Chain {
 
   async #run(reaction: Reaction, phase: Phase, response?: ResponseValue): Promise<void> {
     const context = await this.#contextFor(response)
+    try {
+      await this.#carryOut(reaction, phase, context, response)
+    } catch (error) {
+      // What the code says of itself may quote the request; the answer has it.
+      const failure = error instanceof Fault ? error.details.failure : undefined
+      if (failure) {
+        const { path, kind, place } = reaction
+        this.#request.report('A reaction has failed', {
+          document: path,
+          kind,
+          place: place + 1,
+          variant: failure.variant,
+        })
+      }
+      throw error
+    }
+  }
+
+  async #carryOut(reaction: Reaction, phase: Phase, context: ContextValue, response?: ResponseValue): Promise<void> {
     const at = (code: RawCode): CodeSite => ({ code, context, path: reaction.path })
     let isOpen = true
     for (const code of reaction.when) {

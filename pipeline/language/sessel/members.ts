@@ -51,8 +51,13 @@ export function setMember(target: Value, name: string, value: Value, on: Evaluat
     target.set(name, value)
   } else if (target instanceof OpenDictionary) target.set(name, value)
   else if (target instanceof ElementValue && target.type !== undefined) return setProperty(target, name, value, on)
-  else throw typeError(`nothing can be assigned to a member of a ${typeOf(target)}`)
+  else throw typeError(`nothing can be assigned to a member of ${nameOf(target)}`)
   return null
+}
+
+/** Dictionaries of programs take values; one that is given, such as the header fields of a request, does not. */
+function nameOf(target: Value): string {
+  return isDictionary(target) ? 'this Dictionary, which is to be read' : `a ${typeOf(target)}`
 }
 
 /** UTF-16 code units of a key that a program makes: keys of one length beyond V8's 16,383 are looked up one after the other. */

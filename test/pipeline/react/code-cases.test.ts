@@ -129,6 +129,17 @@ describe('Code, case by case', () => {
       at => within(at, { action: javascript('action', 'export default async () => { await import("node:fs") }') }),
       async at => expect((await ask('GET', `${at}/x`)).status).to.equal(500),
     ],
+    ...['Context.request.headers["x-seen"] = "1"', 'Context.request.path = "/y"'].map(
+      (program): Case => [
+        `REA-43 the request is to be read: ${program}`,
+        at => within(at, { action: program }),
+        async at => {
+          const r = await ask('GET', `${at}/x`)
+          expect(r.status).to.equal(500)
+          expect(r.text).to.include('nothing can be assigned to a member of this Dictionary, which is to be read')
+        },
+      ],
+    ),
     [
       'REA-33 self is unbound',
       at => within(at, { action: shows('self') }),

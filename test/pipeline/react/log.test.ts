@@ -103,6 +103,11 @@ describe('The log of a server with outbound requests', () => {
         .flatMap(line => (line.startsWith('{') ? [JSON.parse(line)] : []))
       const said = (wanted: object) => lines.filter(line => includes(line, wanted)).length
       for (const [path, , , line] of calls()) expect(said(line), path).to.be.at.least(1)
+      for (const place of [9, 10])
+        expect(
+          said({ msg: 'A reaction has failed', document: '/reactions.html', kind: 'trigger', place, variant: 'threw' }),
+          String(place),
+        ).to.equal(1)
       expect(said({ msg: 'The gate of a transition handler has failed' })).to.equal(3)
       expect(said({ msg: 'A transition is not delivered' })).to.equal(1)
     })
