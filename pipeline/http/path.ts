@@ -5,6 +5,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { Fault } from '../fault.ts'
+import { ownText } from '../own-text.ts'
 import { normalForm } from '../tree/normal-form.ts'
 
 /** Limits of HTTP-11, in bytes. */
@@ -12,6 +13,9 @@ const LONGEST_TARGET = 8192
 /** Bytes of a decoded path. */
 export const LONGEST_PATH = 1024
 const LONGEST_SEGMENT = 255
+
+/** Characters of a target that its path may keep in memory beside itself. */
+const SPARE = 256
 
 const SLASH = 0x2f
 const BACKSLASH = 0x5c
@@ -59,7 +63,7 @@ export function decodeTarget(raw: string, rules: PathRules, write: boolean): Tar
     else if (code === 0x25 || code > 0x7e) plain = false
   }
   const encoded = end < 0 ? reference : reference.slice(0, end)
-  const path = plain ? encoded : decodePath(encoded)
+  const path = plain ? (raw.length - encoded.length > SPARE ? ownText(encoded) : encoded) : decodePath(encoded)
   checkSegments(path, rules, write)
 
   const target: Target = { path }

@@ -8,6 +8,7 @@ import type { Answer } from '../../pipeline/answer.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { isForeignWrite, ownOrigin, WRITES } from '../../pipeline/http/origin.ts'
 import type { Target } from '../../pipeline/http/path.ts'
+import { ownText } from '../../pipeline/own-text.ts'
 import { rulesAuthority } from '../../pipeline/site/rules-authority.ts'
 import type { HostedSite, Hosting } from '../hosting.ts'
 import type { State, Step } from '../request-state.ts'
@@ -19,6 +20,9 @@ const MAYBE_SIGN_IN = /^\/(?:-|auth\/)/
 
 /** Cookies of one name that are looked at; whoever can add so many can also make the head too large. */
 const MOST_BROUGHT = 32
+
+/** Characters of a `Cookie` field that the session of one of its cookies may keep in memory. */
+const MOST_KEPT = 256
 
 /** Bytes of the form that signs out. */
 const LARGEST_FORM = 16 * 1024
@@ -56,7 +60,8 @@ export function cookieValues(field: string | undefined, name: string): BroughtCo
     if (end < 0) end = field.length
     while (field[at] === ' ') at++
     if (field.startsWith(name, at) && field[at + name.length] === '=') {
-      const value = field.slice(at + name.length + 1, end).trim()
+      const cut = field.slice(at + name.length + 1, end).trim()
+      const value = field.length > MOST_KEPT ? ownText(cut) : cut
       if (first === undefined) first = value
       else if (several) several.push(value)
       else several = [first, value]

@@ -15,6 +15,7 @@ const ROOT = [
   'pipeline/memory.ts',
   'pipeline/ordered-map.ts',
   'pipeline/kept-together.ts',
+  'pipeline/own-text.ts',
   'pipeline/compiled.ts',
   'pipeline/lazy-package.ts',
   'pipeline/authority.ts',
@@ -49,6 +50,7 @@ export const FOLDERS: readonly Folder[] = [
     purpose: 'Things of several owners that are kept within one number of bytes.',
     imports: ['pipeline/memory.ts', 'pipeline/ordered-map.ts'],
   },
+  { path: 'pipeline/own-text.ts', purpose: 'Texts that keep nothing else in memory.', imports: [] },
   {
     path: 'pipeline/compiled.ts',
     purpose: 'What programs, templates, selectors and patterns were compiled to.',
@@ -61,7 +63,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     path: 'pipeline/tree/selector',
     purpose: 'The selector language.',
-    imports: ['pipeline/compiled.ts', 'pipeline/tree'],
+    imports: ['pipeline/compiled.ts', 'pipeline/own-text.ts', 'pipeline/tree'],
   },
   { path: 'pipeline/tree/edit', purpose: 'Edits of a tree that keep its bytes.', imports: ['pipeline/tree'] },
   {
@@ -128,6 +130,7 @@ export const FOLDERS: readonly Folder[] = [
     imports: [
       'pipeline/fault.ts',
       'pipeline/compiled.ts',
+      'pipeline/own-text.ts',
       'pipeline/lazy-package.ts',
       'pipeline/thread.ts',
       ...TREES,
@@ -149,7 +152,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     path: 'pipeline/http',
     purpose: 'Fields, tags, ranges and types of HTTP.',
-    imports: ['pipeline/fault.ts', 'pipeline/answer.ts', ...TREES],
+    imports: ['pipeline/fault.ts', 'pipeline/own-text.ts', 'pipeline/answer.ts', ...TREES],
   },
   {
     path: 'pipeline/operation.ts',

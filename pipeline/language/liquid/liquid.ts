@@ -1,6 +1,7 @@
 /** The Liquid dialect: what a template host renders (LIQ-1 to LIQ-71). */
 
 import { Compiled } from '../../compiled.ts'
+import { ownText } from '../../own-text.ts'
 import { atOnce, type Steps } from '../../tree/steps.ts'
 import type { Allowance } from '../allowance.ts'
 import { TemplateError } from './error.ts'
@@ -36,7 +37,7 @@ export function compileTemplate(source: string, context: MarkupContext): Templat
 export function* compilingTemplate(source: string, context: MarkupContext): Steps<Template> {
   // No name of an element has a slash.
   const key = `${context.kind} ${context.foreign ? '/' : (context.element?.toLowerCase() ?? '')} ${source}`
-  return templates.use(key) ?? templates.keep(key, yield* parsing(source, context), weightOf(key))
+  return templates.use(key) ?? templates.keep(ownText(key), yield* parsing(ownText(source), context), weightOf(key))
 }
 
 /** Bytes of a template: text takes little more than itself, each output or tag some 270. */

@@ -1,6 +1,7 @@
 /** Programs by their text: parsed and compiled once, and kept. */
 
 import { Compiled } from '../../compiled.ts'
+import { ownText } from '../../own-text.ts'
 import { atOnce, type Steps, waitingTurn } from '../../tree/steps.ts'
 import type { Program } from './code.ts'
 import { generating } from './generate.ts'
@@ -19,7 +20,7 @@ const SHORT = 16 * 1024
  * @throws SesselSyntaxError (SES-28)
  */
 export function compile(text: string): Program {
-  return kept.use(text) ?? keep(text, atOnce(compiling(text)))
+  return kept.use(text) ?? keep(atOnce(compiling(ownText(text))))
 }
 
 /**
@@ -32,16 +33,16 @@ export function compileInTurns(text: string): MaybeLater<Program> {
   return kept.use(text) ?? inTurns(text)
 }
 
-function keep(text: string, program: Program): Program {
-  return kept.keep(text, program, 2000 + 20 * text.length)
+function keep(program: Program): Program {
+  return kept.keep(program.text, program, 2000 + 20 * program.text.length)
 }
 
 async function inTurns(text: string): Promise<Program> {
-  const work = compiling(text)
+  const work = compiling(ownText(text))
   for (;;) {
     await waitingTurn()
     const step = work.next()
-    if (step.done) return keep(text, step.value)
+    if (step.done) return keep(step.value)
   }
 }
 

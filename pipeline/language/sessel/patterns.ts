@@ -3,6 +3,7 @@
 import type { RE2JS } from 're2js'
 import { Compiled } from '../../compiled.ts'
 import { lazyPackage } from '../../lazy-package.ts'
+import { ownText } from '../../own-text.ts'
 import { aside } from '../aside.ts'
 import { type Evaluation, typeError } from './evaluation.ts'
 import type { MaybeLater } from './host.ts'
@@ -49,7 +50,8 @@ function compiledPattern(pattern: string): { compiled: RE2JS; size: number } {
   const size = patternSize(pattern)
   if (size > MAX_STATES) throw typeError(`“${pattern.slice(0, 80)}” repeats too much to be a pattern`)
   try {
-    return kept.keep(pattern, { compiled: re2js().RE2JS.compile(pattern), size }, 15_000 + 160 * size)
+    const own = ownText(pattern)
+    return kept.keep(own, { compiled: re2js().RE2JS.compile(own), size }, 15_000 + 160 * size)
   } catch (error) {
     if (!(error instanceof re2js().RE2JSException)) throw error
     // Its message ends with the pattern, or a part of it.

@@ -1,6 +1,7 @@
 /** Selectors on parsed documents: compile once, then find the first or all elements that match, or ask about one. */
 
 import { Compiled } from '../../compiled.ts'
+import { ownText } from '../../own-text.ts'
 import { findingById } from '../ids.ts'
 import { type ChildNode, type ElementNode, isElement, NAMELESS, type ParentNode, type TreeDocument } from '../nodes.ts'
 import { revisionOf } from '../revisions.ts'
@@ -89,7 +90,10 @@ function numberOf(extensions: Extensions): number {
  */
 export function selectorFor(text: string, extensions: Extensions = USUAL): Selector {
   const key = `${numberOf(extensions)} ${text}`
-  return selectors.use(key) ?? selectors.keep(key, compileSelector(text, { extensions }), 200 + 140 * key.length)
+  return (
+    selectors.use(key) ??
+    selectors.keep(ownText(key), compileSelector(ownText(text), { extensions }), 200 + 140 * key.length)
+  )
 }
 
 /**

@@ -1,0 +1,56 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { decodeTarget } from '../../pipeline/http/path.ts'
+import { compileTemplate } from '../../pipeline/language/liquid/liquid.ts'
+import { compile } from '../../pipeline/language/sessel/compile.ts'
+import { ownText } from '../../pipeline/own-text.ts'
+import { selectorFor } from '../../pipeline/tree/selector/selector.ts'
+import { cookieValues } from '../../server/sessions/steps.ts'
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+setFlagsFromString('--no-expose-gc')
+
+/** Characters that are cut from in all. */
+const ALL = 10 * 1024 * 1024
+const LONG = 256 * 1024
+const HTML = { kind: 'html', foreign: false, element: 'p' } as const
+
+/** What is made of a word that was cut from a request or a document. */
+const KEPT: [what: string, size: number, make: (filler: string, i: number) => unknown][] = [
+  ['a selector', LONG, (filler, i) => selectorFor(cut(`#of-some-length-${i}`, filler))],
+  ['a selector of other letters', LONG, (filler, i) => selectorFor(cut(`#of-süme-längth-ж${i}`, filler))],
+  ['an expression', LONG, (filler, i) => compile(cut(`"of some length ${i}"`, filler))],
+  ['a template', LONG, (filler, i) => compileTemplate(cut(`of some length {{ a }} ${i}`, filler), HTML)],
+  ['a cookie', LONG, (filler, i) => cookieValues(`a_session=of-some-length-${i}; other=${filler}`, 'a_session')],
+  ['one of several cookies', LONG, (filler, i) => cookieValues(`a=1; a=of-some-length-${i}; b=${filler}`, 'a')],
+  ['a path', 8000, (filler, i) => decodeTarget(`/of-some-length-${i}?${filler}`, 'public', false).path],
+]
+
+function cut(word: string, filler: string): string {
+  const whole = Buffer.from(`${word}${filler}`).toString()
+  return whole.slice(0, word.length)
+}
+
+describe('texts on their own', () => {
+  for (const [what, size, make] of KEPT)
+    it(`SEC-12 ${what} does not keep in memory what it was cut from`, () => {
+      const times = Math.ceil(ALL / size)
+      const filler = ' '.repeat(size)
+      const kept: unknown[] = []
+      make(filler, times)
+      collect()
+      const before = process.memoryUsage().heapUsed
+      for (let i = 0; i < times; i++) kept.push(make(Buffer.from(filler).toString(), i))
+      collect()
+      expect(process.memoryUsage().heapUsed - before).to.be.below(ALL / 4)
+      expect(kept).to.have.length(times)
+    })
+
+  it('are the same texts', () => {
+    for (const text of ['', 'a', ' a ', 'é', '日本', '😀', '\ud800', '\udc00x', 'x'.repeat(100)])
+      expect(ownText(text)).to.equal(text)
+  })
+})
