@@ -11,6 +11,7 @@ import { memoryBlob, type StagedBlob, StagingError } from '../pipeline/store/blo
 import type { Store } from '../pipeline/store/store.ts'
 import { joining, PIECE } from '../pipeline/tree/document.ts'
 import { inTurns } from '../pipeline/tree/steps.ts'
+import { endStalled } from './unread-answers.ts'
 
 /** Bytes of an unread body that are thrown away so that a client sees its answer instead of a reset connection. */
 const DISCARD_LIMIT = 64 * 1024 * 1024
@@ -98,7 +99,10 @@ export function holder(response: ServerResponse): (bytes: number) => void {
         heldBytes -= held
         held = 0
       })
-    if (heldBytes + bytes > mostHeld) throw crowded()
+    if (heldBytes + bytes > mostHeld) {
+      endStalled()
+      throw crowded()
+    }
     held += bytes
     heldBytes += bytes
     grown()

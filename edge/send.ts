@@ -7,11 +7,14 @@ import type { CachedAnswer } from './answer-cache.ts'
 import { headText, mayBeOnePiece, sendInOnePiece, writePiece } from './one-piece.ts'
 import { endUnread, leavesBody, leavesLargeBody } from './request-body.ts'
 import { sendStream } from './send-stream.ts'
+import { holdAnswer, requireRoom } from './unread-answers.ts'
 
 type OpenBlob = Awaited<ReturnType<BlobBody['blob']['open']>>
 
-/** Bytes read from a blob at a time. */
-const CHUNK = 256 * 1024
+/** Bytes read from a blob at a time: by few readers, and at least where there are many, some of whom may read nothing. */
+const [CHUNK, LEAST_CHUNK] = [256 * 1024, 64 * 1024]
+const FEW = 64
+let readers = 0
 
 /** Bytes from memory that are handed over before the client has taken what came before. */
 const AT_ONCE = 1024 * 1024
@@ -52,12 +55,16 @@ export async function send(request: IncomingMessage, response: ServerResponse, a
   // Node knows which connections end with a body that has not come, such as one that waits for `100 Continue`.
   if (!silent && body instanceof Uint8Array && !leavesBody(request) && sendSmall(request, response, answer, body))
     return
+  const inMemory = silent ? [] : partsInMemory(body)
+  requireRoom(inMemory)
   // Opened before anything is said of it: a file that is missing is no 200.
   const opened = !silent && isBlob(body) ? await body.blob.open(body) : undefined
   response.writeHead(status, answer.repeated ? withRepeated(headers, answer.repeated) : headers)
   if (!silent) {
+    const taken = holdAnswer(response, inMemory)
     if (isBlob(body)) await writeBlob(response, body, opened)
-    else if (isPieces(body)) await writePieces(response, body)
+    else if (isPieces(body)) await writePieces(response, body.pieces, taken)
+    else if (body.length > AT_ONCE) await writePieces(response, cut(body), taken)
     else if (unread) response.write(body)
     else {
       response.end(body)
@@ -145,6 +152,7 @@ export function sendKept(
   const { status, fields, head, body, size } = part
   if (head !== undefined && sendInOnePiece(request, response, head, body, size, cookie)) return status
   response.writeHead(status, withCookie(fields, cookie))
+  holdAnswer(response, body)
   const last = body.length - 1
   for (let i = 0; i < last; i++) response.write(body[i])
   if (last < 0) response.end()
@@ -188,12 +196,28 @@ function simplified(body: AnswerBody | undefined): Exclude<AnswerBody, string> |
   return body.pieces[0]
 }
 
-async function writePieces(response: ServerResponse, body: PiecesBody): Promise<void> {
+function partsInMemory(body: Exclude<AnswerBody, string>): Uint8Array[] {
+  if (body instanceof Uint8Array) return [body]
+  return isPieces(body) ? body.pieces.filter(piece => piece instanceof Uint8Array) : []
+}
+
+/** What the client takes of a long content tells that it reads. */
+function* cut(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += AT_ONCE) yield bytes.subarray(at, at + AT_ONCE)
+}
+
+/** @param taken called when the client has taken some of it */
+async function writePieces(
+  response: ServerResponse,
+  pieces: Iterable<Uint8Array | BlobBody>,
+  taken: () => void,
+): Promise<void> {
   let ahead = 0
-  for (const piece of body.pieces) {
+  for (const piece of pieces) {
     if (response.destroyed) return
     if (!(piece instanceof Uint8Array)) {
       await writeBlob(response, piece)
+      taken()
       continue
     }
     // What is written in one turn leaves in one system call.
@@ -201,6 +225,7 @@ async function writePieces(response: ServerResponse, body: PiecesBody): Promise<
     if (ahead < AT_ONCE) response.write(piece)
     else {
       await write(response, piece)
+      taken()
       ahead = 0
     }
   }
@@ -213,7 +238,9 @@ async function writePieces(response: ServerResponse, body: PiecesBody): Promise<
 async function writeBlob(response: ServerResponse, body: BlobBody, opened?: OpenBlob): Promise<void> {
   const reader = opened ?? (await body.blob.open(body))
   try {
-    const length = Math.min(CHUNK, body.end - body.start)
+    readers++
+    const chunk = readers <= FEW ? CHUNK : LEAST_CHUNK
+    const length = Math.min(chunk, body.end - body.start)
     const buffers = [Buffer.allocUnsafeSlow(length), Buffer.allocUnsafeSlow(length)]
     let sent = Promise.resolve()
     let at = body.start
@@ -232,6 +259,7 @@ async function writeBlob(response: ServerResponse, body: BlobBody, opened?: Open
     }
     await sent
   } finally {
+    readers--
     await reader.close()
   }
 }

@@ -41,8 +41,11 @@ const PARTS = Object.values(SHARES).reduce((sum, share) => sum + share, 0)
 
 export type Holder = keyof typeof SHARES
 
-/** What requests need as long as they run: bodies on their way in, threads of scripts, and events that wait for slow readers. */
-export type Need = 'bodies' | 'scripts' | 'streams'
+/**
+ * What requests need as long as they run: bodies on their way in, threads of scripts, and events and answers that wait for slow
+ * readers.
+ */
+export type Need = 'bodies' | 'scripts' | 'streams' | 'unread'
 
 /** What is left of a share when nobody asks for anything. */
 const AT_REST = 1 / 16

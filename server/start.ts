@@ -11,6 +11,7 @@ import { KnownRequests } from '../edge/known-requests.ts'
 import { clientReader, proxyTrust } from '../edge/request.ts'
 import { type BodyReading, bytesOfBodies, limitBodies } from '../edge/request-body.ts'
 import { securityHeaders } from '../edge/security-headers.ts'
+import { bytesOfAnswers, limitAnswers } from '../edge/unread-answers.ts'
 import { compiled } from '../pipeline/compiled.ts'
 import { systemClock } from '../pipeline/events/clock.ts'
 import { Streams } from '../pipeline/events/streams.ts'
@@ -206,6 +207,8 @@ async function startCoordinated(
   memory.need('bodies', bytesOfBodies)
   memory.need('scripts', () => javascript.counters().memory)
   memory.need('streams', () => streams.waiting)
+  limitAnswers(waiting)
+  memory.need('unread', bytesOfAnswers)
   const bodies: BodyReading = {
     stage: (body, options) => store.stage(body, options),
     idle: settings.limits.bodyIdle,

@@ -1,47 +1,58 @@
-/** What waits for slow readers in the whole process: bounded, however many streams it waits in (EVT-37, SEC-12). */
+/** What waits for slow readers in the whole process: bounded, however many of them it waits for (EVT-37, SEC-12). */
 
 /** Bytes by which it grows before others are told. */
 const STEP = 1024 * 1024
 
 export interface WaitingOptions {
-  /** Bytes for all streams together. */
+  /** Bytes for all readers together. */
   most?: number
   /** Called when much more waits than before. */
   grown?: () => void
+  /** Milliseconds. */
+  clock?: () => number
 }
 
 export class Waiting {
-  readonly #most: number
+  /** Bytes for all readers together. */
+  readonly most: number
   readonly #grown: () => void
-  /** How many streams each piece waits in: it is in memory once. */
+  readonly #clock: () => number
+  /** For how many readers each piece waits: it is in memory once. */
   readonly #pieces = new Map<Uint8Array, number>()
-  /** How each reader is given up for whom something waits. Whoever has taken nothing for longest comes first. */
-  readonly #readers = new Map<object, () => void>()
+  /** Readers for whom something waits, how each is given up, and since when it has taken nothing. That of the longest time comes first. */
+  readonly #readers = new Map<object, { giveUp: () => void; since: number }>()
   #bytes = 0
   /** Bytes that others know of. */
   #told = 0
 
-  constructor({ most = Number.POSITIVE_INFINITY, grown = () => undefined }: WaitingOptions = {}) {
-    this.#most = most
+  constructor(options: WaitingOptions = {}) {
+    const { most = Number.POSITIVE_INFINITY, grown = () => undefined, clock = () => performance.now() } = options
+    this.most = most
     this.#grown = grown
+    this.#clock = clock
   }
 
   get bytes(): number {
     return this.#bytes
   }
 
+  /** Whether a piece waits for somebody. */
+  has(piece: Uint8Array): boolean {
+    return this.#pieces.has(piece)
+  }
+
   /** Counts a piece in that waits for somebody. */
   hold(piece: Uint8Array): void {
-    const streams = this.#pieces.get(piece) ?? 0
-    this.#pieces.set(piece, streams + 1)
-    if (streams === 0) this.#bytes += piece.length
+    const readers = this.#pieces.get(piece) ?? 0
+    this.#pieces.set(piece, readers + 1)
+    if (readers === 0) this.#bytes += piece.length
   }
 
   /** Counts a piece out that was held. */
   release(piece: Uint8Array): void {
-    const streams = this.#pieces.get(piece) ?? 0
-    if (streams > 1) {
-      this.#pieces.set(piece, streams - 1)
+    const readers = this.#pieces.get(piece) ?? 0
+    if (readers > 1) {
+      this.#pieces.set(piece, readers - 1)
       return
     }
     if (this.#pieces.delete(piece)) this.#bytes -= piece.length
@@ -51,7 +62,7 @@ export class Waiting {
   /** A reader has something to take, from now on. */
   begin(reader: object, giveUp: () => void): void {
     this.#readers.delete(reader)
-    this.#readers.set(reader, giveUp)
+    this.#readers.set(reader, { giveUp, since: this.#clock() })
   }
 
   /** Nothing waits for a reader any more. */
@@ -59,10 +70,25 @@ export class Waiting {
     this.#readers.delete(reader)
   }
 
-  /** Gives readers up where too much waits. One event larger than that still goes to whoever is the only one. */
+  /**
+   * Gives up readers who have taken nothing for some time.
+   *
+   * @param time milliseconds
+   * @param most no more of them than until so few bytes wait
+   */
+  endStalled(time: number, most = 0): void {
+    const before = this.#clock() - time
+    for (const [reader, { giveUp, since }] of this.#readers) {
+      if (this.#bytes <= most || since > before) break
+      this.#readers.delete(reader)
+      giveUp()
+    }
+  }
+
+  /** Gives readers up where too much waits. What is larger by itself still goes to whoever is the only one. */
   relieve(): void {
-    for (const [reader, giveUp] of this.#readers) {
-      if (this.#bytes <= this.#most || this.#readers.size === 1) break
+    for (const [reader, { giveUp }] of this.#readers) {
+      if (this.#bytes <= this.most || this.#readers.size === 1) break
       this.#readers.delete(reader)
       giveUp()
     }
