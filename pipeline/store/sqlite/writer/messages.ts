@@ -101,6 +101,8 @@ export type WriterReply =
   | { answers: JobResult[] }
   | { read: number; body: ReadBody }
   | { read: number; error: string }
+  /** The search for files without a row is over. */
+  | { searched: true }
   | { log: { level: 'warn' | 'error'; message: string; details: Record<string, unknown> } }
 
 /** What the writer is told by whoever starts it. */

@@ -136,7 +136,9 @@ function removing(take: () => string[] | undefined): boolean {
 
 /** Goes on with the search for files without a row, in turns with what is to be committed. */
 function searchOrphans(): void {
-  if (!closed && removing(() => connection.current().orphans().next())) setTimeout(searchOrphans, SEARCH_EVERY).unref()
+  if (closed) return
+  if (removing(() => connection.current().orphans().next())) setTimeout(searchOrphans, SEARCH_EVERY).unref()
+  else reply({ searched: true })
 }
 
 const settle = () => connection.current().database.exec('PRAGMA wal_checkpoint(TRUNCATE)')

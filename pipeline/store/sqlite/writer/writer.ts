@@ -124,6 +124,8 @@ export function startWriter(data: WriterSettings, log: Log, isOverdue: (now: num
   /** Threads that were told to end. */
   const leaving = new Set<Worker>()
   let { search } = data
+  /** The thread searches for files without a row. */
+  let isSearching = false
   /** The thread has begun to clean up, and has had no other work. */
   let isCleaning = false
 
@@ -143,6 +145,10 @@ export function startWriter(data: WriterSettings, log: Log, isOverdue: (now: num
       return
     }
     failures = 0
+    if ('searched' in reply) {
+      isSearching = false
+      return
+    }
     if ('read' in reply) {
       const reader = reading.get(reply.read)
       reading.delete(reply.read)
@@ -186,6 +192,7 @@ export function startWriter(data: WriterSettings, log: Log, isOverdue: (now: num
       name: 'store writer',
     })
     replies = port1
+    isSearching = search
     search = false
     let reason = 'The writing thread ended'
     port1.on('message', receive)
@@ -199,6 +206,7 @@ export function startWriter(data: WriterSettings, log: Log, isOverdue: (now: num
       port1.close()
       if (leaving.delete(thread)) return
       worker = undefined
+      isSearching = false
       if (closing !== undefined && waiting.size === 0 && reading.size === 0) return
       failures++
       failed = performance.now()
@@ -271,7 +279,7 @@ export function startWriter(data: WriterSettings, log: Log, isOverdue: (now: num
 
   /** Ends the thread unless it has something to do. What comes meanwhile begins another one. */
   function dismiss(): void {
-    if (worker === undefined || waiting.size > 0 || reading.size > 0 || closing !== undefined) return
+    if (worker === undefined || isSearching || waiting.size > 0 || reading.size > 0 || closing !== undefined) return
     leaving.add(worker)
     worker.postMessage({ close: true } satisfies WriterMessage)
     worker = undefined

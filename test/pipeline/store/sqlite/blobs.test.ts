@@ -9,6 +9,7 @@ import { expect } from 'chai'
 import { prepareOrphanSearch } from '../../../../pipeline/store/sqlite/housekeeping/orphaned-blobs.ts'
 import { connectReader, connectWriter } from '../../../../pipeline/store/sqlite/schema.ts'
 import type { SiteStore } from '../../../../pipeline/store/store.ts'
+import { eventually } from '../../../support/eventually.ts'
 import { done, type OpenedFolder, openTemporary, put, putBlob, there } from '../fixture.ts'
 
 const MINUTE = 60_000
@@ -219,6 +220,15 @@ describe('SQLite store: files of blobs', () => {
     while (orphans.some(existsSync)) await new Promise(setImmediate)
     expect(existsSync(file)).to.equal(true)
     expect(await staged()).to.satisfy((left: string[]) => left.every(name => name.includes('-gone-')))
+  })
+
+  it('files that a crash left without a row go also where the store is told to rest as soon as it is open', async () => {
+    await done(site, [putBlob('/a', large)])
+    const orphan = join(await fileOf('/a'), '..', 'f'.repeat(62))
+    await writeFile(orphan, 'x')
+    await opened.reopen()
+    opened.store.relax?.()
+    await eventually(() => expect(existsSync(orphan)).to.equal(false))
   })
 
   it('a file whose row was lost stays as long as something stored refers to it: it is all that is left of the content', async () => {
