@@ -5,6 +5,7 @@ import { SettingsError } from '../../config/load.ts'
 import { nearest } from '../../config/suggest.ts'
 import { LockError } from '../../pipeline/coordination/locks.ts'
 import { SessionError } from '../../pipeline/coordination/sessions.ts'
+import { isDiskFull } from '../../pipeline/store/disk/folder.ts'
 import { StoreError, Unusable } from '../../pipeline/store/errors.ts'
 import { FolderInUse } from '../../pipeline/store/sqlite/folder-lock.ts'
 import { backup, restore } from './backup.ts'
@@ -135,7 +136,7 @@ function failure(error: unknown): string {
     return `${address === undefined ? 'a server' : place} cannot be reached: ${error.message}`
   if (code === 'ENOENT' && syscall === 'mkdir') return `no folder can be made at ${path}`
   if (code === 'ENOENT' && path !== undefined) return `there is no ${path}`
-  if (code === 'ENOSPC') return `no space left on the device${path === undefined ? '' : ` (${path})`}`
+  if (isDiskFull(error)) return `no space left on the device${path === undefined ? '' : ` (${path})`}`
   // Such as that of a disk that is full: what failed is known, and where it did says nothing.
   if (error instanceof StoreError && error.reason !== 'failed') return `the store cannot be used: ${error.message}`
   return error.stack ?? error.message

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, renameSync, rm, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { hostname } from 'node:os'
+import { constants, hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { StoredBlob } from '../blobs.ts'
 import { OWN_FOLDER } from '../modes.ts'
@@ -118,8 +118,9 @@ export function prepareSettingAside(folder: string): (file: string) => string[] 
 
 /** Whether an error of the file system says that there is no room left. */
 export function isDiskFull(error: unknown): boolean {
-  const { code } = (error ?? {}) as { code?: string }
-  return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG'
+  const { code, errno } = (error ?? {}) as { code?: string; errno?: number }
+  // Node has no name for a quota that is used up.
+  return code === 'ENOSPC' || code === 'EFBIG' || errno === -constants.errno.EDQUOT
 }
 
 /** Whether an error of the file system says that it takes no writes, as after a failure of its disk. */

@@ -1,5 +1,5 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { reference } from '../../../config/reference.ts'
@@ -241,6 +241,7 @@ describe('command line: failures of the system', () => {
     [{ code: 'EADDRNOTAVAIL', address: '192.0.2.1', port: 1 }, '192.0.2.1 is no address of this machine (listen.host)'],
     [{ code: 'ENOENT', path: '/c.pem' }, 'there is no /c.pem'],
     [{ code: 'ENOSPC' }, 'no space left on the device'],
+    [{ errno: -constants.errno.EDQUOT, path: '/srv/data' }, 'no space left on the device (/srv/data)'],
     [new StoreError('full', 'database or disk is full'), 'the store cannot be used: database or disk is full'],
   ]
   for (const [error, message] of CASES) {

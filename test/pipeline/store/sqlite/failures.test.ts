@@ -2,6 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
+import { constants } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
@@ -176,7 +177,8 @@ describe('SQLite store: failures', () => {
       .to.throw()
       .satisfy((error: unknown) => reasonOf(error) === 'full')
     database.close()
-    expect(reasonOf(Object.assign(new Error(), { code: 'ENOSPC' }))).to.equal('full')
+    for (const refused of [{ code: 'ENOSPC' }, { errno: -constants.errno.EDQUOT }])
+      expect(reasonOf(Object.assign(new Error(), refused)), JSON.stringify(refused)).to.equal('full')
     for (const refused of [{ errcode: 778 }, { errcode: 8 }, { errcode: 1032 }, { code: 'EROFS' }])
       expect(reasonOf(Object.assign(new Error(), refused)), JSON.stringify(refused)).to.equal('unwritable')
     // What could not be read, and what may be on disk or not.
