@@ -7,6 +7,7 @@ import { hash } from 'node:crypto'
 import type { KeptTogether } from '../../pipeline/kept-together.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { line, listTag } from '../../pipeline/store/tags.ts'
+import type { Steps } from '../../pipeline/tree/steps.ts'
 
 /** Members of a state that is kept. */
 const LARGEST = 20_000
@@ -14,6 +15,9 @@ const LARGEST = 20_000
 /** Bytes of a state, and of each of its members. */
 const STATE = 500
 const MEMBER = 190
+
+/** Members after which others may have their turn. */
+const MEMBERS_PER_STEP = 500
 
 /** State of each member by path. */
 type State = ReadonlyMap<string, string>
@@ -32,9 +36,14 @@ export interface SyncStates {
    *
    * @param viewer who sees these members; the empty text for everybody who sees all
    */
-  keep(viewer: string, collection: Resource, members: readonly Resource[]): void
+  keep(viewer: string, collection: Resource, members: readonly Resource[]): Steps<void>
   /** @returns undefined when nothing is known of the state of the token */
-  since(viewer: string, collection: Resource, token: string, members: readonly Resource[]): Differences | undefined
+  since(
+    viewer: string,
+    collection: Resource,
+    token: string,
+    members: readonly Resource[],
+  ): Steps<Differences | undefined>
 }
 
 /** Stands for the state of a collection, whatever locks are on it. */
@@ -49,24 +58,31 @@ export function syncStates(all: KeptTogether<object>): SyncStates {
   const keyOf = (viewer: string, { path }: Resource, token: string) => `${token} ${viewer} ${path}`
 
   return {
-    keep(viewer, collection, members) {
+    *keep(viewer, collection, members) {
       if (members.length > LARGEST) return
+      const state = new Map<string, string>()
+      for (const member of members) {
+        state.set(member.path, stateOf(member))
+        if (state.size % MEMBERS_PER_STEP === 0) yield
+      }
       const key = keyOf(viewer, collection, syncToken(collection))
       const before = kept.get(key)
       if (before) all.leave(before)
-      const state = new Map(members.map(member => [member.path, stateOf(member)]))
       kept.set(key, state)
       all.use(state, STATE + members.length * MEMBER, () => kept.delete(key))
     },
-    since(viewer, collection, token, members) {
+    *since(viewer, collection, token, members) {
       if (token === syncToken(collection)) return { changed: new Set(), gone: [] }
       const before = kept.get(keyOf(viewer, collection, token))
       if (!before) return undefined
-      const now = new Set(members.map(({ path }) => path))
-      return {
-        changed: new Set(members.filter(member => before.get(member.path) !== stateOf(member))),
-        gone: [...before.keys()].filter(path => !now.has(path)).sort(),
+      const now = new Set<string>()
+      const changed = new Set<Resource>()
+      for (const member of members) {
+        now.add(member.path)
+        if (before.get(member.path) !== stateOf(member)) changed.add(member)
+        if (now.size % MEMBERS_PER_STEP === 0) yield
       }
+      return { changed, gone: [...before.keys()].filter(path => !now.has(path)).sort() }
     },
   }
 }

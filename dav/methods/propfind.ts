@@ -4,6 +4,7 @@ import type { Answer, PiecesBody, Reuse } from '../../pipeline/answer.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import { encodePath } from '../../pipeline/http/path.ts'
+import { inTurns } from '../../pipeline/tree/steps.ts'
 import { asSeen, atOneState, known, type Listing, listing, viewerOf } from '../access/visibility.ts'
 import { answerTag, memberTag } from '../conditions/answer-tags.ts'
 import { depthOf, type Exchange } from '../exchange.ts'
@@ -48,15 +49,15 @@ async function answerTo(
   if (collection && depth !== '0') return list(question)
   if (!tellsToken) return describe(question)
   const found = await listing(exchange, stored)
-  keepSyncState(exchange, found)
+  await keepSyncState(exchange, found)
   return describe({ ...question, ...found })
 }
 
 /** Makes the token that is about to be told one that a report can start from, unless something changes right now. */
-function keepSyncState(exchange: Exchange, { node, leaves, isSettled }: Listing): void {
+async function keepSyncState(exchange: Exchange, { node, leaves, isSettled }: Listing): Promise<void> {
   if (!isSettled) return
   const members = leaves.flat().map(({ resource }) => resource)
-  exchange.mount.syncStates.keep(viewerOf(exchange), node.resource, members)
+  await inTurns(exchange.mount.syncStates.keep(viewerOf(exchange), node.resource, members), 0)
 }
 
 /** One PROPFIND after its gates. */
@@ -111,7 +112,7 @@ async function list(question: Question): Promise<Answer | undefined> {
   const found = await listing(exchange, stored)
   const { node, leaves } = found
   const isSettled = found.isSettled && !isLast
-  if (tellsToken) keepSyncState(exchange, found)
+  if (tellsToken) await keepSyncState(exchange, found)
   const members = locks.taken.size === 0 ? [] : leaves.flat()
   const shown = [...locks.own, ...members.flatMap(({ resource }) => takenOn(locks, resource.path))]
   const tag = answerTag(node.resource, '1', shown)

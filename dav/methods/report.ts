@@ -48,22 +48,13 @@ async function changes(exchange: Exchange, { asked, token }: Sent, found: Node):
   if (!isSettled) throw busy()
   const { resource } = node
   const members = leaves.flat()
+  const resources = members.map(member => member.resource)
   const viewer = viewerOf(exchange)
-  const since =
-    token === ''
-      ? undefined
-      : mount.syncStates.since(
-          viewer,
-          resource,
-          token,
-          members.map(m => m.resource),
-        )
+  const { syncStates } = mount
+  // Most collections are small: their states are one step.
+  const since = token === '' ? undefined : await inTurns(syncStates.since(viewer, resource, token, resources), 0)
   if (token !== '' && !since) throw unknownToken()
-  mount.syncStates.keep(
-    viewer,
-    resource,
-    members.map(m => m.resource),
-  )
+  await inTurns(syncStates.keep(viewer, resource, resources), 0)
 
   const locks = await locksInListing(mount.locks, mount.site.store.name, resource.path)
   const changed = since ? members.filter(member => since.changed.has(member.resource)) : members

@@ -14,6 +14,7 @@ import { heapAsked, type KeptMemory, Memory, memoryLimit, USUAL_MEMORY } from '.
 import { type DocumentCache, documentCache, documentCacheIn } from '../../pipeline/site/cache.ts'
 import { StoredFile } from '../../pipeline/site/stored-file.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
+import { atOnce } from '../../pipeline/tree/steps.ts'
 import { watchRest } from '../../server/rest.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -279,9 +280,9 @@ describe('Memory of caches', () => {
     const folder = (path: string) => ({ ...held(path).resource, kind: 'collection' as const, members: path })
     const members = Array.from({ length: 20 }, (_, i) => held(`/${i}`).resource)
     const token = (path: string) => syncToken(folder(path))
-    for (const path of ['/a/', '/b/', '/b/', '/c/']) states.keep('', folder(path), members)
+    for (const path of ['/a/', '/b/', '/b/', '/c/']) atOnce(states.keep('', folder(path), members))
     expect(all.bytes).to.be.within(5_000, 10_000)
-    const elsewhere = (path: string) => states.since('', { ...folder(path), members: 'x' }, token(path), [])
+    const elsewhere = (path: string) => atOnce(states.since('', { ...folder(path), members: 'x' }, token(path), []))
     expect(['/a/', '/b/', '/c/'].map(path => elsewhere(path) !== undefined)).to.deep.equal([false, true, true])
     all.shrink(0)
     expect([all.bytes, elsewhere('/c/')]).to.deep.equal([0, undefined])
