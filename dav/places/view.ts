@@ -10,6 +10,7 @@ import type { Site } from '../../pipeline/site/site.ts'
 import type { StoredFile } from '../../pipeline/site/stored-file.ts'
 import type { Property, Resource } from '../../pipeline/store/resource.ts'
 import { addTo, shownSeconds, weight, ZERO } from '../../pipeline/store/tags.ts'
+import { TurnsBetween } from '../../pipeline/tree/steps.ts'
 import type { PropertyPatch } from '../../pipeline/write/properties.ts'
 import { MOST_DESCRIBED, tooMuch } from '../listings/listing-bounds.ts'
 import {
@@ -25,6 +26,7 @@ import type { PropertyName } from '../properties/property-name.ts'
 import { coveringDraft, newDraft } from './draft-place.ts'
 import type { HelperNames } from './helper-names.ts'
 import { helperPlace } from './helper-place.ts'
+import { OverlaidSums } from './overlaid-sums.ts'
 import { parentOf } from './overlay.ts'
 import type { Node, Stored } from './place.ts'
 import { isRemoval } from './removals.ts'
@@ -48,6 +50,7 @@ export class View {
   readonly #states = new OrderedMap<string, Resource>()
   readonly #all: KeptTogether<object>
   readonly #listings: Listings
+  readonly #sums: OverlaidSums
   /** Commits seen; tells a look-up whether what it read may be outdated. */
   #seen = 0
 
@@ -69,6 +72,7 @@ export class View {
     this.#names = names
     const stored = { find: (path: string) => this.#newest(path), list: (path: string) => site.store.list(path) }
     this.#listings = new Listings(stored, members)
+    this.#sums = new OverlaidSums(unpublished.overlay, member => this.#gainOf(member), states)
     site.watch(paths => this.#forget(paths))
     site.watch(paths => this.#listings.forget(paths))
     unpublished.watch(paths => this.#forget(paths))
@@ -121,18 +125,22 @@ export class View {
     const { leaves: stored } = listed
     const { overlay } = this.#unpublished
     if (!overlay.touches(path)) return listed
+    const turns = new TurnsBetween()
     const changes = new Map<string, Node | undefined>()
     for (const member of overlay.touchedMembers(path)) {
+      await turns.next()
       const node = memberAt(stored, member)
       if (node) changes.set(member, siteNode(await this.#effective(node.resource)))
     }
-    for (const entry of overlay.membersOf(path)) {
+    for (const entry of [...overlay.membersOf(path)]) {
+      await turns.next()
       const standing = memberAt(stored, entry.path) ?? memberAt(stored, `${entry.path}/`)
       const node = this.#overlaid(entry, standing?.resource)
       if (node?.resource !== standing?.resource) changes.set(entry.path, node)
     }
     let gain = 0n
     for (const [member, node] of changes) {
+      await turns.next()
       const was = memberAt(stored, member)
       gain += (node ? weight(node.resource) : 0n) - (was ? weight(was.resource) : 0n)
     }
@@ -263,26 +271,35 @@ export class View {
   async #effective(resource: Resource): Promise<Resource> {
     const { path, members = ZERO } = resource
     if (resource.kind !== 'collection' || !this.#unpublished.overlay.touches(path)) return resource
+    const gain = await this.#sums.of(path)
+    const modified = Math.max(resource.modified, this.#unpublished.overlay.changed(path))
+    return { ...resource, members: addTo(members, gain), modified }
+  }
+
+  /** What a draft or a helper file makes of the sum that it stands in, or a collection with some of them. */
+  async #gainOf(member: string): Promise<bigint> {
+    const { overlay } = this.#unpublished
     let gain = 0n
-    for (const entry of this.#unpublished.overlay.membersOf(path)) {
-      const standing = await this.#state(entry.path)
+    const entry = overlay.at(member)
+    if (entry) {
+      const standing = await this.#state(member)
       const node = this.#overlaid(entry, standing)
-      if (node?.resource === standing) continue
       const published = fileOf(standing)
-      gain += (node ? weight(node.resource) : 0n) - (published ? weight(published) : 0n)
+      if (node?.resource !== standing)
+        gain += (node ? weight(node.resource) : 0n) - (published ? weight(published) : 0n)
     }
-    for (const member of this.#unpublished.overlay.touchedMembers(path)) {
+    if (overlay.touches(member)) {
       const stored = await this.#site.store.find(member)
       if (stored) gain += weight(await this.#effective(stored)) - weight(stored)
     }
-    const modified = Math.max(resource.modified, this.#unpublished.overlay.changed(path))
-    return { ...resource, members: addTo(members, gain), modified }
+    return gain
   }
 
   /** Everything above a changed path has a new sum, and everything below a changed collection may be gone. */
   #forget(paths: Iterable<string>): void {
     this.#seen++
     for (const path of paths) {
+      this.#sums.forget(path)
       for (let parent = path; parent !== ''; parent = parentOf(parent)) this.#drop(parent)
       if (!path.endsWith('/')) continue
       for (const [known] of this.#states) if (known.startsWith(path)) this.#drop(known)
