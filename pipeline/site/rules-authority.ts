@@ -97,6 +97,7 @@ export function rulesAuthority(
 
 function authorityBy(site: Site, access: Access): RulesAuthority {
   const { requester } = access
+  const shareable = (path: string) => !access.dependsOnFacts('GET', path) && access.permitAnonymous('GET', path)
   return {
     access,
     accessVersion: site.accessVersion,
@@ -105,9 +106,10 @@ function authorityBy(site: Site, access: Access): RulesAuthority {
     reach: (method, path) => reach(access, method, path),
     viewing: (path, document) => viewing(access, path, document),
     admitDirectory: (path, index) => admitDirectory(access, path, index),
-    shareable: path => !access.dependsOnFacts('GET', path) && access.permitAnonymous('GET', path),
+    shareable,
     *sharing(path, keys) {
-      return !access.dependsOnFacts('GET', path) && (yield* access.anonymous.permittingEvery('GET', path, keys))
+      // What a selector finds tells of all that it was matched against, which is less for whoever may not read the whole.
+      return shareable(path) && (yield* access.anonymous.permittingEvery('GET', path, keys))
     },
     takesFromAnybody: path => access.takesFromAnybody(path),
     repeatable(path, head) {

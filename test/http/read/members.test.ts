@@ -9,6 +9,7 @@ import { parseRange } from '../../../pipeline/http/range.ts'
 import { perform } from '../../../pipeline/operation.ts'
 import { readResource } from '../../../pipeline/read/read.ts'
 import { rulesAuthority } from '../../../pipeline/site/rules-authority.ts'
+import type { Site } from '../../../pipeline/site/site.ts'
 import { page, putAll, rulesPage } from '../../support/content.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
@@ -37,19 +38,25 @@ describe('reads by members', () => {
   })
   after(() => server.close())
 
-  async function read(requested: string, principal?: Principal, range?: string): Promise<Answer | Fault> {
+  async function read(
+    requested: string,
+    principal?: Principal,
+    range?: string,
+    { site }: { site: Site } = server,
+    accept?: string,
+  ): Promise<Answer | Fault> {
     const facts = { method: 'GET', path: requested, headers: () => undefined, queryString: '' }
-    const authority = rulesAuthority(server.site, { facts, ...(principal && { principal }) })
+    const authority = rulesAuthority(site, { facts, ...(principal && { principal }) })
     const path = requested.endsWith('/') ? `${requested}index.html` : requested
     try {
       const operation = readResource(
-        server.site,
+        site,
         {
           path,
           requested,
           head: false,
           range: parseRange(range),
-          accept: undefined,
+          accept,
           acceptEncoding: undefined,
           conditions: undefined,
           ifRange: undefined,
@@ -103,6 +110,43 @@ describe('reads by members', () => {
       expect(answer.status).to.equal(206)
       expect(answer.headers['Cache-Control']).to.equal('private, no-cache')
       expect(answer.headers.Vary).to.equal('Accept, Range, Cookie, Authorization')
+    }
+  })
+
+  describe('where anonymous visitors may read a part only', () => {
+    let closed: TestServer
+    before(async () => {
+      closed = await startServer({ site: { defaultGet: 'deny' } })
+      await putAll(closed, {
+        '/part.html': page('<h1 data-state="sold">x</h1><p class="open">y</p>'),
+        '/all.html': page('<p class="open">y</p>'),
+        '/rules.html': rulesPage(
+          ['users', 'GET', 'Allow', '/part.html'],
+          ['*', 'GET', 'Allow', '/part.html', '.open'],
+          ['*', 'GET', 'Allow', '/all.html'],
+        ),
+      })
+    })
+    after(() => closed.close())
+
+    const forms = [undefined, 'multipart/mixed', 'application/ld+json']
+    const parts: [path: string, selector: string, anonymous: number, signedIn: string][] = [
+      ['/part.html', '[data-state="sold"] + p', 401, 'private, no-cache'],
+      ['/part.html', 'h1 + .open', 401, 'private, no-cache'],
+      ['/part.html', '.open', 206, 'private, no-cache'],
+      ['/part.html', 'h1', 401, 'private, no-cache'],
+      ['/all.html', '.open', 206, 'no-cache'],
+    ]
+    for (const [path, selector, anonymous, signedIn] of parts) {
+      it(`PRIV-1 SEC-6 what a selector tells members is not for caches of others: ${selector} of ${path}`, async () => {
+        for (const accept of forms) {
+          const range = `selector=${selector}`
+          expect((await read(path, undefined, range, closed, accept)).status, `anonymous ${accept}`).to.equal(anonymous)
+          const answer = await read(path, member, range, closed, accept)
+          const caches = answer instanceof Fault ? undefined : answer.headers['Cache-Control']
+          expect([answer.status, caches], `member ${accept}`).to.deep.equal([206, signedIn])
+        }
+      })
     }
   })
 
