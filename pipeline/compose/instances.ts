@@ -5,9 +5,14 @@ import { isItem, readItem, valueReader } from '../model/items.ts'
 import type { Registry } from '../model/registry.ts'
 import { typesOf } from '../tree/microdata.ts'
 
-/** A stored property of an instance: a list where its cardinality says so. */
-export function instanceProperty(model: Registry, instance: ElementValue, name: string): Value {
+/**
+ * A property of an instance: a list where its cardinality spells that out (MOD-15).
+ *
+ * @returns undefined where code of its schema has to say what it is (MOD-60, MOD-71)
+ */
+export function instanceProperty(model: Registry, instance: ElementValue, name: string): Value | undefined {
   const property = instance.type === undefined ? undefined : model.schema(instance.type)?.properties.get(name)
+  if (property?.computed || property?.read.length) return undefined
   const item = readItem(instance.node)
   const read = valueReader(model.vocabulary.ns)
   const values = (item.properties.get(name) ?? []).map((element): Value => {
@@ -18,7 +23,8 @@ export function instanceProperty(model: Registry, instance: ElementValue, name: 
       typesOf(element).find(type => model.schema(type)),
     )
   })
-  const many = property ? property.cardinality.most > 1 : values.length > 1
+  const { cardinality } = property ?? {}
+  const many = values.length > 1 || (cardinality?.text !== undefined && cardinality.most > 1)
   return many ? values : (values[0] ?? null)
 }
 

@@ -15,6 +15,7 @@ import { inTurns } from '../tree/steps.ts'
 import { type Dispatch, lookUp } from './composing.ts'
 import { instanceNames, instanceProperty } from './instances.ts'
 import type { TemplateRun } from './languages.ts'
+import { readInstance } from './sessel.ts'
 import type { MaybeLater } from './work.ts'
 
 /** UTF-16 code units of source that are read without a pause. */
@@ -49,7 +50,8 @@ class PageScope implements LiquidScope {
   }
 
   property(element: ElementValue, name: string): ReturnType<LiquidScope['property']> {
-    return instanceProperty(this.#dispatch.composing.model, element, name)
+    const stored = instanceProperty(this.#dispatch.composing.model, element, name)
+    return stored === undefined ? readInstance(element, name, this.#dispatch) : stored
   }
 }
 

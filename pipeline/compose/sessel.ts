@@ -41,14 +41,23 @@ export function callSessel({ dispatch, code, arguments: bound }: MethodRun): May
   return run(code.source, dispatch, new ElementValue(dispatch.element, source), bound)
 }
 
+/** A property of an instance, as its schema has it read (SES-42). @throws Fault 500 */
+export function readInstance(instance: ElementValue, name: string, dispatch: Dispatch): Value | Promise<Value> {
+  const names = new Map<string, Value>([
+    ['it', instance],
+    ['name', name],
+  ])
+  return run('it[name]', dispatch, undefined, names)
+}
+
 function run(
   text: string,
   dispatch: Dispatch,
   self: Value | undefined,
   bound: ReadonlyMap<string, Value>,
-): MaybeLater<Value> {
+): Value | Promise<Value> {
   const { composing } = dispatch
-  const evaluated = (program: Program): MaybeLater<Value> => {
+  const evaluated = (program: Program): Value | Promise<Value> => {
     const outcome = evaluate(program, hostOf(dispatch, self, bound), composing.allowance)
     return outcome instanceof Promise
       ? outcome.then(done => resultOf(done, text, dispatch))

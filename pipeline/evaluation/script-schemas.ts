@@ -111,16 +111,19 @@ export function scriptSchemas(
       return value
     },
 
-    async call({ type, name, static: isStatic, receiver, arguments: given }: MethodCall, spent, inner) {
+    async call({ type, name, static: isStatic, derived, receiver, arguments: given }: MethodCall, spent, inner) {
       const languages = languagesBy(inner, spent)
       const it = isStatic
         ? new ClassValue(type)
         : (receiver?.element ?? (await constructed(type, receiver?.fields ?? new Map(), languages)))
-      const names = new Map<string, Value>([['it', it]])
+      const names = new Map<string, Value>([
+        ['it', it],
+        ['property', name],
+      ])
       if (caller.context !== undefined) names.set('Context', caller.context)
       for (const [i, value] of given.entries()) names.set(`a${i}`, value)
       const list = given.map((_, i) => `a${i}`).join(', ')
-      return expression(`it.${name}(${list})`, names, spent, languages)
+      return expression(derived ? 'it[property]' : `it.${name}(${list})`, names, spent, languages)
     },
   }
 }
@@ -137,9 +140,10 @@ function classOf({ type, chain, properties, methods }: Schema, isClass: (type: s
   return {
     type,
     parent: parent !== undefined && isClass(parent) ? parent : undefined,
-    properties: [...properties.values()].map(({ name, cardinality }) => ({
+    properties: [...properties.values()].map(({ name, cardinality, computed, read }) => ({
       name,
       many: cardinality.text !== undefined && cardinality.most > 1,
+      derived: computed !== undefined || read.length > 0,
     })),
     methods: methods.map(method => ({ name: method.name, static: method.static })),
   }

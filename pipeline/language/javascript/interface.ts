@@ -113,16 +113,27 @@ export interface SchemaClass {
   /** The parent's type URL; `{ns}/Map` makes it a `Map`. */
   parent?: string
   /** Properties that the schema itself declares. */
-  properties: readonly { name: string /** Spells out `0..n` or `1..n` (JS-10). */; many: boolean }[]
+  properties: readonly ClassProperty[]
   /** Methods that the schema itself declares. */
   methods: readonly { name: string; static: boolean }[]
 }
 
-/** A call of a schema's method from a script. */
+/** A property that a schema itself declares. */
+export interface ClassProperty {
+  name: string
+  /** Spells out `0..n` or `1..n` (JS-10). */
+  many: boolean
+  /** Code of the schema says what it is: `@computed` or `@read` (MOD-60, MOD-71). */
+  derived?: boolean
+}
+
+/** A call of a schema's method from a script, or a derived property that it reads. */
 export interface MethodCall {
   type: string
   name: string
   static: boolean
+  /** A property is meant. */
+  derived?: boolean
   /** The instance; for a static method missing. Fields of one that the script has built, or a stored one. */
   receiver?: Instance
   arguments: readonly Value[]

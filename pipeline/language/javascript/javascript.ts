@@ -21,6 +21,7 @@ import {
   type JavaScript,
   type JavaScriptOptions,
   type Limits,
+  type MethodCall,
   type ScriptJob,
   type ScriptOutcome,
   type ScriptResult,
@@ -286,7 +287,7 @@ class InstanceEntry extends LazyDictionary {
 }
 
 interface WrittenCall {
-  call: { type: string; name: string; static: boolean }
+  call: Omit<MethodCall, 'receiver' | 'arguments'>
   receiver: Parts | undefined
   arguments: Parts
 }
@@ -294,8 +295,9 @@ interface WrittenCall {
 /** A call as the realm has written it. */
 function split(text: string): WrittenCall {
   const { call, receiver, arguments: given } = JSON.parse(text)
+  const { type, name } = call
   return {
-    call: { type: String(call.type), name: String(call.name), static: call.static === true },
+    call: { type: String(type), name: String(name), static: call.static === true, derived: call.derived === true },
     receiver: receiver ?? undefined,
     arguments: given,
   }

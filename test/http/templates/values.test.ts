@@ -210,4 +210,27 @@ describe('Values of templates, over HTTP', () => {
     const body = `<p ${T} ${instances} r:plain=".tagged">{{ list[0].tag | json }} {{ plain[0].tag | json }}</p>`
     expect((await site.show(composed(body))).text).to.equal(served('<p>["a"] "a"</p>'))
   })
+
+  const script = (slot: string, source: string) =>
+    `<div itemprop="${slot}" itemscope itemtype="${NS}/JavaScript/Module"><script itemprop="source">export default ${source}</script></div>`
+  for (const [rule, fields, expected] of [
+    ['MOD-15 a property without cardinality', '', '"a"'],
+    ['MOD-15 a property of one value', '<meta itemprop="cardinality" content="1..1">', '"a"'],
+    ['MOD-15 a property that spells out several', '<meta itemprop="cardinality" content="1..n">', '["a"]'],
+    ['MOD-60 a computed property', '<script type="text/sessel" itemprop="@computed">self.q + "!"</script>', '"b!"'],
+    ['MOD-60 one that a script computes', script('@computed', 'function () { return this.q + "?" }'), '"b?"'],
+    ['MOD-60 one that is null', '<script type="text/sessel" itemprop="@computed">null</script>', 'null'],
+    ['MOD-71 a read resolver', script('@read', "value => value + '…'"), '"a…"'],
+  ] as const)
+    it(`${rule}, as templates and scripts read it of an instance`, async () => {
+      const property = (name: string, more: string) =>
+        `<div itemprop="property" itemscope itemtype="${NS}/Property"><meta itemprop="name" content="${name}">${more}</div>`
+      const declared = `<meta itemprop="type" content="urn:x:Read">${property('p', fields)}${property('q', '')}`
+      const item = '<p itemscope itemtype="urn:x:Read"><b itemprop="p">a</b><b itemprop="q">b</b></p>'
+      const schema = `<div hidden itemscope itemtype="${NS}/Schema">${declared}</div>`
+      await put(site.server, '/read.html', composed(schema + item))
+      const instances = `e:it="@schema Read url('urn:x:Read'); Read.search().first()" j:p="it.p"`
+      const body = `<p ${T} ${instances}>{{ it.p | json | raw }} {{ p | json | raw }}</p>`
+      expect((await site.show(composed(body))).text).to.equal(served(`<p>${expected} ${expected}</p>`))
+    })
 })

@@ -30,9 +30,9 @@ export function classFor(type) {
     Math.max(type.lastIndexOf('/'), type.lastIndexOf('#'), type.startsWith('urn:') ? type.lastIndexOf(':') : -1) + 1,
   )
   const Class = Parent ? derived(name, type, Parent) : base(name, type)
-  for (const { name: property, many } of properties) declare(Class.prototype, property, many)
+  for (const property of properties) declare(Class.prototype, type, property)
   for (const { name: method, static: isStatic } of methods)
-    define(isStatic ? Class : Class.prototype, method, caller(type, method, isStatic))
+    define(isStatic ? Class : Class.prototype, method, caller(type, method, { isStatic }))
   if (isMap) define(Class.prototype, 'merge', merge)
   return (known[type] = Class)
 }
@@ -42,7 +42,7 @@ function define(target, name, value) {
 }
 
 function begin(instance, type, given) {
-  apply(set, states, [instance, { type, fields: create(null), element: -1 }])
+  apply(set, states, [instance, { type, fields: create(null), assigned: create(null), element: -1 }])
   if (typeof given !== 'object' || given === null) return
   for (const name of keysOf(given)) instance[name] = given[name]
 }
@@ -77,26 +77,31 @@ function merge(other) {
   return this
 }
 
-function declare(target, name, many) {
+/** What is derived is asked for, unless the script has assigned something itself. */
+function declare(target, type, { name, many, derived }) {
+  const derive = derived ? caller(type, name, { derived }) : undefined
   defineProperty(target, name, {
     configurable: true,
     enumerable: true,
     get() {
-      const value = stateOf(this)?.fields[name]
+      const state = stateOf(this)
+      if (derive && state && !(name in state.assigned)) return apply(derive, this, [])
+      const value = state?.fields[name]
       if (!many) return value ?? null
       return value === undefined || value === null ? [] : isArray(value) ? value : [value]
     },
     set(value) {
       const state = stateOf(this)
-      if (state) state.fields[name] = value
+      if (state) state.assigned[name] = state.fields[name] = value
     },
   })
 }
 
-function caller(type, name, isStatic) {
+function caller(type, name, { isStatic = false, derived = false }) {
   return {
     [name](...given) {
-      const call = { __proto__: null, type: isStatic ? type : (stateOf(this)?.type ?? type), name, static: isStatic }
+      const called = isStatic ? type : (stateOf(this)?.type ?? type)
+      const call = { __proto__: null, type: called, name, static: isStatic, derived }
       const receiver = isStatic ? 'null' : values.write(this)
       const written = `{"call":${stringify(call)},"receiver":${receiver},"arguments":${values.write(given)}}`
       return values.read(ask(OP.method, written))
