@@ -87,9 +87,16 @@ function checking(registry: Registry): NonNullable<SchemaView['check']> {
   }
 }
 
+/** A value for a key that an instance lacks, other ones each time (MOD-45). */
+const KEY: Code = { sessel: 'String.random(1, { lower: true }) + String.random(7, { lower: true, digits: true })' }
+
 function viewOf(schema: Schema, code: (raw: RawCode) => Code): SchemaView {
   const properties = new Map<string, PropertyView>()
-  for (const [name, property] of schema.properties) properties.set(name, propertyView(name, property, code))
+  for (const [name, property] of schema.properties) {
+    const view = propertyView(name, property, code)
+    if (property === schema.key) view.default ??= KEY
+    properties.set(name, view)
+  }
   const methods = new Map<string, readonly MethodView[]>()
   const methodsNamed = (name: string) => {
     let known = methods.get(name)

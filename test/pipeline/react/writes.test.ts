@@ -60,6 +60,15 @@ describe('Writes of actions', () => {
     expect(text).to.include('book')
   })
 
+  it('MOD-45, MOD-46 a key that an instance lacks is made with it, and is its id', async () => {
+    site = await withTriggers({ resource: '/go', action: 'Site.PUT(new Loan { note: "n" }, "/made.html")' })
+    await site.ask('GET', '/go')
+    const text = await stored('/made.html')
+    const [, id, key] = / id="(.*?)".*itemprop="number" content="(.*?)"/.exec(text) ?? []
+    expect(id, text).to.match(/^[a-z][a-z0-9]{7}$/)
+    expect(key).to.equal(id)
+  })
+
   it('REA-60 an html element is the document itself, a stored element is copied', async () => {
     site = await withTriggers({
       resource: '/go',
