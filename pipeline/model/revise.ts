@@ -10,10 +10,13 @@ import { changedSource, type PlannedSplice } from '../tree/edit/plan.ts'
 import { isHtmlElement, isSelfClosed } from '../tree/edit/shape.ts'
 import { bodyOf, findingTail, type Tail, workingWithoutTail } from '../tree/edit/tail.ts'
 import { attemptsFor, parsingExpected } from '../tree/edit/whole.ts'
+import { parsingFragment } from '../tree/fragment.ts'
+import { TreeError } from '../tree/limits.ts'
 import {
   type AnyNode,
   type ChildNode,
   type ElementNode,
+  isElement,
   type ParentNode,
   parentElement,
   type TreeDocument,
@@ -42,6 +45,53 @@ export interface Revised {
  * @returns undefined when no text parses to the revised tree
  */
 export function* revising(
+  document: TreeDocument,
+  revisions: readonly Revision[],
+  tracked: readonly AnyNode[],
+): Steps<Revised | undefined> {
+  const placed = document.kind === 'xml' ? yield* readingInPlace(revisions) : undefined
+  if (!placed) return yield* revisingTree(document, revisions, tracked)
+  const nowOf = (node: AnyNode) => placed.read.get(node) ?? node
+  const revised = yield* revisingTree(document, placed.revisions, tracked.map(nowOf))
+  return revised && { ...revised, find: node => revised.find(nowOf(node)) }
+}
+
+/** Revisions of an XML document with new elements as they are read at their places: code may have built them as HTML. */
+function* readingInPlace(revisions: readonly Revision[]): Steps<{
+  revisions: Revision[]
+  /** By element that a revision has brought. */
+  read: ReadonlyMap<AnyNode, AnyNode>
+}> {
+  const read = new Map<AnyNode, AnyNode>()
+  const placed: Revision[] = []
+  for (const revision of revisions) {
+    const parent = revision.op === 'append' ? revision.to : parentElement(revision.element)
+    const brought = revision.op === 'append' ? [revision.node] : revision.by
+    const by: ElementNode[] = []
+    for (const node of brought) {
+      const now = (parent && !node.sourceCodeLocation?.startTag && (yield* readIn(parent, node))) || node
+      if (now !== node) read.set(node, now)
+      by.push(now)
+    }
+    placed.push(revision.op === 'append' ? { ...revision, node: by[0] ?? revision.node } : { ...revision, by })
+  }
+  return { revisions: placed, read }
+}
+
+/** @returns undefined when it cannot be written there as XML */
+function* readIn(parent: ElementNode, node: ElementNode): Steps<ElementNode | undefined> {
+  try {
+    const [read] = yield* parsingFragment('xml', markupIn('xml', parent, [node]), parent)
+    if (!read || !isElement(read)) return undefined
+    read.sourceCodeLocation = null
+    return read
+  } catch (error) {
+    if (error instanceof TreeError) return undefined
+    throw error
+  }
+}
+
+function* revisingTree(
   document: TreeDocument,
   revisions: readonly Revision[],
   tracked: readonly AnyNode[],

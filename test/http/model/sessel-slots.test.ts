@@ -114,6 +114,35 @@ onBothPlanes('Expressions in the slots of schemas', on => {
       expect((await stored()).replaceAll('itemprop="p" value="z"', 'value="z" itemprop="p"')).to.include(expected)
     })
 
+  const H = 'xmlns="http://www.w3.org/1999/xhtml"'
+  for (const [rule, slots, before, after] of [
+    [
+      'MOD-32 a default',
+      { default: script('default', 'new b { new br {}, "x & y" }') },
+      '<q/>',
+      `<q/><b itemprop="p" ${H}><br/>x &amp; y</b>`,
+    ],
+    [
+      'MOD-70 @write',
+      { '@write': script('@write', 'self.map(e => new i[itemprop="p"] { new br {}, e.value().upper() })') },
+      '<u itemprop="p">a&amp;b</u> <n:u xmlns:n="urn:n" itemprop="p">c</n:u>',
+      `<i itemprop="p" ${H}><br/>A&amp;B</i> <i itemprop="p" ${H}><br/>C</i>`,
+    ],
+    [
+      'MOD-70 @write, an element of its own',
+      { '@write': script('@write', 'self.reverse()') },
+      '<u itemprop="p">a</u> <n:u itemprop="p">c</n:u>',
+      '<n:u itemprop="p">c</n:u> <u itemprop="p">a</u>',
+    ],
+  ] as const)
+    it(`${rule} that gives elements, in an XML document`, async () => {
+      await declared(slots)
+      const xml = (inside: string) => `<r xmlns:n="urn:n"><s itemscope="" itemtype="${THING}">${inside}</s></r>`
+      const answer = await on.shelf.http('PUT', '/p.xml', { 'Content-Type': 'application/xml' }, xml(before))
+      expect(verdictOf(answer)).to.equal('201')
+      expect(await on.shelf.text('/p.xml')).to.equal(xml(after))
+    })
+
   it('MOD-70 an empty list takes the property away', async () => {
     await declared({ '@write': script('@write', '[]') })
     expect(await append({ p: 'ab' })).to.equal('206')
