@@ -1,10 +1,10 @@
 /** Failures on the mount as documents, for readers of HTML and of XML, and the statuses that clients know (DAV-100 to DAV-102). */
 
 import { expect } from 'chai'
-import { JSDOM } from 'jsdom'
 import { after, before, describe, it } from 'mocha'
 import { SaxesParser } from 'saxes'
 import { NS, page } from '../../support/content.ts'
+import { readDom } from '../../support/dom.ts'
 import type { Client, Fields } from '../../support/http.ts'
 import { changesNothing, outcomeOf, startWire, to, type Wire } from '../wire.ts'
 
@@ -15,7 +15,7 @@ const MKCOL =
 
 /** Types of the Microdata items of a document, as a browser sees them. */
 function itemsOf(html: string): (string | null)[] {
-  const { document } = new JSDOM(html).window
+  const document = readDom(html)
   return Array.from(document.querySelectorAll('[itemscope]'), element => element.getAttribute('itemtype'))
 }
 

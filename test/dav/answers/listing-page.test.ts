@@ -1,12 +1,12 @@
 /** What browsers show of collections, and how they say to mount them (DAV-40). */
 
 import { expect } from 'chai'
-import { JSDOM } from 'jsdom'
 import { describe, it } from 'mocha'
 import { type Listing, listingOrder, listingPage } from '../../../dav/answers/listing-page.ts'
 import { mountAdvice, type System, systemOf } from '../../../dav/answers/mount-advice.ts'
 import type { Node } from '../../../dav/places/place.ts'
 import { sitePlace } from '../../../dav/places/site-place.ts'
+import { readDom } from '../../support/dom.ts'
 
 function member(path: string, size = 0): Node {
   const kind = path.endsWith('/') ? 'collection' : 'blob'
@@ -28,7 +28,7 @@ function show(members: readonly Node[], more: Partial<Listing> = {}): Document {
     order: listingOrder(''),
     ...more,
   }
-  return new JSDOM(listingPage(listing)).window.document
+  return readDom(listingPage(listing))
 }
 
 const texts = (document: Document, selector: string) =>
@@ -147,7 +147,7 @@ describe('advice for mounting', () => {
 
   for (const system of ['mac', 'windows', 'linux', 'phone'] as const)
     it(`comes first for ${system}, and folded away for all others`, () => {
-      const document = new JSDOM(mountAdvice('https://dav.example/', system)).window.document
+      const document = readDom(mountAdvice('https://dav.example/', system))
       expect(texts(document, 'h3')).to.have.length(2)
       expect(texts(document, 'summary')).to.have.length(3).and.not.include(texts(document, 'h3')[0])
       for (const element of document.querySelectorAll('code'))
@@ -169,7 +169,7 @@ describe('advice for mounting', () => {
   ]
   for (const [system, address, said, silent] of ADDRESSES)
     it(`${system} is told ${said} for ${address}`, () => {
-      const text = new JSDOM(mountAdvice(address, system)).window.document.body.textContent ?? ''
+      const text = readDom(mountAdvice(address, system)).body.textContent ?? ''
       expect(text.split('Elsewhere')[0]).to.include(said)
       if (silent !== undefined) expect(text).not.to.include(silent)
     })

@@ -1,8 +1,8 @@
 /** Error documents of refused writes, read as clients read them: by microdata. */
 
 import { expect } from 'chai'
-import { JSDOM } from 'jsdom'
 import { NS } from '../../support/content.ts'
+import { readDom } from '../../support/dom.ts'
 import type { Received } from '../../support/http.ts'
 
 export interface Answer {
@@ -29,7 +29,7 @@ export function answerOf(received: Received): Answer {
 
 /** MOD-134: the article of the mount around the document. */
 function expectArticle(text: string, { status, type }: Answer): void {
-  const article = new JSDOM(text).window.document.querySelector(`article[itemtype="${NS}/Error"]`)
+  const article = readDom(text).querySelector(`article[itemtype="${NS}/Error"]`)
   const content = (name: string) => article?.querySelector(`:scope > [itemprop=${name}]`)?.getAttribute('content')
   expect(content('status')).to.equal(String(status))
   expect(content('kind')).to.equal(KINDS[status] ?? type)
@@ -40,7 +40,7 @@ function expectArticle(text: string, { status, type }: Answer): void {
 const KINDS: Readonly<Record<number, string>> = { 409: 'Conflict', 500: 'BindingFailure' }
 
 export function readAnswer(markup: string, status: number): Answer {
-  const { document } = new JSDOM(markup).window
+  const document = readDom(markup)
   const item = document.querySelector(`[itemtype="${NS}/ConstraintViolation"], [itemtype="${NS}/SchemaViolation"]`)
   if (!item) throw new Error(`not an answer of validation: ${markup}`)
   const one = (name: string) => item.querySelector(`:scope > [itemprop=${name}]`)

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { JSDOM } from 'jsdom'
 import { describe, it } from 'mocha'
 import { compileShapes } from '../../../pipeline/model/shape.ts'
 import { checkingShapes } from '../../../pipeline/model/shape-check.ts'
 import { parseDocument } from '../../../pipeline/tree/document.ts'
 import { atOnce } from '../../../pipeline/tree/steps.ts'
 import { page } from '../../support/content.ts'
+import { readDom } from '../../support/dom.ts'
 
 /** A compound as it is generated: what it names is known without reading it. */
 interface Compound {
@@ -93,9 +93,11 @@ const markup = fc.letrec<{ node: string; list: string }>(tie => ({
 
 const textOf = (branches: Branch[]) => branches.map(({ text }) => text).join(', ')
 
+const isTemplate = (element: Element): element is HTMLTemplateElement => element.localName === 'template'
+
 /** MOD-92 to MOD-97 by the engine of another project, one element at a time. */
 function oracle(shapes: readonly Shape[], source: string): string[] {
-  const { document } = new JSDOM(source).window
+  const document = readDom(source)
   const failures: string[] = []
   const matches = (element: Element, { text }: Branch) => element.matches(text)
   const scopesOf = ({ selectors }: Shape, element: Element) =>
@@ -140,12 +142,11 @@ function oracle(shapes: readonly Shape[], source: string): string[] {
             )
           if (taken) continue
           visit(child, inTree)
-          if (child instanceof (document.defaultView as unknown as typeof globalThis).HTMLTemplateElement)
-            visit(child.content, false)
+          if (isTemplate(child)) visit(child.content, false)
         }
       }
       visit(scope, true)
-      if (scope.localName === 'template') visit((scope as HTMLTemplateElement).content, false)
+      if (isTemplate(scope)) visit(scope.content, false)
     }
   }
   return failures.sort()

@@ -1,7 +1,7 @@
 /** Many writers at once on a site of stations and of readings that refer to them, and what must hold afterwards. */
 
 import { expect } from 'chai'
-import { JSDOM } from 'jsdom'
+import { readDom } from '../../support/dom.ts'
 import type { Client } from '../../support/http.ts'
 import { instance, property, schema } from './markup.ts'
 import { listPage } from './shelf.ts'
@@ -83,7 +83,7 @@ export async function expectIntegrity(http: Client): Promise<{ stations: number;
   const read = async (paths: readonly string[], ...names: string[]) => {
     const pages = await Promise.all(paths.map(path => http('GET', path)))
     return pages.flatMap(({ text }) =>
-      [...new JSDOM(text).window.document.querySelectorAll('li')].map(item =>
+      [...readDom(text).querySelectorAll('li')].map(item =>
         names.map(name => item.querySelector(`[itemprop=${name}]`)?.getAttribute('content')),
       ),
     )

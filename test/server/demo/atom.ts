@@ -1,6 +1,6 @@
 /** What is wrong with an Atom feed by RFC 4287; the numbers are its sections. */
 
-import { JSDOM } from 'jsdom'
+import { readDom } from '../../support/dom.ts'
 
 const ATOM = 'http://www.w3.org/2005/Atom'
 
@@ -44,7 +44,7 @@ const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(\s*;.*)?$/
 
 /** @returns one line for each fault; none for a valid feed */
 export function atomFaults(text: string): string[] {
-  const { document } = new JSDOM(text, { contentType: 'application/xml' }).window
+  const document = readDom(text, 'application/xml')
   const feed = document.documentElement
   if (feed.namespaceURI !== ATOM || feed.localName !== 'feed') return ['4.1.1 the root is no feed']
   const faults = [...childFaults(feed, FEED, '4.1.1'), ...commonFaults(feed)]

@@ -1,9 +1,9 @@
 /** The pages of the demo site that are put together, as visitors get them. */
 
 import { expect } from 'chai'
-import { JSDOM } from 'jsdom'
 import { after, before, describe, it } from 'mocha'
 import { put, remove } from '../../support/content.ts'
+import { readDom } from '../../support/dom.ts'
 import { type Client, client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { atomFaults } from './atom.ts'
@@ -22,7 +22,7 @@ describe('Demo site, composed pages', () => {
   async function show(path: string) {
     const answer = await send('GET', path)
     expect(answer.status, answer.text).to.equal(200)
-    const { document } = new JSDOM(answer.text).window
+    const document = readDom(answer.text)
     const list = (selector: string) =>
       [...document.querySelectorAll(selector)].map(element => element.textContent?.trim())
     return { answer, document, list, text: answer.text }
@@ -102,7 +102,7 @@ describe('Demo site, composed pages', () => {
     expect((await show('/')).list('h1')).to.deep.equal([title])
     const feed = await send('GET', '/feed.xml')
     expect(atomFaults(feed.text)).to.deep.equal([])
-    const { document } = new JSDOM(feed.text, { contentType: 'application/xml' }).window
+    const document = readDom(feed.text, 'application/xml')
     expect(document.querySelector('entry > title')?.textContent).to.equal(title)
     const address = document.querySelector('entry > link')?.getAttribute('href') ?? ''
     expect(address).to.equal('/articles/new%20&%20old.html')

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { JSDOM } from 'jsdom'
+import { readDom } from '../../support/dom.ts'
 
 const root = fileURLToPath(new URL('../../../server/demo/site', import.meta.url))
 
@@ -53,7 +53,7 @@ export const composedPaths: readonly string[] = [...files.keys()].filter(isCompo
 /** Every other page with its frame, parsed; scripts do not run. */
 export const pages: readonly Page[] = [...files.keys()]
   .filter(path => path.endsWith('.html') && !isComposed(path))
-  .map(path => ({ path, source: framed(path), document: new JSDOM(framed(path)).window.document }))
+  .map(path => ({ path, source: framed(path), document: readDom(framed(path)) }))
 
 /** One page; throws when there is none at that path. */
 export function page(path: string): Page {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { JSDOM } from 'jsdom'
 import { parse } from 'parse5'
+import { readDom } from '../../support/dom.ts'
 import { composedPaths, files, pages, text } from './pages.ts'
 
 const here = 'http://demo.test'
@@ -52,7 +52,7 @@ describe('Demo site, files', () => {
       for (const [, name] of text(path).matchAll(/from '(\.\/[^']+)'/g))
         visit(new URL(name ?? '', here + path).pathname)
     }
-    const composed = composedPaths.map(path => ({ path, document: new JSDOM(text(path)).window.document }))
+    const composed = composedPaths.map(path => ({ path, document: readDom(text(path)) }))
     for (const { document, path } of [...pages, ...composed]) {
       // What a template writes is looked at where it is served; feeds are no assets.
       for (const element of document.querySelectorAll('[src]:not([src*="{"]), link[href]:not([rel="alternate"])')) {

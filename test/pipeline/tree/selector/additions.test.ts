@@ -1,6 +1,5 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { JSDOM } from 'jsdom'
 import { describe, it } from 'mocha'
 import { parseDocument } from '../../../../pipeline/tree/document.ts'
 import { attribute, rootElement } from '../../../../pipeline/tree/nodes.ts'
@@ -15,6 +14,7 @@ import {
   stepsOf,
 } from '../../../../pipeline/tree/selector/selector.ts'
 import { occurrences, parted, placeOf } from '../../../../pipeline/tree/selector/substring.ts'
+import { readDom } from '../../../support/dom.ts'
 import { board, deep, thicket } from './documents.ts'
 
 const PAGE = `<!DOCTYPE html><html><body><section id=s><p id=p1>  One
@@ -180,7 +180,7 @@ describe('Selectors, additions of the server', () => {
       fc.property(fc.array(node, { minLength: 1, maxLength: 6 }), wanted, fc.boolean(), (nodes, word, fold) => {
         const markup = `<!DOCTYPE html><html><head></head><body>${nodes.join('')}</body></html>`
         const document = parseDocument('html', markup)
-        const judge = new JSDOM(markup).window.document
+        const judge = readDom(markup)
         const lower = (s: string) => (fold ? s.replace(/[A-Z]/g, letter => letter.toLowerCase()) : s)
         const flag = fold ? ', i' : ''
         for (const [name, test] of [
@@ -214,7 +214,7 @@ describe('Selectors, additions of the server', () => {
       fc.property(fc.array(node, { maxLength: 4 }), fc.uniqueArray(part, { minLength: 1 }), (nodes, parts) => {
         const markup = `<!DOCTYPE html><html><head></head><body>${nodes.join('')}</body></html>`
         const document = parseDocument('html', markup)
-        const judge = new JSDOM(markup).window.document
+        const judge = readDom(markup)
         const expected = [...judge.querySelectorAll('*')].map(anchor => {
           const permitted = new Set(parts.flatMap(each => [...anchor.querySelectorAll(`:scope ${each}`)]))
           return [...anchor.querySelectorAll('*')].every(element => permitted.has(element))
