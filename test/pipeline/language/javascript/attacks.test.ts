@@ -6,13 +6,13 @@ import {
   type ScriptOutcome,
 } from '../../../../pipeline/language/javascript/javascript.ts'
 import { ElementValue, type Value } from '../../../../pipeline/language/values.ts'
-import { delay } from '../../../support/cost.ts'
+import { slowness } from '../../../support/cost.ts'
 import { LONGEST_TURN, longestTurn } from '../../../support/loop-hold.ts'
 import { ESCAPES, EXHAUSTIONS, LEFTOVERS } from './attacks.ts'
 import { find, html, Noted, NS, plain, variant } from './programs.ts'
 
-/** Milliseconds for one program here, more on a busy machine: what never ends takes as long. */
-const TIME = Math.ceil(100 * delay())
+/** Milliseconds of processor time for one program here, more on a slow machine: what never ends takes as long. */
+const TIME = Math.ceil(100 * slowness())
 
 /** Part of its memory that the process may keep after one more round of all of it. */
 const KEPT = 0.1
