@@ -131,7 +131,7 @@ describe('random locks', () => {
         expect(await property(authors.ann, `${root}/`, 'lockdiscovery')).to.equal('')
         expect((await authors.ann('DELETE', root)).status).to.equal(204)
       }),
-      { numRuns: Number(process.env.FUZZ ?? 40), seed: Number(process.env.SEED ?? 20311104) },
+      { numRuns: Number(process.env.FUZZ ?? 25), seed: Number(process.env.SEED ?? 20311104) },
     )
   })
 })

@@ -8,7 +8,7 @@ import { answerTag, everything, list, propertyUpdate, startWire, to, type Wire }
 import { isWorkFile, type Operation, ShelfOracle } from './shelf-oracle.ts'
 
 /** Sequences for each mount: fewer where the stores of several machines are asked, which is a second pass. */
-const RUNS = Number(process.env.FUZZ ?? (process.env.TEST_POSTGRES === undefined ? 25 : 8))
+const RUNS = Number(process.env.FUZZ ?? (process.env.TEST_POSTGRES === undefined ? 15 : 8))
 
 const PROPERTY = '{urn:x}mood'
 

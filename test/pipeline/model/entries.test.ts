@@ -121,7 +121,7 @@ describe('Entries of documents', () => {
           }
         }
       }),
-      { numRuns: Number(process.env.FUZZ ?? 300), seed: 20311104 },
+      { numRuns: Number(process.env.FUZZ ?? 150), seed: 20311104 },
     )
   })
 

@@ -178,7 +178,7 @@ describe('language: JavaScript: workers and limits', () => {
   })
 
   it('JS-34 sites that wait get the worker for those that have none, as soon as another has done with it', async () => {
-    const own = createJavaScript({ workers: 1 })
+    const own = createJavaScript({ workers: 1, limits: { time: 300 } })
     const done: string[] = []
     const ask = async (site: string, body: string) => {
       await own.evaluate(job(`export default () => { ${body} }`, { site }), ample())
@@ -235,15 +235,15 @@ describe('language: JavaScript: workers and limits', () => {
       'throw document; export default () => 1',
       count,
     ]
-    for (const source of before) {
-      const own = createJavaScript({ workers: 1 })
-      const document = { document: html('<b>1</b><b>2</b>'), version: 'v' }
+    const own = createJavaScript({ workers: 1 })
+    for (const [i, source] of before.entries()) {
+      const document = { document: html('<b>1</b><b>2</b>'), version: `v${i}` }
       await own.evaluate(job(source, { document }), ample())
       expect(variant(await own.evaluate(job(count, { document }), ample())), source).to.equal(2n)
       const batch = await own.batch([job(source, { document }), job(count, { document })], ample())
       expect(variant(batch[1] ?? { failure: { language: '', variant: 'shape', message: '' } }), source).to.equal(2n)
-      await own.close()
     }
+    await own.close()
   })
 
   it('JS-38 a version of one site is none of another, nor one of the other kind', async () => {
@@ -289,7 +289,7 @@ describe('language: JavaScript: workers and limits', () => {
     expect(told).not.to.deep.equal([])
     await broken.close()
     told.length = 0
-    const own = createJavaScript({ workers: 1, failed })
+    const own = createJavaScript({ workers: 1, limits: { time: 300 }, failed })
     expect(variant(await own.evaluate(job('export default () => { for (;;); }'), ample()))).to.equal('timeout')
     expect(variant(await own.evaluate(job('export default () => 1'), ample()))).to.equal(1n)
     await own.close()
