@@ -3,13 +3,10 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { startRedis, type TestRedis } from '../pipeline/coordination/redis-server.ts'
+import { runHere } from '../server/cli/real.ts'
 import { type Client, client } from '../support/http.ts'
 import { type ServerProcess, startProcess } from '../support/process.ts'
-import { run } from '../support/program.ts'
-
-const LAUNCHER = fileURLToPath(new URL('../../server/launch.mjs', import.meta.url))
 
 const CREDENTIALS = { user: 'editor', password: 'a known password', scope: ['/*'], write: true }
 
@@ -74,7 +71,7 @@ export async function startCluster({ count, files, settings, site }: ClusterOpti
   }
   const config = join(folder, 'settings.json')
   await writeFile(config, JSON.stringify(common))
-  const imported = await run(process.execPath, [LAUNCHER, 'import', '-c', config, '--site', 'localhost', content])
+  const imported = await runHere(['import', '-c', config, '--site', 'localhost', content], folder)
   if (imported.code !== 0) throw new Error(`import failed: ${imported.output}`)
 
   async function start(more: Record<string, unknown> = {}, env?: Readonly<Record<string, string>>): Promise<Node> {

@@ -8,6 +8,7 @@ import { page, rulesPage } from '../../support/content.ts'
 import { sharedCluster } from '../../support/postgres.ts'
 import { run } from '../../support/program.ts'
 import { sharedObjects } from '../../support/swift.ts'
+import { runHere } from './real.ts'
 import { scriptorium } from './terminal.ts'
 
 const LAUNCHER = fileURLToPath(new URL('../../../server/launch.mjs', import.meta.url))
@@ -32,36 +33,47 @@ describe('command line: a database', () => {
   })
   afterEach(() => rm(folder, { recursive: true, force: true }))
 
+  /** In a process of its own, which has to end by itself: each command once. */
   const command = (...argv: string[]) => run(process.execPath, [LAUNCHER, ...argv], { cwd: folder })
+  const commandHere = (...argv: string[]) => runHere(argv, folder)
   const newSchema = () => `cli_${process.pid}_${++schemas}`
   const at = (schema: string) => `${url}?search_path=${schema}`
 
   /** Does something that must succeed, with the store of an address. */
   async function done(address: string, ...argv: string[]): Promise<string> {
+    return succeeds(commandHere, address, ...argv)
+  }
+
+  /** The same in a process of its own. */
+  async function doneApart(address: string, ...argv: string[]): Promise<string> {
+    return succeeds(command, address, ...argv)
+  }
+
+  async function succeeds(how: typeof commandHere, address: string, ...argv: string[]): Promise<string> {
     const store = address.startsWith('postgres:') ? ['--set', `postgres=${address}`] : ['--data', address]
-    const { code, output } = await command(...argv, ...store)
+    const { code, output } = await how(...argv, ...store)
     expect(code, output).to.equal(0)
     return output
   }
 
-  async function exportsAll(address: string, into: string, ...options: string[]): Promise<void> {
-    await done(address, 'export', into, ...options)
+  async function holdsAll(into: string): Promise<void> {
     for (const [name, bytes] of Object.entries(FILES))
       expect((await readFile(join(folder, into, name))).equals(Buffer.from(bytes)), name).to.equal(true)
   }
 
   it('import, sites, check, export, backup and restore work on it, and name it', async () => {
     const [one, two] = [at(newSchema()), at(newSchema())]
-    await done(one, 'import', 'files')
-    expect(await done(one, 'sites')).to.match(/^localhost {2}3 files /)
-    expect(await done(one, 'backup', 'saved.tar')).to.match(/^saved 1 site, 3 files, /)
+    await doneApart(one, 'import', 'files')
+    expect(await doneApart(one, 'sites')).to.match(/^localhost {2}3 files /)
+    expect(await doneApart(one, 'backup', 'saved.tar')).to.match(/^saved 1 site, 3 files, /)
     const name = `the database ${new URL(url).host}/postgres`
-    const restored = await done(two, 'restore', 'saved.tar')
+    const restored = await doneApart(two, 'restore', 'saved.tar')
     expect(restored)
       .to.match(/^restored 1 site, 3 files, /)
       .and.to.include(`: ${name}\n`)
-    expect(await done(two, 'check')).to.match(/^\d+ checked, 0 problems\n$/)
-    await exportsAll(two, 'exported')
+    expect(await doneApart(two, 'check')).to.match(/^\d+ checked, 0 problems\n$/)
+    await doneApart(two, 'export', 'exported')
+    await holdsAll('exported')
     const closed = await command('explain', 'GET', '/closed.html', '--set', `postgres=${two}`)
     expect(closed.output).to.include('rule 1 of /in/rules.html')
     expect((await readdir(folder)).sort()).to.deep.equal(['exported', 'files', 'saved.tar'])
@@ -70,16 +82,17 @@ describe('command line: a database', () => {
   it('everything moves there and back', async () => {
     const there = at(newSchema())
     await done('one', 'import', 'files')
-    for (const [from, to] of [
-      ['one', there],
-      [there, 'two'],
+    for (const [from, to, how] of [
+      [join(folder, 'one'), there, commandHere],
+      [there, 'two', command],
     ] as const) {
-      const { code, output } = await command('migrate', '--from', from, '--to', to)
+      const { code, output } = await how('migrate', '--from', from, '--to', to)
       expect(output).to.match(/^moved 1 site, 3 files, 0\.7 MiB\n$/)
       expect(code).to.equal(0)
     }
     for (const place of [there, 'two']) expect(await done(place, 'check')).to.match(/ 0 problems\n$/)
-    await exportsAll('two', 'exported')
+    await done('two', 'export', 'exported')
+    await holdsAll('exported')
   })
 
   it('a restore and a move go on in a bucket that the database before has marked; another database is refused it', async () => {
@@ -92,12 +105,13 @@ describe('command line: a database', () => {
       [['restore', 'saved'], restored],
     ] as const)
       await done(String(address), ...argv, ...bucket)
-    const migrated = await command(
+    const migrated = await commandHere(
       ...['migrate', '--from', String(one), '--to', String(moved), '--set', `postgres=${one}`],
       ...bucket,
     )
     expect(migrated.code, migrated.output).to.equal(0)
-    await exportsAll(String(moved), 'exported', ...bucket)
+    await doneApart(String(moved), 'export', 'exported', ...bucket)
+    await holdsAll('exported')
     const refused = await command('import', 'files', '--set', `postgres=${other}`, ...bucket)
     expect(refused.code).to.equal(1)
     expect(refused.output).to.include('holds the large files of another database')
@@ -111,10 +125,10 @@ describe('command line: a database', () => {
     try {
       for (const argv of [
         ['restore', 'saved', '--set', `postgres=${at(schema)}`],
-        ['migrate', '--from', 'one', '--to', at(schema)],
+        ['migrate', '--from', join(folder, 'one'), '--to', at(schema)],
         ['migrate', '--from', at(schema), '--to', 'two'],
       ]) {
-        const { code, output } = await command(...argv)
+        const { code, output } = await commandHere(...argv)
         expect(code, output).to.equal(1)
         expect(output).to.match(/^scriptorium: .* is taken: another process uses it; end that first/)
       }

@@ -11,6 +11,7 @@ import { client } from '../../support/http.ts'
 import { startProcess } from '../../support/process.ts'
 import { run } from '../../support/program.ts'
 import { startServer } from '../../support/server.ts'
+import { runHere } from './real.ts'
 import { scriptorium } from './terminal.ts'
 
 const TWO = {
@@ -82,10 +83,11 @@ describe('command line: a store that is real', () => {
 
   const launcher = fileURLToPath(new URL('../../../server/launch.mjs', import.meta.url))
   const command = (...argv: string[]) => run(process.execPath, [launcher, ...argv], { cwd: folder })
+  const commandHere = (...argv: string[]) => runHere(argv, folder)
 
   for (const argv of [['sites'], ['export', 'out'], ['check'], ['explain', 'GET', '/'], ['backup', 'out']])
     it(`${argv.join(' ')}: a folder without a store is an error, and stays as it is`, async () => {
-      const { code, output } = await command(...argv, '--data', 'mistyped')
+      const { code, output } = await commandHere(...argv, '--data', 'mistyped')
       expect(code).to.equal(1)
       expect(output).to.equal(`scriptorium: there is no store in ${join(folder, 'mistyped')}\n`)
       expect(await readdir(folder)).to.deep.equal([])
@@ -96,18 +98,18 @@ describe('command line: a store that is real', () => {
     try {
       const saved = await command('backup', 'saved', '--data', running.data)
       expect(saved.output).to.match(/^saved 1 site, \d+ files, [\d.]+ MiB; \d+ written \([\d.]+ MiB\): /)
-      const again = await command('backup', '-q', 'saved', '--data', running.data)
+      const again = await commandHere('backup', '-q', 'saved', '--data', running.data)
       expect(again).to.deep.equal({ code: 0, output: '' })
-      const exported = await command('export', 'saved', '--data', running.data)
+      const exported = await commandHere('export', 'saved', '--data', running.data)
       expect(exported.output).to.match(/^scriptorium: the folder .*saved is not empty; .*\n$/)
     } finally {
       await running.close()
     }
-    expect((await command('restore', '--check', 'saved')).output).to.match(/: 0 problems\n$/)
+    expect((await commandHere('restore', '--check', 'saved')).output).to.match(/: 0 problems\n$/)
     const restored = await command('restore', 'saved', '--data', 'elsewhere')
     expect(restored.output).to.match(/^restored 1 site, /)
-    expect(await command('restore', 'saved', '--data', 'elsewhere')).to.deep.equal(restored)
-    expect((await command('sites', '--data', 'elsewhere')).output).to.match(/^localhost +\d+ files /)
+    expect(await commandHere('restore', 'saved', '--data', 'elsewhere')).to.deep.equal(restored)
+    expect((await commandHere('sites', '--data', 'elsewhere')).output).to.match(/^localhost +\d+ files /)
     const brand = { brand: 'acme' }
     const copy = await startProcess(folder, { data: join(folder, 'elsewhere'), defaults: brand })
     try {
@@ -154,7 +156,7 @@ describe('command line: a store that is real', () => {
       expect((await command('backup', 'site.tar')).output).to.match(
         /^saved 1 site, \d+ files, .* written .*site\.tar\n$/,
       )
-      expect((await command('backup', '-q', 'site.tar')).output, 'again, over the first').to.equal('')
+      expect((await commandHere('backup', '-q', 'site.tar')).output, 'again, over the first').to.equal('')
     } finally {
       writing = false
       await writes
@@ -162,9 +164,9 @@ describe('command line: a store that is real', () => {
     }
     expect((await readdir(folder)).filter(name => /backup-|\.new$/.test(name))).to.deep.equal([])
     expect((await stat(join(folder, 'site.tar'))).mode & 0o077).to.equal(0)
-    expect((await command('restore', '--check', 'site.tar')).output).to.match(/: 0 problems\n$/)
-    expect((await command('restore', 'site.tar', '--data', 'from-file')).output).to.match(/^restored 1 site, /)
-    expect((await command('check', '--data', 'from-file')).output).to.match(/ 0 problems/)
+    expect((await commandHere('restore', '--check', 'site.tar')).output).to.match(/: 0 problems\n$/)
+    expect((await commandHere('restore', 'site.tar', '--data', 'from-file')).output).to.match(/^restored 1 site, /)
+    expect((await commandHere('check', '--data', 'from-file')).output).to.match(/ 0 problems/)
     const copy = await startServer({ data: join(folder, 'from-file') })
     const large = await client(copy.port)('GET', '/large.bin')
     expect([large.status, large.body.equals(Buffer.alloc(3_000_001, 7))]).to.deep.equal([200, true])
@@ -180,7 +182,7 @@ describe('command line: a store that is real', () => {
     const { code, output } = await command('serve', '-c', 'site.yaml', '--data', data, '--new-password')
     expect(code).to.equal(1)
     const half = 'holds half of a backup; run scriptorium restore again to finish'
-    const checked = await command('check', '--data', data)
+    const checked = await commandHere('check', '--data', data)
     expect(checked).to.deep.include({ code: 1, output: `${data} ${half}\n0 checked, 1 problem\n` })
     expect(output).to.equal(`scriptorium: ${data} ${half}\n`)
     const after = await openSqliteStore({ folder: data })
