@@ -3,7 +3,7 @@ import { describe, it } from 'mocha'
 import { KIND_NAMES, KINDS } from '../../pipeline/declarations/kinds.ts'
 import { DERIVATION, OUTDATED } from '../../pipeline/store/derivation.ts'
 import { done, type Open, openTemporary, put } from '../pipeline/store/fixture.ts'
-import { openSchema } from '../pipeline/store/postgres/fixture.ts'
+import { openEmpty } from '../pipeline/store/postgres/fixture.ts'
 import { asBefore } from '../pipeline/store/release-before.ts'
 import { page, ruleMarkup } from '../support/content.ts'
 import { type Member, members } from './members.ts'
@@ -14,7 +14,7 @@ const RULE = page(ruleMarkup(['*', 'PUT', 'Allow', '/a']))
 describe('servers of the release before, on one store with newer ones', () => {
   const stores: [name: string, open: Open][] = [
     ['SQLite', openTemporary],
-    ['PostgreSQL', openSchema],
+    ['PostgreSQL', openEmpty],
   ]
   for (const [name, open] of stores)
     describe(name, () => {

@@ -46,7 +46,7 @@ export function watchTurns(nodes: readonly Node[], database?: Database): Turns {
       // No server looks up anything for a request that is none.
       await refusalOf(nodes[i]?.server.port).catch(() => undefined)
       turns.push({ begun, ended: performance.now() })
-      await new Promise(resolve => setTimeout(resolve, 10))
+      await new Promise(resolve => setTimeout(resolve, 50))
     }
   }
   const connections: Turn[] = []
@@ -55,7 +55,7 @@ export function watchTurns(nodes: readonly Node[], database?: Database): Turns {
       const begun = performance.now()
       await database.run('SELECT 1').catch(() => undefined)
       connections.push({ begun, ended: performance.now() })
-      await new Promise(resolve => setTimeout(resolve, 50))
+      await new Promise(resolve => setTimeout(resolve, 250))
     }
   }
   const running = [...nodes.map((_, i) => ask(i)), askDatabase()]

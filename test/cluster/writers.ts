@@ -38,7 +38,7 @@ export interface Writers {
 /** Writers that were started in this process: what each made before does not count for the next. */
 let starts = 0
 
-const pause = () => new Promise(resolve => setTimeout(resolve, 20))
+const pause = (milliseconds: number) => new Promise(resolve => setTimeout(resolve, milliseconds))
 const soon = () => new Promise(resolve => setTimeout(resolve, 5))
 
 /**
@@ -91,7 +91,7 @@ export async function startWriters(nodes: readonly Node[], database?: Database):
         refused.push(answer)
       }
       // Sixteen are enough to have commits under way at any time; faster ones keep the processors from what is waited for.
-      await pause()
+      await pause(answer === undefined || answer.status >= 500 ? 100 : 20)
     }
   }
   const placeOf = (writer: number) => (writer >> 1) % nodes.length

@@ -20,7 +20,7 @@ import {
   textAt,
   there,
 } from '../fixture.ts'
-import { openSchema } from '../postgres/fixture.ts'
+import { openEmpty } from '../postgres/fixture.ts'
 
 const SETTINGS = { settings: ['session-secret', 'editor-password'] }
 /** The store knows nothing of XML. */
@@ -29,7 +29,7 @@ const BIG = Buffer.alloc(5000, 7)
 
 for (const [name, open] of [
   ['SQLite', openTemporary],
-  ['PostgreSQL', openSchema],
+  ['PostgreSQL', openEmpty],
 ] as const) {
   describe(`backups of ${name}`, () => {
     let opened: Opened

@@ -4,13 +4,13 @@ import { migrateStore } from '../../../../pipeline/store/backup/migrate.ts'
 import { blobBytes } from '../../../../pipeline/store/blobs.ts'
 import type { Store } from '../../../../pipeline/store/store.ts'
 import { all, done, type Opened, openTemporary, put, putBlob, there } from '../fixture.ts'
-import { openSchema } from '../postgres/fixture.ts'
+import { openEmpty } from '../postgres/fixture.ts'
 
 const SETTINGS = { settings: ['key'] }
 
 for (const [name, openFrom, openTo] of [
-  ['SQLite to PostgreSQL', openTemporary, openSchema],
-  ['PostgreSQL to SQLite', openSchema, openTemporary],
+  ['SQLite to PostgreSQL', openTemporary, openEmpty],
+  ['PostgreSQL to SQLite', openEmpty, openTemporary],
 ] as const) {
   describe(`moving from ${name}`, () => {
     let from: Opened

@@ -4,6 +4,7 @@ import { describeConcurrency } from './concurrency.ts'
 import { describeDerivations } from './derivations.ts'
 import { describeEntries } from './entries.ts'
 import { describeEvents } from './events.ts'
+import { inTurn } from './in-turn.ts'
 import { describeNotes } from './notes.ts'
 import { describeReading } from './reading.ts'
 import { describeSnapshots } from './snapshots.ts'
@@ -16,17 +17,17 @@ import { describeTreeEvents } from './tree-events.ts'
 /** The contract of `pipeline/store/store.ts` as tests, for every implementation. */
 export function describeStore(name: string, open: Open): void {
   describe(`store contract: ${name}`, () => {
-    describe('changes', () => describeChanges(open))
-    describe('moves and copies', () => describeTransfers(open))
-    describe('reading', () => describeReading(open))
+    describe('changes', () => describeChanges(inTurn(open)))
+    describe('moves and copies', () => describeTransfers(inTurn(open)))
+    describe('reading', () => describeReading(inTurn(open)))
     describe('derivations', () => describeDerivations(open))
-    describe('entries', () => describeEntries(open))
+    describe('entries', () => describeEntries(inTurn(open)))
     describe('events', () => describeEvents(open))
     describe('events of trees', () => describeTreeEvents(open))
-    describe('concurrency', () => describeConcurrency(open))
-    describe('sums of collections', () => describeSums(open))
+    describe('concurrency', () => describeConcurrency(inTurn(open)))
+    describe('sums of collections', () => describeSums(inTurn(open)))
     describe('snapshots', () => describeSnapshots(open))
-    describe('bodies changed in places', () => describeSplices(open))
+    describe('bodies changed in places', () => describeSplices(inTurn(open)))
     describe('notes', () => describeNotes(open))
     describe('staging', () => describeStaging(open))
   })

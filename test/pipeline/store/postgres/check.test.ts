@@ -3,12 +3,12 @@ import { afterEach, beforeEach, describe, it } from 'mocha'
 import { checkDatabase } from '../../../../pipeline/store/postgres/check.ts'
 import { sharedCluster } from '../../../support/postgres.ts'
 import { done, put, putBlob } from '../fixture.ts'
-import { type OpenedSchema, openSchema } from './fixture.ts'
+import { type OpenedSchema, openEmpty } from './fixture.ts'
 
 describe('checking a store in PostgreSQL', () => {
   let opened: OpenedSchema
   beforeEach(async () => {
-    opened = await openSchema({ inlineLimit: 1000, unlisted: name => name === 'hidden' })
+    opened = await openEmpty({ inlineLimit: 1000, unlisted: name => name === 'hidden' })
     await done(opened.store.site('a.example'), [
       put('/d/a.html', 'A', { derived: { x: '1' }, entries: [{ item: '1', keys: ['k'] }] }),
       put('/d/hidden', 'H'),
@@ -101,8 +101,7 @@ describe('checking a store in PostgreSQL', () => {
     [true, 'derived data of nothing', `INSERT INTO derived VALUES (999999, 'x', 1, '')`, '1 rows of derived without'],
   ] as const) {
     it(`finds ${what}, and ${isMended ? 'repairs it' : 'leaves it to a backup'}`, async () => {
-      const cluster = await sharedCluster()
-      await cluster.run(`SET search_path = ${opened.schema}; ${sql}`)
+      await opened.raw(sql)
       expect((await check()).join('\n')).to.include(problem)
       await repairs(isMended)
     })

@@ -1,4 +1,4 @@
 import { describeStore } from '../contract/suite.ts'
-import { openSchema } from './fixture.ts'
+import { openEmpty } from './fixture.ts'
 
-describeStore('PostgreSQL', openSchema)
+describeStore('PostgreSQL', openEmpty)

@@ -1,4 +1,4 @@
-/** Temporary stores in PostgreSQL: each with a schema and a clock of its own, removed after the test. */
+/** Temporary stores in PostgreSQL: each with a schema and a clock of its own, which are empty again after the test. */
 
 import pg from 'pg'
 import { checkDatabase } from '../../../../pipeline/store/postgres/check.ts'
@@ -33,13 +33,44 @@ async function administer(cluster: Cluster, sql: string): Promise<void> {
   await client.query(sql)
 }
 
+/** Empties what the store has filled; a table that has grown gets new files, since nothing else makes it small again. */
+const EMPTY = `
+DO $$
+DECLARE each record;
+BEGIN
+  SET LOCAL session_replication_role = replica;
+  FOR each IN SELECT relname, pg_relation_size(oid) AS size FROM pg_class
+    WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relname NOT IN ('format', 'progress')
+  LOOP
+    IF each.size > 100000 THEN
+      EXECUTE format('TRUNCATE %I', each.relname);
+    ELSIF each.size > 0 THEN
+      EXECUTE format('DELETE FROM %I', each.relname);
+    END IF;
+  END LOOP;
+  UPDATE progress SET version = 0, last_id = 0;
+END $$`
+
+/** Schemas whose tables are empty: to make them takes as long as most tests do. */
+export const empty: string[] = []
+
 /** Opens a store in a new schema. */
 export const openSchema: Open<PostgresOptions, OpenedSchema> = (options = {}) => openSchemaWith(() => options)
 
-/** @param optionsOf options of each store that is opened in the schema */
-export async function openSchemaWith(optionsOf: () => Partial<PostgresOptions>): Promise<OpenedSchema> {
+/** Opens a store in a schema that another test may have left empty; only `raw` may change its tables. */
+export const openEmpty: Open<PostgresOptions, OpenedSchema> = (options = {}) => openSchemaWith(() => options, empty)
+
+/**
+ * @param optionsOf options of each store that is opened in the schema
+ * @param left schemas of which one is used, if there is one, and among which it is afterwards; otherwise a new one is made
+ */
+export async function openSchemaWith(
+  optionsOf: () => Partial<PostgresOptions>,
+  left?: string[],
+): Promise<OpenedSchema> {
   const cluster = await sharedCluster()
-  const schema = `test_${process.pid}_${++number}`
+  const schema = left?.pop() ?? `test_${process.pid}_${++number}`
+  let isAltered = false
   const clock: TestClock = { now: START }
   const open = () => openPostgresStore({ url: cluster.url, schema, clock: () => clock.now, ...optionsOf() })
   const stores = [await open()]
@@ -60,6 +91,7 @@ export async function openSchemaWith(optionsOf: () => Partial<PostgresOptions>):
       return store
     },
     async raw(sql) {
+      isAltered = true
       await administer(cluster, `SET search_path = ${schema}; ${sql}`)
     },
     async intact() {
@@ -70,7 +102,9 @@ export async function openSchemaWith(optionsOf: () => Partial<PostgresOptions>):
     },
     async close() {
       for (const store of stores) await store.close()
-      await administer(cluster, `DROP SCHEMA ${schema} CASCADE`)
+      if (left === undefined || isAltered) return administer(cluster, `DROP SCHEMA ${schema} CASCADE`)
+      await administer(cluster, `SET search_path = ${schema}; ${EMPTY}`)
+      left.push(schema)
     },
   }
   return opened
