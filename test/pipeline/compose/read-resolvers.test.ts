@@ -47,7 +47,7 @@ describe('Read resolvers', () => {
   let send: Client
 
   before(async () => {
-    server = await startServer({ site: { defaultGet: 'allow' } })
+    server = await startServer({ site: { defaultGet: 'allow' }, settings: { javascript: { time: '300ms' } } })
     send = client(server)
     await put(server, '/schemas.html', SCHEMAS)
     await put(server, '/rules.html', rulesPage(['*', 'GET|PUT|QUERY', 'Allow', '/*']))

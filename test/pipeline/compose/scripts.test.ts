@@ -36,7 +36,7 @@ describe('JavaScript in pages', () => {
   let send: Client
 
   before(async () => {
-    server = await startServer({ site: { defaultGet: 'allow' } })
+    server = await startServer({ site: { defaultGet: 'allow' }, settings: { javascript: { time: '300ms' } } })
     send = client(server)
     const methods: Method[] = [
       { name: 'card', parameters: ['note', 'title'], returns: `${NS}/Element`, source: CARD },

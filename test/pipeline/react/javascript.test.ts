@@ -90,7 +90,7 @@ before(async () => {
         ].join(''),
       ),
     },
-    { site: { allowOutbound: true } },
+    { site: { allowOutbound: true }, settings: { javascript: { time: '300ms' } } },
   )
 })
 after(async () => {
