@@ -23,18 +23,14 @@ export const LONGEST = [
   'mount/rclone',
   'http/model/turns',
   'server/cli/store',
-  'pipeline/tree/selector/judge',
   'cluster/workers',
   'browser/demo',
   'pipeline/store/postgres/faults',
   'pipeline/store/sqlite/contract',
   'cluster/objects',
-  'http/model/shapes',
   'hostile/bad-day',
   'cluster/model',
-  'pipeline/compose/reuse',
   'mount/libreoffice',
-  'dav/methods/random-operations',
 ].map(name => `test/${name}.test.ts`)
 
 /** Folders and files whose tests wait. */
