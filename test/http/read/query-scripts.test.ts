@@ -32,7 +32,7 @@ describe('Expressions that call scripts, and the reverse', () => {
   let send: Client
 
   before(async () => {
-    server = await startServer({ site: { defaultGet: 'allow' } })
+    server = await startServer({ site: { defaultGet: 'allow' }, settings: { javascript: { time: '300ms' } } })
     send = client(server)
     await put(
       server,
