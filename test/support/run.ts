@@ -1,5 +1,5 @@
 /**
- * `npm test`: types, lint and format, and beside them every test, folder by folder, in two processes more than there are
+ * `npm test`: types, lint and format, and beside them every test, subject by subject, in two processes more than there are
  * processors: half of them begin with tests that wait most of their time. Arguments choose test files instead, which one
  * process runs. `TEST_PROCESSES` sets another number of processes, `TEST_HEAP` the megabytes of heap that each file of
  * tests has, together with the servers that it starts.
