@@ -13,6 +13,7 @@ import { decodeTarget, encodePath, reserved } from '../../pipeline/http/path.ts'
 import { absent } from '../../pipeline/refusals.ts'
 import { largestDocument } from '../../pipeline/site/site.ts'
 import { type StagedBlob, StagingError } from '../../pipeline/store/blobs.ts'
+import { isFieldValue } from '../../pipeline/store/field-value.ts'
 import { inTurns } from '../../pipeline/tree/steps.ts'
 import { checkWritable } from '../access/scope-authority.ts'
 import { visible } from '../access/visibility.ts'
@@ -148,7 +149,7 @@ async function upload(exchange: Exchange, folder: string, boundary: string): Pro
           return
         }
         const path = memberPath(exchange, folder, filename)
-        const sent = type === 'application/octet-stream' ? undefined : type
+        const sent = typeOf(filename, type)
         if (kindOf(storedType(path, sent)) !== 'blob') {
           const bytes = await memory.read(content)
           files.push({ name: filename, path, type: sent, size: bytes.length, body: memoryBody(bytes) })
@@ -170,6 +171,20 @@ async function upload(exchange: Exchange, folder: string, boundary: string): Pro
     over = true
     for (const file of staged) await file.discard()
   }
+}
+
+/**
+ * The type of a file as a PUT would have it, one character for each byte: it is sent in heads of answers.
+ *
+ * @returns undefined for what browsers say of files that they do not know
+ * @throws Fault 400
+ */
+function typeOf(name: string, written: string | undefined): string | undefined {
+  if (written === undefined || written === 'application/octet-stream') return undefined
+  const type = Buffer.from(written).toString('latin1')
+  if (!isFieldValue(type))
+    throw new Fault(400, 'BadRequest', `The type of the file ${name} holds characters that no type can have.`)
+  return type
 }
 
 async function stageFile({ stage, settings }: Mount, content: AsyncIterable<Uint8Array>): Promise<StagedBlob> {

@@ -185,6 +185,24 @@ describe('forms of listings', () => {
     expect(outcomeOf(over)).to.equal('413 PayloadTooLarge')
   })
 
+  const TYPES: [type: string, outcome: string, shown?: string][] = [
+    ['application/x-\u0436', '303', 'application/x-\u0436'],
+    ['application/x; name="\u00e9\u65e5"', '303', 'application/x; name="\u00e9\u65e5"'],
+    ['application/x\u0001', '400 BadRequest'],
+    ['application/x\u007f', '400 BadRequest'],
+  ]
+  for (const [type, outcome, shown] of TYPES)
+    it(`DAV-40 HTTP-20 a file of the type ${JSON.stringify(type)} can be read, or is not stored`, async () => {
+      const part = (name: string, more: string) => `--XX\r\nContent-Disposition: form-data; name="${name}"${more}`
+      const body = `${part('do', '\r\n\r\nupload')}\r\n${part('file', `; filename="typed.bin"\r\nContent-Type: ${type}\r\n\r\nx`)}\r\n--XX--\r\n`
+      const answer = await wire.dav('POST', '/f/', { 'Content-Type': 'multipart/form-data; boundary=XX', ...own }, body)
+      expect(outcomeOf(answer)).to.equal(outcome)
+      const { status, headers } = await wire.dav('GET', '/f/typed.bin')
+      expect(status).to.equal(shown === undefined ? 404 : 200)
+      if (shown !== undefined) expect(Buffer.from(headers['content-type'] ?? '', 'latin1').toString()).to.equal(shown)
+      await wire.dav('DELETE', '/f/typed.bin')
+    })
+
   it('SEC-12 many empty files are counted without a listener for each', async () => {
     const warnings: string[] = []
     const note = ({ message }: Error) => warnings.push(message)
