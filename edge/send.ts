@@ -5,16 +5,14 @@ import type { Socket } from 'node:net'
 import type { Answer, AnswerBody, BlobBody, PiecesBody } from '../pipeline/answer.ts'
 import type { CachedAnswer } from './answer-cache.ts'
 import { headText, mayBeOnePiece, sendInOnePiece, writePiece } from './one-piece.ts'
+import { type OpenBlob, openBlob, openBlobs } from './open-blobs.ts'
 import { endUnread, leavesBody, leavesLargeBody } from './request-body.ts'
 import { sendStream } from './send-stream.ts'
 import { holdAnswer, requireRoom } from './unread-answers.ts'
 
-type OpenBlob = Awaited<ReturnType<BlobBody['blob']['open']>>
-
 /** Bytes read from a blob at a time: by few readers, and at least where there are many, some of whom may read nothing. */
 const [CHUNK, LEAST_CHUNK] = [256 * 1024, 64 * 1024]
 const FEW = 64
-let readers = 0
 
 /** Bytes from memory that are handed over before the client has taken what came before. */
 const AT_ONCE = 1024 * 1024
@@ -58,8 +56,13 @@ export async function send(request: IncomingMessage, response: ServerResponse, a
   const inMemory = silent ? [] : partsInMemory(body)
   requireRoom(inMemory)
   // Opened before anything is said of it: a file that is missing is no 200.
-  const opened = !silent && isBlob(body) ? await body.blob.open(body) : undefined
-  response.writeHead(status, answer.repeated ? withRepeated(headers, answer.repeated) : headers)
+  const opened = !silent && isBlob(body) ? await openBlob(body) : undefined
+  try {
+    response.writeHead(status, answer.repeated ? withRepeated(headers, answer.repeated) : headers)
+  } catch (error) {
+    await opened?.close()
+    throw error
+  }
   if (!silent) {
     const taken = holdAnswer(response, inMemory)
     if (isBlob(body)) await writeBlob(response, body, opened)
@@ -236,10 +239,9 @@ async function writePieces(
  * garbage before the end.
  */
 async function writeBlob(response: ServerResponse, body: BlobBody, opened?: OpenBlob): Promise<void> {
-  const reader = opened ?? (await body.blob.open(body))
+  const reader = opened ?? (await openBlob(body, true))
   try {
-    readers++
-    const chunk = readers <= FEW ? CHUNK : LEAST_CHUNK
+    const chunk = openBlobs.count <= FEW ? CHUNK : LEAST_CHUNK
     const length = Math.min(chunk, body.end - body.start)
     const buffers = [Buffer.allocUnsafeSlow(length), Buffer.allocUnsafeSlow(length)]
     let sent = Promise.resolve()
@@ -259,7 +261,6 @@ async function writeBlob(response: ServerResponse, body: BlobBody, opened?: Open
     }
     await sent
   } finally {
-    readers--
     await reader.close()
   }
 }

@@ -20,6 +20,8 @@ export interface ConnectionRoom {
   mayAsk(socket: Socket): boolean
   /** Whether there is room for one more. */
   hasRoom(): boolean
+  /** Whether there is room for one more file; closes idle connections where there is hardly any. */
+  mayOpen(): boolean
   /** Connections that were turned away since the start. */
   readonly refused: Readonly<Refused>
   /** Has a function called that closes idle connections. */
@@ -41,6 +43,8 @@ export interface RoomOptions {
   spare: number
   /** Told now and then of connections that find no room. */
   full: (connections: number, refused: Readonly<Refused>) => void
+  /** Descriptors that running requests take beside their connections. */
+  beside?: { readonly count: number }
   /** Milliseconds; the system's by default. */
   now?: () => number
 }
@@ -74,12 +78,14 @@ export function sharedOut({ limit, used }: { limit: number; used: number }): Pic
 /** The same on both ends of a connection's TLS. */
 const nameOf = ({ remoteAddress, remotePort, localPort }: Socket) => `${remoteAddress} ${remotePort} ${localPort}`
 
-export function connectionRoom({ most, spare, full, now = () => performance.now() }: RoomOptions): ConnectionRoom {
+export function connectionRoom(options: RoomOptions): ConnectionRoom {
+  const { most, spare, full, beside = { count: 0 }, now = () => performance.now() } = options
   const sweeps: (() => void)[] = []
   /** Those that found no room when they came, with the end of their patience. */
   const waiting = new Map<string, NodeJS.Timeout>()
   const refused: Refused = { answered: 0, closed: 0 }
   let count = 0
+  const taken = () => count + beside.count
   let swept = Number.NEGATIVE_INFINITY
   let told = Number.NEGATIVE_INFINITY
 
@@ -99,14 +105,18 @@ export function connectionRoom({ most, spare, full, now = () => performance.now(
   return {
     waiting,
     refused,
-    hasRoom: () => count < most,
+    hasRoom: () => taken() < most,
+    mayOpen() {
+      if (taken() >= most) makeRoom()
+      return taken() < most + spare
+    },
     onFull: closeIdle => void sweeps.push(closeIdle),
     take(socket, secure) {
       count++
       socket.once('close', () => count--)
-      if (count <= most) return true
+      if (taken() <= most) return true
       makeRoom()
-      if (count > most + spare) {
+      if (taken() > most + spare) {
         refuse(secure ? 'closed' : 'answered')
         return false
       }
@@ -127,7 +137,7 @@ export function connectionRoom({ most, spare, full, now = () => performance.now(
       const name = nameOf(socket)
       const timer = waiting.get(name)
       if (timer === undefined) return true
-      if (count > most) {
+      if (taken() > most) {
         refuse('answered')
         return false
       }
@@ -146,5 +156,6 @@ export const ENDLESS: ConnectionRoom = {
   take: () => true,
   mayAsk: () => true,
   hasRoom: () => true,
+  mayOpen: () => true,
   onFull: () => undefined,
 }

@@ -8,6 +8,7 @@ import { siteTable } from '../config/sites.ts'
 import { notOffered as mountNotOffered } from '../dav/app.ts'
 import { DAV_HEADERS } from '../dav/methods/options.ts'
 import { KnownRequests } from '../edge/known-requests.ts'
+import { limitBlobs, openBlobs } from '../edge/open-blobs.ts'
 import { clientReader, proxyTrust } from '../edge/request.ts'
 import { type BodyReading, bytesOfBodies, limitBodies } from '../edge/request-body.ts'
 import { securityHeaders } from '../edge/security-headers.ts'
@@ -87,6 +88,7 @@ function roomOf(log: Log): ConnectionRoom {
   if (!found) return ENDLESS
   return connectionRoom({
     ...sharedOut(found),
+    beside: openBlobs,
     full: (connections, refused) =>
       log.warn(
         { connections, descriptors: found.limit, ...refused },
@@ -278,6 +280,7 @@ async function startCoordinated(
     ? (request, response) => (isForMount(request) ? mounts.handler : handler)(request, response)
     : handler
   room = roomOf(log)
+  limitBlobs(room.mayOpen)
   const byBytes = (holder: 'requests' | 'mount-requests'): AnswersByBytes | undefined => {
     // Whoever has to be asked before each request would be asked twice.
     if (coherence?.asks) return undefined

@@ -92,6 +92,63 @@ describe('more connections than the system has descriptors for', () => {
     next.destroy()
   })
 
+  it('SEC-12 files of running answers take room, and are opened as long as there is some', () => {
+    const files = { count: 0 }
+    const room = connectionRoom({ most: 4, spare: 2, full: () => undefined, beside: files, now: () => 0 })
+    const idle = counted()
+    room.onFull(() => idle.destroy())
+    const [first, second] = [counted(), counted()]
+    for (const socket of [idle, first]) expect(room.take(socket, false)).to.equal(true)
+    files.count = 1
+    expect([room.mayOpen(), idle.isClosed, room.hasRoom()]).to.deep.equal([true, false, true])
+    files.count = 3
+    expect([room.mayOpen(), idle.isClosed, room.hasRoom()]).to.deep.equal([true, true, false])
+    expect([room.take(second, false), room.mayAsk(second)]).to.deep.equal([true, false])
+    files.count = 4
+    expect([room.mayOpen(), room.take(counted(), false)]).to.deep.equal([false, false])
+    first.destroy()
+    second.destroy()
+  })
+
+  it('SEC-12 with 64 descriptors, downloads that nobody reads leave room to tell everybody else', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'scriptorium-descriptors-'))
+    const credentials = [{ user: 'editor', password: 'a known password' }]
+    const sites = [{ host: 'localhost', credentials, defaultGet: 'allow' }]
+    const settings = {
+      data: join(folder, 'data'),
+      log: { level: 'warn', format: 'json' },
+      mount: { path: '/dav' },
+      sites,
+    }
+    const server = await startProcess(folder, settings, {}, 64)
+    const held: Socket[] = []
+    try {
+      const http = client(server.port)
+      const Authorization = `Basic ${Buffer.from('editor:a known password').toString('base64')}`
+      const put = await http('PUT', '/dav/large.bin', { Authorization }, Buffer.alloc(24 * 1024 * 1024))
+      expect(put.status).to.equal(201)
+      const answers: string[] = []
+      for (let i = 0; i < 40; i++) {
+        const socket = connectTo(server.port, '127.0.0.1')
+        held.push(socket.on('error', () => undefined))
+        socket.write('GET /large.bin HTTP/1.1\r\nHost: localhost\r\n\r\n')
+        const { promise, resolve } = Promise.withResolvers<string>()
+        socket.once('data', bytes => resolve(bytes.toString('latin1', 9, 12)))
+        socket.once('close', () => resolve('closed'))
+        answers.push(await promise)
+        socket.pause()
+      }
+      expect(new Set(answers)).to.deep.equal(new Set(['200', '503']))
+      expect(server.everything()).not.to.include('EMFILE')
+      for (const socket of held) socket.destroy()
+      await eventually(async () => expect((await http('HEAD', '/large.bin')).status).to.equal(200))
+    } finally {
+      for (const socket of held) socket.destroy()
+      await server.stop()
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+
   it('HTTP-4 a file that cannot be opened for lack of descriptors is 503 with Retry-After', () => {
     const cause = Object.assign(new Error('EMFILE: too many open files, open'), { code: 'EMFILE' })
     for (const error of [cause, new StoreError('failed', 'no', { cause })]) {
