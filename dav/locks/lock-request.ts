@@ -1,6 +1,6 @@
 /** What a LOCK asks for: its body and its `Timeout` (RFC 4918 §9.10, §14.11 and §10.7). */
 
-import type { LockScope } from '../../pipeline/coordination/locks.ts'
+import { LONGEST_LOCK, type LockScope } from '../../pipeline/coordination/locks.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { inScopeNamespaces, localName } from '../../pipeline/tree/namespaces.ts'
 import type { ElementNode } from '../../pipeline/tree/nodes.ts'
@@ -14,7 +14,6 @@ const LONGEST_OWNER = 8 * 1024
 const LONGEST_DECLARATIONS = 2 * 1024
 
 /** Seconds (DAV-83). */
-const LONGEST = 3600
 const DEFAULT = 600
 
 export interface LockInfo {
@@ -105,9 +104,9 @@ function attribute(value: string): string {
 export function grantedSeconds(header: string | undefined): number {
   for (const value of (header ?? '').split(',')) {
     const written = value.trim().toLowerCase()
-    if (written === 'infinite') return LONGEST
+    if (written === 'infinite') return LONGEST_LOCK
     const digits = /^second-(\d+)$/.exec(written)?.[1]
-    if (digits !== undefined) return Math.min(LONGEST, Math.max(1, Number(digits)))
+    if (digits !== undefined) return Math.min(LONGEST_LOCK, Math.max(1, Number(digits)))
   }
   return DEFAULT
 }

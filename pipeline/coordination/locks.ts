@@ -10,6 +10,9 @@ export type LockScope = 'exclusive' | 'shared'
 /** A lock of depth infinity covers everything below its path, whatever is put there later. */
 export type LockDepth = 0 | 'infinity'
 
+/** Seconds that a lock lasts at most without a refresh (DAV-83). */
+export const LONGEST_LOCK = 3600
+
 /** A lock as it stood when it was asked for. */
 export interface Lock {
   /** `opaquelocktoken:` with a UUID. */

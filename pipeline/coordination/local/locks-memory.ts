@@ -64,6 +64,11 @@ export class LockMemory {
     if (this.#byToken.get(held.lock.token) === held) this.#queue.set(held)
   }
 
+  /** Has no lock last longer than until a time, in unix milliseconds. */
+  shorten(latest: number): void {
+    for (const held of this.#byToken.values()) if (held.expires > latest) this.prolong(held, latest)
+  }
+
   /** Drops what has expired by now, unless a request keeps it alive. */
   dropExpired(now: number): void {
     for (let held = this.#queue.due(now); held; held = this.#queue.due(now)) if (held.holds === 0) this.drop(held)

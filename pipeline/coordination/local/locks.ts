@@ -2,7 +2,16 @@
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { type Lock, LockError, type LockRequest, type Locks, MOST_LOCKS, MOST_SHARED, type Taken } from '../locks.ts'
+import {
+  LONGEST_LOCK,
+  type Lock,
+  LockError,
+  type LockRequest,
+  type Locks,
+  MOST_LOCKS,
+  MOST_SHARED,
+  type Taken,
+} from '../locks.ts'
 import { encodeEntry, type JournalEntry, readEntry } from './locks-entries.ts'
 import { type Journal, openJournal } from './locks-journal.ts'
 import { type HeldLock, LockMemory } from './locks-memory.ts'
@@ -30,11 +39,17 @@ export async function openLocalLocks(options: LocalLocksOptions = {}): Promise<L
   const journal = folder === undefined ? undefined : await open(join(folder, JOURNAL), memory)
   const taken = new Map<string, number>()
   let closed = false
+  /** When somebody looked last. */
+  let looked = Number.POSITIVE_INFINITY
 
   /** The locks in effect now. */
   function present(): LockMemory {
     if (closed) throw new LockError('Locks are closed')
-    memory.dropExpired(clock())
+    const now = clock()
+    // Locks that were taken while the clock was ahead would last as much longer when it is set right.
+    if (now < looked) memory.shorten(now + LONGEST_LOCK * 1000)
+    looked = now
+    memory.dropExpired(now)
     return memory
   }
 
@@ -149,6 +164,7 @@ function replay(line: string, memory: LockMemory): void {
   if (!entry) return
   if ('take' in entry) {
     dropToken(memory, entry.take.token)
+    dropEnded(memory, entry.site, entry.take)
     memory.add(entry.site, entry.take)
   } else if ('refresh' in entry) {
     const held = memory.find(entry.refresh)
@@ -159,6 +175,15 @@ function replay(line: string, memory: LockMemory): void {
 function dropToken(memory: LockMemory, token: string): void {
   const held = memory.find(token)
   if (held) memory.drop(held)
+}
+
+/** A lock that was granted proves that those in its way had ended, whatever the clock says now. */
+function dropEnded(memory: LockMemory, site: string, granted: Lock): void {
+  for (;;) {
+    const ended = memory.of(site)?.conflict(granted)
+    if (ended === undefined) return
+    memory.drop(ended.holder)
+  }
 }
 
 /** The present locks as lines. Locks come and go while the lines are fetched, so each is looked up when its turn comes. */

@@ -49,6 +49,47 @@ describe('locks with a journal', () => {
   )
 })
 
+describe('locks that were taken while the clock was ahead', () => {
+  const HOUR = 3_600_000
+  const request = { path: '/a', scope: 'exclusive', depth: 0, owner: '', user: 'ann', seconds: 3600 } as const
+
+  for (const isRestarted of [false, true]) {
+    it(`DAV-83 last an hour at most when it is set right${isRestarted ? ', in another process as well' : ''}`, async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'locks-'))
+      let now = START + 400 * 24 * HOUR
+      const open = () => openLocalLocks({ folder, clock: () => now })
+      let locks = await open()
+      expect((await locks.take('one', request)).ok).to.equal(true)
+      now = START
+      if (isRestarted) {
+        await locks.close()
+        locks = await open()
+      }
+      expect((await locks.on('one', '/a')).map(({ expires }) => expires)).to.deep.equal([START + HOUR])
+      now += HOUR
+      expect(await locks.on('one', '/a')).to.deep.equal([])
+      await locks.close()
+      await rm(folder, { recursive: true })
+    })
+  }
+
+  it('DAV-82 leave none beside them that had expired by then', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'locks-'))
+    let now = START
+    const open = () => openLocalLocks({ folder, clock: () => now })
+    let locks = await open()
+    await locks.take('one', request)
+    now += 2 * HOUR
+    const later = await locks.take('one', request)
+    await locks.close()
+    now = START
+    locks = await open()
+    expect((await locks.on('one', '/a')).map(({ token }) => token)).to.deep.equal([later.ok && later.lock.token])
+    await locks.close()
+    await rm(folder, { recursive: true })
+  })
+})
+
 describe('locks that a process took', () => {
   it('EVT-81 are counted by site at once: as long as the number stands, there is none that was not before', async () => {
     const locks = await openLocalLocks()
