@@ -54,6 +54,19 @@ export function addressesOf(
 /** Milliseconds to wait for an answer. */
 const PATIENCE = 1500
 
+const UNTRUSTED = 'its certificate is not trusted here'
+
+/** What codes of the system mean, in a few words. */
+const SAID: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'no such host here',
+  EAI_AGAIN: 'no such host here',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+}
+
 /**
  * Asks at an address whether this server is there.
  *
@@ -68,7 +81,7 @@ export async function tryAddress({ site, brand }: SiteAddresses, health: boolean
   } catch (error) {
     const { code } = error as { code?: string }
     if (signal.aborted || code === undefined) return 'no answer'
-    return code === 'ENOTFOUND' || code === 'EAI_AGAIN' ? 'no such host here' : code
+    return SAID[code] ?? code
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { shownSettings } from '../../config/redact.ts'
 import { yaml } from '../../config/yaml.ts'
-import type { Command } from './command.ts'
+import { type Command, UsageError } from './command.ts'
 import { settingsOf, settingsOptions } from './settings-options.ts'
 import { line } from './terminal.ts'
 
@@ -36,6 +36,11 @@ export const serve: Command = {
       terminal.output.write(yaml().stringify(shownSettings(settings)))
       return 0
     }
+    if (args.flag('new-password') && !firstStart)
+      throw new UsageError(
+        'sites of your own have no user of the demo; "scriptorium user add NAME" replaces a password',
+        'serve',
+      )
     for (const text of advice) line(terminal.errors, `warning: ${text}`)
     const print = (text: string) => line(terminal.output, text)
     await commands.serve(settings, {

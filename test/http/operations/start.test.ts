@@ -7,6 +7,7 @@ import { loadText } from '../../config/loading.ts'
 import { page, put } from '../../support/content.ts'
 import { client } from '../../support/http.ts'
 import { startServer } from '../../support/server.ts'
+import { startTlsProxy } from '../../support/tls-proxy.ts'
 
 describe('addresses of sites', () => {
   const listening = { publicOrigin: 'http://localhost:8080', mountOrigin: 'http://localhost:8081' }
@@ -65,6 +66,9 @@ describe('addresses of sites', () => {
     try {
       expect(await at(`${server.url}/`)).to.equal(undefined)
       expect(await at(`${server.url}/`, 'other')).to.equal('answers 404')
+      const proxy = await startTlsProxy(server.port)
+      const said = await at(`https://localhost:${proxy.port}/`).finally(() => proxy.close())
+      expect(said).to.equal('its certificate is not trusted here')
       expect(await tryAddress({ name: '', mount: '', site: `${server.url}/`, brand: 'other' }, false)).to.equal(
         undefined,
       )

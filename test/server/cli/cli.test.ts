@@ -158,6 +158,13 @@ describe('command line: settings', () => {
     expect(options.newPassword).to.equal(true)
   })
 
+  it('--new-password beside sites of somebody is refused: their users are in the settings', async () => {
+    const env = { SCRIPTORIUM_SITES: '[{ host: a.example }]' }
+    const { code, errors } = await scriptorium(['--new-password'], { env, commands: { serve: async () => {} } })
+    expect(code).to.equal(2)
+    expect(errors).to.include('"scriptorium user add NAME" replaces a password')
+  })
+
   it('--set reaches lists, groups and entries', async () => {
     const [settings] = await served([
       '--set',
