@@ -23,5 +23,12 @@ describe('The documentation of the repository', () => {
     const text = readFileSync(`${ROOT}docs/architecture.md`, 'utf8')
     const packages = Object.keys({ ...dependencies, ...devDependencies }).filter(name => !name.startsWith('@types/'))
     expect(packages.filter(name => !text.includes(`\`${name}\``))).to.deep.equal([])
+    const rows = text.slice(text.indexOf('## Packages')).split('\n')
+    const used = rows.filter(row => row.startsWith('| `') && !row.includes('| not used'))
+    const named = used.flatMap(row => [...(row.split(' | ')[0]?.matchAll(/`([^`]+)`/g) ?? [])].map(([, name]) => name))
+    expect(
+      named.filter(name => !packages.includes(name ?? '')),
+      'named, but not there',
+    ).to.deep.equal([])
   })
 })
