@@ -117,7 +117,6 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   REPORT: report,
 }
 
-/** Reads of reserved paths find nothing; everything else is refused (DAV-13). */
 const READS = new Set(['GET', 'HEAD', 'PROPFIND', 'QUERY', 'REPORT'])
 
 /**
@@ -279,10 +278,13 @@ const explainRules: Step = async ({ req, state }, next) => {
   state.answer = await explainAccess(mount, author, query, req.headers.accept)
 }
 
+/** Methods that find nothing at reserved paths; everything else is refused there (DAV-13). */
+const SEEKING = new Set(['GET', 'HEAD', 'PROPFIND', 'QUERY'])
+
 const guardReserved: Step = ({ req, state }, next) => {
   const { mount, path = '/' } = state
   if (!mount || !isServerOwned({ mount }, path) || req.method === 'OPTIONS') return next()
-  if (READS.has(req.method ?? '')) throw new Fault(404, 'NotFound', 'Nothing is stored at this address.')
+  if (SEEKING.has(req.method ?? '')) throw new Fault(404, 'NotFound', 'Nothing is stored at this address.')
   throw reserved()
 }
 

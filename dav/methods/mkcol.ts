@@ -62,8 +62,8 @@ function taken(collection: boolean): Fault {
 async function readExtended(exchange: Exchange): Promise<Judged | undefined> {
   const bytes = await exchange.body.bytes(LARGEST_XML)
   if (bytes.length === 0) return undefined
-  const type = essence(header(exchange, 'content-type') ?? '')
-  if (type !== 'application/xml' && type !== 'text/xml')
+  const media = essence(header(exchange, 'content-type') ?? '')
+  if (media !== 'application/xml' && media !== 'text/xml')
     throw new Fault(415, 'UnsupportedMediaType', 'The body of MKCOL must be XML, or absent.')
   const root = await parseLongXmlBody(bytes)
   if (!isDav(root, 'mkcol')) throw malformed('The root element must be mkcol in the namespace "DAV:".')
@@ -72,7 +72,11 @@ async function readExtended(exchange: Exchange): Promise<Judged | undefined> {
     name.namespace === DAV && name.name === 'resourcetype'
   for (const { element } of instructions.filter(isType)) checkType(element)
   const others = instructions.filter(instruction => !isType(instruction))
-  return inTurns(judging(others, [], true), bytes.length)
+  const judged = await inTurns(judging(others, [], true), bytes.length)
+  // It is set with the others, or not at all.
+  const type = instructions.find(isType)
+  if (judged.refused && type) judged.verdicts.push({ name: type.name, status: '424 Failed Dependency' })
+  return judged
 }
 
 /** @throws Fault 403 for any other resource than a plain collection */

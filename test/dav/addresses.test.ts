@@ -156,6 +156,7 @@ for (const { title, options, prefix, host, site } of PLACES)
             ['UNLOCK'],
             ['COPY', to(`${prefix}/x`)],
             ['MOVE', to(`${prefix}/x`)],
+            ['REPORT', {}, '<x/>'],
           ]
           for (const [method, fields, body] of writes)
             expect((await dav(method, prefix + reserved, fields, body)).status, `${method} ${reserved}`).to.equal(403)

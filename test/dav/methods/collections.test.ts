@@ -94,6 +94,9 @@ describe('collections over the wire', () => {
     expect(answer.headers['content-type']).to.equal('application/xml; charset=utf-8')
     expect(answer.text).to.match(/^<\?xml [^>]*><D:mkcol-response xmlns:D="DAV:"><D:propstat>/)
     expect(answer.text).to.include('403 Forbidden').and.include('424 Failed Dependency')
+    const alone = await dav('MKCOL', `${at}new/`, XML, extended(`${COLLECTION}<D:getetag>"x"</D:getetag>`))
+    const failed = '<D:prop><D:resourcetype/></D:prop><D:status>HTTP/1.1 424 Failed Dependency</D:status>'
+    expect(alone.text).to.include('403 Forbidden').and.include(failed)
     const type = await dav('MKCOL', `${at}new/`, XML, extended('<D:resourcetype><x:y/></D:resourcetype>'))
     expect(type.text).to.include('<D:valid-resourcetype></D:valid-resourcetype>')
   })
