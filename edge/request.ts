@@ -128,6 +128,13 @@ export function header({ request }: { request: IncomingMessage }, name: string):
   return Array.isArray(value) ? value.join(', ') : value
 }
 
+/** `Destination`, of which there can be one: several would be a path together. @throws Fault 400 */
+export function destinationField(exchange: { request: IncomingMessage }): string | undefined {
+  if ((exchange.request.headersDistinct.destination?.length ?? 0) > 1)
+    throw new Fault(400, 'BadRequest', 'There can be only one Destination.')
+  return header(exchange, 'destination')
+}
+
 /**
  * Bodies are stored whole and as they are sent (HTTP-83, DAV-43).
  *

@@ -1,6 +1,6 @@
 /** Where a COPY or MOVE goes (DAV-13, DAV-48). */
 
-import { header } from '../../edge/request.ts'
+import { destinationField, header } from '../../edge/request.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { parseDestination } from '../../pipeline/http/destination.ts'
 import { reserved } from '../../pipeline/http/path.ts'
@@ -15,9 +15,7 @@ import { isServerOwned } from '../locks/guard.ts'
  *   reserved one
  */
 export function destinationOf(exchange: Exchange): string {
-  const field = header(exchange, 'destination')
-  if ((exchange.request.headersDistinct.destination?.length ?? 0) > 1)
-    throw new Fault(400, 'BadRequest', 'There can be only one Destination.')
+  const field = destinationField(exchange)
   if (field === undefined) throw new Fault(400, 'BadRequest', 'The Destination header is missing.')
   const { mount, author, authorities } = exchange
   const path = withoutPrefix(parseDestination(field, 'mount', authorities, author.user), mount.prefix)

@@ -1,6 +1,6 @@
 /** PUT, POST, DELETE, MOVE and PATCH as operations: the fields of the request, read (gates 4 and 7 of HTTP-1). */
 
-import { checkBodyFields, header } from '../../edge/request.ts'
+import { checkBodyFields, destinationField, header } from '../../edge/request.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import { parseDestination } from '../../pipeline/http/destination.ts'
@@ -73,7 +73,7 @@ export function remove(exchange: Exchange): Operation {
 /** An element within its document, or a whole document to another path. */
 export function move(exchange: Exchange): Operation {
   const { site, hosted, path, authority } = exchange
-  const destination = header(exchange, 'destination')
+  const destination = destinationField(exchange)
   const destinationRange = header(exchange, 'destination-range')
   const to =
     destination === undefined ? undefined : canonicalPath(parseDestination(destination, 'public', exchange.authorities))

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
 import { page, put, rulesPage } from '../../support/content.ts'
-import { type Client, client, tagOf } from '../../support/http.ts'
+import { type Client, client, type Fields, tagOf } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { failureOf, leavesAlone, selecting, textOf } from '../write-checks.ts'
 
@@ -115,8 +115,9 @@ describe('MOVE of a whole resource', () => {
     }
   })
 
-  const refused: [name: string, path: string, fields: Record<string, string | undefined>, failure: string][] = [
+  const refused: [name: string, path: string, fields: Fields, failure: string][] = [
     ['no Destination', '/a.html', {}, '422 MoveMissingHeaders'],
+    ['two of them', '/a.html', { Destination: ['/x.html', '/y.html'] }, '400 BadRequest'],
     ['source missing', '/none.html', { Destination: '/x.html' }, '404 NotFound'],
     ['source missing, destination taken', '/none.html', { Destination: '/b.html' }, '404 NotFound'],
     ['destination is the source', '/a.html', { Destination: '/a.html' }, '403 IllegalMove'],
