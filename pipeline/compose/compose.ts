@@ -5,7 +5,7 @@ import { AllowanceSpent } from '../language/allowance.ts'
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import { HeapError } from '../tree/heap.ts'
-import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
+import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import { untilFirst } from '../tree/precedence.ts'
 import type { Composing, FailedPart, Paginator } from './composing.ts'
 import { asFault, failureOfPart } from './failure.ts'
@@ -36,6 +36,8 @@ export interface Composition {
   failures: readonly FailedPart[]
   /** Lists that were divided without a look at each other, for a reader who may not see all of the page. */
   paginators: readonly Paginator[]
+  /** Children of lists of which a page is shown, on all pages (HTTP-59). */
+  undivided: ReadonlyMap<ElementNode, readonly ChildNode[]>
   /** Where an element is stored; undefined for a generated one. */
   originOf(element: ElementNode): { file: StoredFile; tree: TreeDocument; element: ElementNode } | undefined
   /** The outermost marked element around an element, or itself (COMP-74). */
@@ -156,6 +158,7 @@ function* composing(
     links,
     failures: state.failures ?? [],
     paginators: containing ? state.paginators : [],
+    undivided: new Map(state.paginators.flatMap(({ element, undivided }) => (undivided ? [[element, undivided]] : []))),
     originOf: element => originOf(state, element),
     transientAround: element => transientAround(state, element),
     transients: state.transients,

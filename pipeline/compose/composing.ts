@@ -5,7 +5,7 @@ import type { Allowance } from '../language/allowance.ts'
 import type { Value } from '../language/values.ts'
 import type { Registry } from '../model/registry.ts'
 import type { Site } from '../site/site.ts'
-import type { DocumentKind, ElementNode } from '../tree/nodes.ts'
+import type { ChildNode, DocumentKind, ElementNode } from '../tree/nodes.ts'
 import type { SiteGraph } from './graph.ts'
 import type { Languages } from './languages.ts'
 import type { Names } from './names.ts'
@@ -28,6 +28,8 @@ export interface Paginator {
   element: ElementNode
   /** As written. */
   length: string
+  /** Its children on all pages, once those of others are removed. */
+  undivided?: readonly ChildNode[]
 }
 
 /** A part of a page that could not be put together, for a reader who may not see all of it. */

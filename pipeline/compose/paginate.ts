@@ -97,7 +97,8 @@ export function checkPaginators(paginators: readonly Paginator[]): void {
 }
 
 /** Removes the children of other pages. */
-function pageLinks({ element, length }: Paginator, several: boolean, parameters: readonly Parameter[]): PageLink[] {
+function pageLinks(paginator: Paginator, several: boolean, parameters: readonly Parameter[]): PageLink[] {
+  const { element, length } = paginator
   if (!POSITIVE.test(length.trim())) return []
   const id = attribute(element, 'id') || undefined
   const value = (what: string) => parameter(parameters, id, what)
@@ -107,6 +108,7 @@ function pageLinks({ element, length }: Paginator, several: boolean, parameters:
   const current = Math.min(value('page') ?? 1, last)
   const first = (current - 1) * perPage
   const shown = new Set(children.slice(first, first + perPage))
+  if (last > 1) paginator.undivided = element.childNodes
   element.childNodes = element.childNodes.filter(node => !isElement(node) || shown.has(node))
   if (last === 1) return []
   const key = several && id !== undefined ? `paginate:${id}:page` : 'paginate:page'

@@ -1,7 +1,7 @@
 /** QUERY with a CSS selector on one document, as the public host answers it (HTTP-130 to HTTP-132). */
 
 import type { Answer } from '../answer.ts'
-import type { Authority, Authorizing } from '../authority.ts'
+import type { Authority, Authorizing, Key } from '../authority.ts'
 import { type BodySource, LARGEST_QUERY } from '../body.ts'
 import type { Reader } from '../compose/reader.ts'
 import { Fault } from '../fault.ts'
@@ -15,6 +15,7 @@ import { notHtml, type StoredFile } from '../site/stored-file.ts'
 import type { ElementNode } from '../tree/nodes.ts'
 import { type Selector, selectingAll } from '../tree/selector/selector.ts'
 import { mapping, type Steps } from '../tree/steps.ts'
+import { keysOnAllPages } from './all-pages.ts'
 import { bodyText } from './body-text.ts'
 import { commonHeaders, conditional, elementParts } from './elements.ts'
 import type { Read } from './read.ts'
@@ -78,7 +79,7 @@ function* addressing(
   view: Representation | undefined,
   authority: Authority,
 ): Steps<AddressedElements | undefined> {
-  return view && { view, elements: yield* matching(read, selector, view, authority) }
+  return view && { view, elements: (yield* matching(read, selector, view, authority)).elements }
 }
 
 /** Gate 8 for the elements, in steps. @throws Fault 401 or 403 */
@@ -87,14 +88,15 @@ function* matching(
   selector: Selector,
   view: Representation,
   authority: Authority,
-): Steps<ElementNode[]> {
+): Steps<{ elements: ElementNode[]; keys: Key[] }> {
   requireSound(view)
   const document = view.tree
   const elements = yield* selectingAll(selector, document)
-  const keys = yield* mapping(elements, element => ({ element, document }))
+  const shown: Key[] = yield* mapping(elements, element => ({ element, document }))
+  const keys = [...shown, ...(yield* keysOnAllPages(view, path, selector, authority))]
   const question = { ask: 'read-elements', path, exists: true, keys } as const
   if (keys.length > 0 && (yield* authority.admitting(question)) === 'refuse') throw authority.refusal('GET', requested)
-  return elements
+  return { elements, keys }
 }
 
 /** In steps. */
@@ -106,9 +108,7 @@ function* answering(
   authority: Authority,
 ): Steps<Answer> {
   const { path } = read
-  const document = view.tree
-  const elements = yield* matching(read, selector, view, authority)
-  const keys = yield* mapping(elements, element => ({ element, document }))
+  const { elements, keys } = yield* matching(read, selector, view, authority)
   if (excludes(read.accept, 'multipart/mixed'))
     throw new Fault(406, 'NotAcceptable', 'A query is answered as multipart/mixed only.')
   const { parts, places } = yield* elementParts(view, elements)

@@ -19,6 +19,7 @@ import type { ElementNode } from '../tree/nodes.ts'
 import { type Selector, selectingAll, selectingFirst } from '../tree/selector/selector.ts'
 import { writingDocument } from '../tree/serialize.ts'
 import { mapping, type Steps } from '../tree/steps.ts'
+import { keysOnAllPages } from './all-pages.ts'
 import { type Dependencies, onDocument } from './dependencies.ts'
 import {
   type Addressed,
@@ -263,6 +264,7 @@ interface Matches {
   form: 'html' | 'json-ld' | 'multipart'
   /** In the form of one element the first match alone. */
   elements: ElementNode[]
+  /** The elements that are asked about, on other pages of a list as well. */
   keys: Key[]
   admission: Admission
   /** Undefined for a blob. */
@@ -306,11 +308,14 @@ function* searching(
   const seesAll = readable.document === document
   const elements = seesAll ? seen : yield* mapping(seen, readable.original)
   const keys: Key[] = yield* mapping(elements, element => ({ element, document }))
-  const admission = yield* authority.admitting({ ask: 'read-elements', path, exists: true, head, keys })
+  const others = form === 'html' ? [] : yield* keysOnAllPages(view, path, selector, authority)
+  const asking = (about: Key[]) => authority.admitting({ ask: 'read-elements', path, exists: true, head, keys: about })
+  const isRefused = others.length > 0 && (yield* asking(others)) === 'refuse'
+  const admission = isRefused ? 'refuse' : yield* asking(keys)
   const copies = new Map<ElementNode, ElementNode>()
   if (!seesAll) yield* mapping(seen, copy => copies.set(readable.original(copy), copy))
   const addressed = { document: readable.document, copyOf: (element: ElementNode) => copies.get(element) ?? element }
-  return admitted({ form, elements, keys, admission, view, readable, addressed })
+  return admitted({ form, elements, keys: [...keys, ...others], admission, view, readable, addressed })
 }
 
 /** In steps. @returns undefined where nothing may be seen */

@@ -27,12 +27,17 @@ describe('reads by members', () => {
       '/open.html': page('<p>x</p>'),
       '/open.css': 'p{}',
       '/mine/u-1.css': 'p{}',
+      '/long.html': page(
+        '<ul xmlns:p="https://platform.example/ns/1.0" p:paginate="1"><li>1</li><li class="shut">2</li></ul>',
+      ),
       '/rules.html': rulesPage(
         ['*', 'GET', 'Deny', '/team/*'],
         ['users', 'GET', 'Allow', '/team/*'],
         ['users', 'GET', 'Deny', '/team/*', '.shut'],
         ['*', 'GET', 'Deny', '/mine/*'],
         ['users', 'GET', 'Allow', '/mine/${request.auth.username}.css'],
+        ['*', 'GET', 'Deny', '/long.html', '.shut'],
+        ['users', 'GET', 'Allow', '/long.html'],
       ),
     })
   })
@@ -148,6 +153,13 @@ describe('reads by members', () => {
         }
       })
     }
+  })
+
+  it('PRIV-1 ALL-3 a page of a list is private where another page of it is refused to anonymous visitors', async () => {
+    const range = 'selector=li'
+    expect((await read('/long.html', undefined, range, server, 'multipart/mixed')).status).to.equal(401)
+    const answer = await read('/long.html', member, range, server, 'multipart/mixed')
+    expect(answer instanceof Fault ? answer.status : answer.headers['Cache-Control']).to.equal('private, no-cache')
   })
 
   it('nothing that depends on who asks may be repeated for others', async () => {

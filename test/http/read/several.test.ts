@@ -5,6 +5,8 @@ import { type Client, client, type Fields, tagOf } from '../../support/http.ts'
 import { partsOf } from '../../support/multipart.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
+const PAGINATE = 'xmlns:p="https://platform.example/ns/1.0" p:paginate'
+
 describe('reads of every match', () => {
   let server: TestServer
   let http: Client
@@ -21,8 +23,11 @@ describe('reads of every match', () => {
       '/a b.html': page('<p>x</p>'),
       '/feed.xml': '<feed><entry>1</entry><entry>2</entry></feed>',
       '/guarded.html': page('<p class="open">1</p><p class="shut">2</p><p class="open">3</p>'),
+      '/long.html': page(
+        `<ul id="l" ${PAGINATE}="2"><li>1</li><li>2</li><li class="shut">3</li><li>4</li><li id="five">5</li></ul>`,
+      ),
       '/rules.html': rulesPage(
-        ['*', 'GET', 'Deny', '/guarded.html', '.shut'],
+        ['*', 'GET', 'Deny', '/guarded.html|/long.html', '.shut'],
         ['*', 'PUT|DELETE', 'Allow', '/list.html'],
       ),
     })
@@ -186,6 +191,35 @@ describe('reads of every match', () => {
     it('every page of the selector is refused', async () => {
       for (const entries of ['0-0', '1-1', '2-2', '9-9'])
         expect((await all('/guarded.html', `p; entries=${entries}`)).status, entries).to.equal(401)
+    })
+
+    const paginated: [selector: string, page: number, status: number][] = [
+      ['li', 1, 401],
+      ['li', 2, 401],
+      ['li', 3, 401],
+      ['#l > :nth-child(3)', 1, 401],
+      ['.shut', 1, 401],
+      ['li:not(.shut)', 1, 206],
+      ['#five', 3, 206],
+      ['#five', 1, 416],
+      ['ul', 1, 206],
+    ]
+    for (const [selector, number, status] of paginated) {
+      it(`every page of a paginated list is refused: ${selector} on page ${number} is ${status}`, async () => {
+        const target = `/long.html?paginate:page=${number}`
+        expect((await all(target, selector)).status).to.equal(status)
+        expect((await all(target, selector, { Accept: 'application/ld+json' })).status).to.equal(status)
+        const query = await http('QUERY', target, { 'Content-Type': 'text/css-selector' }, selector)
+        expect(query.status).to.equal(status === 401 ? 401 : 200)
+        expect(
+          (await http('HEAD', target, { Range: `selector=${selector}`, Accept: 'multipart/mixed' })).status,
+        ).to.equal(status)
+      })
+    }
+
+    it('of a paginated list, too, one element is asked about alone', async () => {
+      const target = '/long.html?paginate:page=1'
+      expect((await http('GET', target, { Range: 'selector=li' })).text).to.equal('<li>1</li>')
     })
 
     it('a single-match answer asks about the first match only', async () => {
