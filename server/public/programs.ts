@@ -1,6 +1,7 @@
 /** QUERY with an expression on the public surface (HTTP-140, SES-230): what a visitor's program may reach (SES-126, SES-127). */
 
 import { header } from '../../edge/request.ts'
+import { resolvePath } from '../../pipeline/compose/routes.ts'
 import { answerProgram } from '../../pipeline/evaluation/query.ts'
 import type { Bounds } from '../../pipeline/evaluation/reach.ts'
 import { readableTree } from '../../pipeline/evaluation/readable.ts'
@@ -9,7 +10,9 @@ import { readConditions } from '../../pipeline/http/conditions.ts'
 import { ACCEPT_QUERY } from '../../pipeline/http/media.ts'
 import type { Value } from '../../pipeline/language/values.ts'
 import type { Operation } from '../../pipeline/operation.ts'
+import { routeHeaders } from '../../pipeline/read/representation.ts'
 import { absent, refuseForbidden, refuseUnseen, requireAllowed } from '../../pipeline/refusals.ts'
+import type { TreeDocument } from '../../pipeline/tree/nodes.ts'
 import { type Exchange, requestValue } from './exchange.ts'
 
 /**
@@ -22,10 +25,11 @@ export function programOperation(exchange: Exchange, type: string): Operation {
   const isDirectory = target.path.endsWith('/')
   // A directory is asked itself, not its index (SES-126).
   const path = isDirectory ? target.path : exchange.path
-  const exists = () => (isDirectory ? holdsDocuments(exchange, path) : site.find(path).then(file => file !== undefined))
+  const serving = async () => (isDirectory ? undefined : resolvePath(site, path))
   async function question() {
     refuseUnseen(authority(), { ask: 'evaluate', path }, 'QUERY', path)
-    return { ask: 'evaluate' as const, path, exists: await exists() }
+    const exists = isDirectory ? await holdsDocuments(exchange, path) : (await serving()) !== undefined
+    return { ask: 'evaluate' as const, path, exists }
   }
   return {
     async admit() {
@@ -40,17 +44,21 @@ export function programOperation(exchange: Exchange, type: string): Operation {
         throw new Fault(400, 'BadRequest', `Send a selector or an expression with Content-Type: ${ACCEPT_QUERY}.`, {
           headers: { 'Accept-Query': ACCEPT_QUERY },
         })
-      const requested = await requestValue(exchange, { params: new Map(), body: null, repeated: 'list' })
+      const served = await serving()
+      const params = served?.params ?? new Map<string, string>()
+      const requested = await requestValue(exchange, { params, body: null, repeated: 'list' })
       const names = new Map<string, Value>([
         ['request', requested],
         ['Context', new Map<string, Value>([['request', requested]])],
       ])
       const range = header(exchange, 'range')
       const conditions = readConditions(request.headers)
-      return answerProgram(
-        { site, allowance: allowance(), path, bounds: boundsOf(exchange, path), names, range, conditions },
-        body,
-      )
+      // A route is asked as its template is stored (COMP-102, SES-235).
+      const scope = served?.file.resource.path ?? path
+      const bounds = boundsOf(exchange, path, scope)
+      const query = { site, allowance: allowance(), path: scope, bounds, names, range, conditions }
+      const answer = await answerProgram(query, body)
+      return { ...answer, headers: { ...answer.headers, ...routeHeaders(served?.params) } }
     },
   }
 }
@@ -73,10 +81,12 @@ async function holdsDocuments(exchange: Exchange, directory: string): Promise<bo
 }
 
 /** SES-126: one document, or what may be read as a whole below a directory; SES-127: without what rules hide. */
-function boundsOf({ authority, allowance }: Exchange, path: string): Bounds {
+function boundsOf({ authority, allowance }: Exchange, path: string, scope = path): Bounds {
   const { access } = authority()
-  const seen: Bounds['seen'] = (at, document) => readableTree(access, at, document, steps => allowance().step(steps))
-  if (!path.endsWith('/')) return { scope: path, seen }
+  const seenAt = (at: string, document: TreeDocument) =>
+    readableTree(access, at, document, steps => allowance().step(steps))
+  // On a route the path that was asked counts (PATH-5).
+  if (!path.endsWith('/')) return { scope, seen: (_, document) => seenAt(path, document) }
   return {
     scope: path,
     async covers(at) {
@@ -84,6 +94,6 @@ function boundsOf({ authority, allowance }: Exchange, path: string): Bounds {
       await access.resolveGroups([at])
       return access.readable(at)
     },
-    seen,
+    seen: seenAt,
   }
 }

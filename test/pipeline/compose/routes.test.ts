@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: selector literals of programs look like templates
 /** Parameterized routes through a real server. */
 
 import { expect } from 'chai'
@@ -101,6 +102,28 @@ describe('Routes', () => {
     const query = await send('QUERY', '/posts/a.html', { 'Content-Type': 'text/css-selector' }, 'h1')
     expect(query.text).to.contain('slug=a')
   })
+
+  const kinds: [name: string, path: string, program: string, expected: string][] = [
+    ['the template as it is stored', '/posts/a.html', '(${h1} from self).first().getHTML().contains("{%")', '200 true'],
+    ['one element', '/plain/7.html', '${p}.first()', '206 <p id="p">plain</p>'],
+    ['what was captured', '/posts/a%20b.html', '[request.path, request.params.slug]', '200 ["/posts/a b.html","a b"]'],
+    ['what is stored wins', '/posts/fixed.html', '[request.params.slug, ${h1}.count()]', '200 [null,1]'],
+    ['no other document', '/plain/7.html', '(${h1} from "/posts/fixed.html").count()', '200 0'],
+    ['rules of the concrete path', '/plain/shut.html', '${p}.count()', '200 0'],
+    ['no route', '/nowhere.html', '1', '404 '],
+    ['no rule', '/roles/admin/a.html', '1', '401 '],
+  ]
+  for (const [name, path, program, expected] of kinds)
+    it(`COMP-102 SES-126 an expression on a route: ${name}`, async () => {
+      const rules = rulesPage(
+        ['*', 'QUERY', 'Allow', '/posts/*|/plain/*|/nowhere.html'],
+        ['*', 'GET', 'Deny', '/plain/shut.html', '#p'],
+      )
+      await put(server, '/rules.html', rules)
+      const { status, text } = await send('QUERY', path, { 'Content-Type': 'text/sessel' }, program)
+      expect(`${status} ${status < 400 ? text : ''}`).to.equal(expected)
+      await remove(server, '/rules.html')
+    })
 
   it('COMP-99 rules go by the concrete path', async () => {
     await put(server, '/rules.html', rulesPage(['*', 'GET', 'Deny', '/posts/secret.html']))
