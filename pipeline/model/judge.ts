@@ -149,21 +149,40 @@ export async function newFailures(
   document: TreeDocument,
   target: ElementNode,
 ): Promise<readonly ShapeFailure[]> {
-  if (!failures.some(({ constraint }) => constraint === 'permit') || !target.parentNode) return failures
+  if (!failures.some(isClosed)) return failures
+  return beyond(failures, await standingFailures(registry, path, document, target))
+}
+
+/** Failures of a document around an element of it. */
+export async function standingFailures(
+  registry: Registry,
+  path: string,
+  document: TreeDocument,
+  target: ElementNode,
+): Promise<readonly ShapeFailure[]> {
+  if (!target.parentNode) return []
   const part = { nodes: [], parents: [target.parentNode] }
+  return inTurns(judgingShapes(registry, path, { document, part }, target), document.source.length)
+}
+
+/** Failures that there were not before the element was removed. */
+export function beyond(failures: readonly ShapeFailure[], standing: readonly ShapeFailure[]): readonly ShapeFailure[] {
   const before = new Map<string, number>()
-  const judging = judgingShapes(registry, path, { document, part }, target)
-  for (const failure of await inTurns(judging, document.source.length)) {
+  for (const failure of standing) {
     const key = JSON.stringify(failure)
     before.set(key, (before.get(key) ?? 0) + 1)
   }
   return failures.filter(failure => {
-    if (failure.constraint !== 'permit') return true
+    if (!isClosed(failure)) return true
     const key = JSON.stringify(failure)
     const count = before.get(key) ?? 0
     before.set(key, count - 1)
     return count <= 0
   })
+}
+
+function isClosed({ constraint }: ShapeFailure): boolean {
+  return constraint === 'permit'
 }
 
 /**

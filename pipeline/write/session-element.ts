@@ -8,7 +8,8 @@ import { Fault } from '../fault.ts'
 import { servedType } from '../http/media.ts'
 import { selectorContentRange } from '../http/range.ts'
 import { fragmentPart, fragmentTag } from '../http/tags.ts'
-import { judgeAsItIs, refuseFailures } from '../model/judge.ts'
+import { beyond, judgeAsItIs, refuseFailures, standingFailures } from '../model/judge.ts'
+import type { ShapeFailure } from '../model/shape-check.ts'
 import type { Representation } from '../read/representation.ts'
 import type { Site } from '../site/site.ts'
 import { TreeError } from '../tree/document.ts'
@@ -80,13 +81,15 @@ export async function writeSessionElement(
     await reach(session.take(place.name))
     return { status: 204, headers }
   }
-  const changed = write.op === 'delete' ? remove(target, top) : await bring(site, write, about, text, selector)
-  await judge(site, model, write.path, view, changed)
+  const isDelete = write.op === 'delete'
+  const standing = isDelete ? await standingFailures(model.registry, write.path, view.tree, target) : undefined
+  const changed = isDelete ? remove(target, top) : await bring(site, write, about, text, selector)
+  await judge(site, model, write.path, view, changed, standing)
   const markup = outerMarkup(changed.top, view.tree.kind)
   checkSize(site, about, markup)
   await checkKept(view, top, markup)
   if (!(await reach(session.keep(place.name, markup, Date.now() + LIFETIME)))) throw noSession()
-  if (write.op === 'delete') return { status: 204, headers }
+  if (isDelete) return { status: 204, headers }
   const [first] = changed.nodes.filter(isElement)
   const body = changed.nodes
     .map(node => outerMarkup(node, view.tree.kind))
@@ -197,17 +200,23 @@ async function parsed(kind: 'html' | 'xml', text: string, context: ElementNode):
   }
 }
 
-/** Schemas and shapes are those of the page, without uniqueness and references (COMP-79). */
+/**
+ * Schemas and shapes are those of the page, without uniqueness and references (COMP-79).
+ *
+ * @param standing failures of shapes before an element was removed (MOD-98)
+ */
 async function judge(
   site: Site,
   { registry, host }: ModelState,
   path: string,
   { tree }: Representation,
   { nodes, parent }: Changed,
+  standing: readonly ShapeFailure[] | undefined,
 ): Promise<void> {
   const place = { document: tree, part: { nodes, parents: [parent] } }
   const { failures } = await judgeAsItIs({ registry, host, path }, place)
-  await refuseFailures(registry, site.store, { requirements: [], failures }, { path, entries: [], status: 422 })
+  const judgement = { requirements: [], failures: standing ? beyond(failures, standing) : failures }
+  await refuseFailures(registry, site.store, judgement, { path, entries: [], status: standing ? 409 : 422 })
 }
 
 /** COMP-82. @throws Fault 413 */

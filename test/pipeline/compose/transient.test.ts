@@ -322,6 +322,26 @@ describe('Transient elements', () => {
     await put(server, '/shapes.html', page(''))
   })
 
+  for (const [name, fields, selector, status] of [
+    ['what it would break is 409', { constraint: ':has(li)' }, '#cart li', 409],
+    ['bad elements go one by one', { permit: 'li[title]' }, '#cart > u', 204],
+    ['and nothing may get worse', { permit: 'ul:has(li) > u' }, '#cart li', 409],
+  ] as const)
+    it(`COMP-79 MOD-98 shapes and DELETE: ${name}`, async () => {
+      const { ask, cart } = await visitor()
+      const item = '<ul id="cart"><li>1</li><u></u><u></u></ul>'
+      expect((await ask('PUT', '#cart', item)).status).to.equal(206)
+      const shape = { resource: '/shop.html', selector: '#cart', ...fields }
+      const metas = Object.entries(shape).map(([field, value]) => `<meta itemprop="${field}" content="${value}">`)
+      const declared = `<div hidden itemscope itemtype="${NS}/ShapeConstraint">${metas.join('')}</div>`
+      await put(server, '/shapes.html', page(declared))
+      const answer = await ask('DELETE', selector)
+      expect(answer.status).to.equal(status)
+      if (status === 409) expect(answer.text).to.include('<meta itemprop="statusCode" content="409">')
+      if (status === 409) expect(await cart()).to.include(item)
+      await put(server, '/shapes.html', page(''))
+    })
+
   it('COMP-75 appends of one session at the same time all take effect', async () => {
     const { ask, cart } = await visitor()
     const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => ask('POST', '#cart', `<li>n${i};</li>`)))
