@@ -1,5 +1,6 @@
 /** Rendering: the nodes of a template, one after another. */
 
+import { HTML_NAMESPACE } from '../../tree/nodes.ts'
 import { textKey } from '../../tree/text-key.ts'
 import { FilterError, TemplateError } from './error.ts'
 import { escapeMarkup, inserted, insertedSafe, type OutputPlace } from './escape.ts'
@@ -121,13 +122,14 @@ function print(text: string, of: LiquidValue, place: OutputPlace, run: Run): voi
 }
 
 /** An expression that cannot be evaluated says so where a reader sees it, and nowhere else (LIQ-60). */
-function degrade(error: unknown, { position }: OutputPlace, run: Run): void {
+function degrade(error: unknown, place: OutputPlace, run: Run): void {
   if (!(error instanceof FilterError)) throw error
-  if (position !== 'text') return
-  const message = escapeMarkup([...error.message].slice(0, MAX_MESSAGE).join(''))
+  if (place.position !== 'text') return
+  const message = inserted([...error.message].slice(0, MAX_MESSAGE).join(''), place, '')
   const type = escapeMarkup(`${run.scope.ns}/Error`)
+  const [scope, end] = place.xml ? [`xmlns="${HTML_NAMESPACE}" itemscope=""`, '/>'] : ['itemscope', '>']
   run.print(
-    `<span itemscope itemtype="${type}"><meta itemprop="kind" content="TemplateError">` +
+    `<span ${scope} itemtype="${type}"><meta itemprop="kind" content="TemplateError"${end}` +
       `<span itemprop="message">${message}</span></span>`,
   )
 }

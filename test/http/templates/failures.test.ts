@@ -94,6 +94,15 @@ describe('Failures of templates, over HTTP', () => {
     )
   })
 
+  it('LIQ-60 in an XML document an output that fails says so, too, and nowhere else', async () => {
+    const source = '<i n="{{ 1 | nosuch }}"/><!--{{ 1 | nosuch }}-->{{ "soon" | date }}'
+    const xml = (inside: string, more = '') => `<feed xmlns="urn:f" xmlns:p="${NS}/1.0"><t${more}>${inside}</t></feed>`
+    await put(site.server, '/page.xml', xml(source, ` ${T}`))
+    const answer = await site.send('GET', '/page.xml')
+    const failed = `<span xmlns="http://www.w3.org/1999/xhtml" itemscope="" itemtype="${NS}/Error"><meta itemprop="kind" content="TemplateError"/><span itemprop="message">date: the input is no date.</span></span>`
+    expect([answer.status, answer.text]).to.deep.equal([200, xml(`<i n=""/><!---->${failed}`)])
+  })
+
   it('LIQ-60 a message is short and escaped', async () => {
     const text = await site.print(`{{ 1 | ${'x'.repeat(2000)} }}{{ people | where_exp: "<b>", "x" }}`)
     expect(text).not.to.contain('<b>')
