@@ -107,6 +107,15 @@ export function meaning(composing: Composing, uri: string): Meaning {
   return known
 }
 
+/**
+ * Whether names of namespaces that mean nothing are data: in XML documents, and in what comes from one (COMP-120).
+ *
+ * @param page the document that holds the name
+ */
+export function isData({ kind }: Composing, page: Page | undefined): boolean {
+  return kind === 'xml' || page?.tree.kind === 'xml'
+}
+
 /** The value of a name, `request` included. */
 export function lookUp({ composing, place }: Dispatch, name: string): Value | undefined {
   return place.names.get(name) ?? (name === 'request' ? composing.request : undefined)

@@ -2,8 +2,8 @@
 
 import type { Schema } from '../model/schema.ts'
 import type { Attribute, ElementNode } from '../tree/nodes.ts'
-import { type Composing, meaning } from './composing.ts'
-import { declaredPrefix, type Prefixes, qualifiedName, writtenName } from './prefixes.ts'
+import { type Composing, isData, meaning, type Surroundings } from './composing.ts'
+import { declaredPrefix, qualifiedName, writtenName } from './prefixes.ts'
 
 /** An attribute in the text of a start tag: HTML's parser gives names in lower case (COMP-9). */
 const ATTRIBUTE = /([^\s"'>/=]+)(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+))?/g
@@ -24,7 +24,11 @@ export interface Directives {
 }
 
 /** Sorts the attributes of an element; `undefined` where none of them is a directive or declares a prefix. */
-export function directivesOf(composing: Composing, { attrs }: ElementNode, prefixes: Prefixes): Directives | undefined {
+export function directivesOf(
+  composing: Composing,
+  { attrs }: ElementNode,
+  place: Pick<Surroundings, 'page' | 'prefixes'>,
+): Directives | undefined {
   let found: Directives | undefined
   const resources: AttributeDirective[] = []
   const others: AttributeDirective[] = []
@@ -34,7 +38,7 @@ export function directivesOf(composing: Composing, { attrs }: ElementNode, prefi
       found?.kept.push(a)
       continue
     }
-    const role = roleOf(composing, a, written, prefixes)
+    const role = roleOf(composing, a, written, place)
     if (role === 'kept') {
       found?.kept.push(a)
       continue
@@ -57,9 +61,13 @@ export function directivesOf(composing: Composing, { attrs }: ElementNode, prefi
 
 type Role = 'kept' | 'removed' | 'template' | 'paginate' | 'transient' | AttributeDirective
 
-function roleOf(composing: Composing, a: Attribute, written: string, prefixes: Prefixes): Role {
-  const html = composing.kind === 'html'
-  if (declaredPrefix(a) !== undefined) return html && !composing.creating ? 'removed' : 'kept'
+function roleOf(
+  composing: Composing,
+  a: Attribute,
+  written: string,
+  { page, prefixes }: Pick<Surroundings, 'page' | 'prefixes'>,
+): Role {
+  if (declaredPrefix(a) !== undefined) return composing.kind === 'html' && !composing.creating ? 'removed' : 'kept'
   const name = qualifiedName(written)
   const uri = name && prefixes.namespace(name.prefix)
   if (!name || uri === undefined) return 'kept'
@@ -68,7 +76,7 @@ function roleOf(composing: Composing, a: Attribute, written: string, prefixes: P
     case 'foreign':
       return 'kept'
     case 'other':
-      return html ? 'removed' : 'kept'
+      return isData(composing, page) ? 'kept' : 'removed'
     case 'page':
       if (name.local === 'template' || name.local === 'paginate' || name.local === 'transient') return name.local
       return 'removed'

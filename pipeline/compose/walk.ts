@@ -14,7 +14,7 @@ import {
   type TreeDocument,
 } from '../tree/nodes.ts'
 import { NODES_PER_STEP } from '../tree/steps.ts'
-import { type Composing, type Dispatch, type FailedPart, meaning, type Surroundings } from './composing.ts'
+import { type Composing, type Dispatch, type FailedPart, isData, meaning, type Surroundings } from './composing.ts'
 import { append, bytesOf, copyOf, NODE_BYTES, shallowCopy } from './copy.ts'
 import { type AttributeDirective, type Directives, directivesOf, spelledLocal, spellings } from './directives.ts'
 import { compositionError, failureOfPart, named, tooMuch } from './failure.ts'
@@ -101,7 +101,7 @@ function* walkingElement(
     yield* splicing(composing, splices.list, into, { ...inside, names: splices.names })
     return
   }
-  const directives = directivesOf(composing, element, prefixes)
+  const directives = directivesOf(composing, element, inside)
   if (directives) yield* dispatching(composing, element, directives, into, inside)
   else yield* keeping(composing, element, element.attrs, into, inside)
 }
@@ -116,7 +116,7 @@ function* replacing(
   const uri = name && place.prefixes.namespace(name.prefix)
   if (!name || uri === undefined) return undefined
   const provides = meaning(composing, uri)
-  if (provides === 'foreign' || (provides === 'other' && composing.kind === 'xml')) return undefined
+  if (provides === 'foreign' || (provides === 'other' && isData(composing, place.page))) return undefined
   composing.allowance.dispatch()
   const names = new Names(place.names)
   const dispatch: Dispatch = { composing, element, place: { ...place, names } }

@@ -55,6 +55,18 @@ describe('XML documents', () => {
     expect(answer.text).to.contain('<o:Thing o:attr="1"><o:inner/></o:Thing>')
   })
 
+  it('COMP-12 COMP-120 they stay data in a page that brings them in; what is live runs', async () => {
+    const item = (inside: string) => `<item id="it" o:attr="1"><o:thing o:more="2">${inside}</o:thing></item>`
+    const text = `<f ${DECLARED} xmlns:o="urn:other">${item('<p:include selector="#in"/>')}</f>`
+    await put(server, '/items.xml', text, 'application/xml')
+    await put(server, '/in.html', page('<b id="in">x</b>'))
+    const showing = '<p:include selector="#it"/><p r:them="#it"><p:stamp them></p:stamp></p>'
+    await put(server, '/items.html', `<!doctype html><html ${DECLARED}><body>${showing}</body></html>`)
+    const { text: shown } = await send('GET', '/items.html')
+    const whole = item('<b id="in">x</b>')
+    expect(shown).to.include(`<body>${whole}<p>${whole}</p></body>`)
+  })
+
   it('COMP-121 COMP-122 a plain XML document is served byte for byte, whatever Accept says', async () => {
     const text = '<?xml version="1.0"?>\n<a  x=\'1\' xmlns:o="urn:other" ><o:b></o:b></a>\n<!-- end -->\n'
     const answer = await get('/plain.xml', text, { Accept: 'application/ld+json' })
