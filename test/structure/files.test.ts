@@ -19,7 +19,6 @@ const STAYING: ReadonlyMap<string, string> = new Map([
   ['pipeline/declarations/', 'a file for each kind of declarations'],
   ['pipeline/language/liquid/filters/', 'a file for each family of filters, and their list'],
   ['pipeline/language/sessel/', 'a file for each family of methods'],
-  ['pipeline/compose/', 'a file for each directive and language'],
   ['pipeline/language/bcrypt-thread.ts', 'a thread of its own'],
   ['pipeline/store/sqlite/c-heap.ts', 'of the C library, and only here may SQLite be used'],
   ['server/next-tick.ts', 'tests start it without the program'],
