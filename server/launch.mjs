@@ -43,6 +43,19 @@ function startFrugally() {
   process.execve(execPath, [execPath, ...execArgv, ...young, ...argv.slice(1)], { ...env, ...heaps })
 }
 
+/** SIGHUP would end a server that does not listen for it yet. What was asked so early is asked again as soon as it does. */
+function keepReloads() {
+  let isAsked = false
+  process.on('SIGHUP', () => {
+    isAsked = true
+  })
+  process.on('newListener', function listens(event) {
+    if (event !== 'SIGHUP') return
+    process.off('newListener', listens)
+    if (isAsked) setImmediate(() => process.emit('SIGHUP', 'SIGHUP'))
+  })
+}
+
 if (process.env.npm_lifecycle_event === 'start') {
   // A signal to npm ends npm and the shell that it started, which passes nothing on: whoever sent it meant the server.
   const parent = process.ppid
@@ -56,6 +69,8 @@ if (process.env.npm_lifecycle_event === 'start') {
 
 if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
   startFrugally()
+  // That of a terminal which goes ends what was started in it.
+  if (process.argv[2] === 'serve' && !process.stdout.isTTY && process.platform !== 'win32') keepReloads()
   let entry = join(here, 'main.ts')
   if (process.argv[2] === '--run' && process.argv[3] !== undefined) {
     entry = resolve(process.argv[3])

@@ -1,16 +1,20 @@
 /** What a running server takes when it gets SIGHUP. */
 
-import { type ChildProcess, execFileSync } from 'node:child_process'
-import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
+import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { startRedis } from '../../pipeline/coordination/redis-server.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Client, client } from '../../support/http.ts'
 import { type ServerProcess, startProcess } from '../../support/process.ts'
 import { startRelay } from '../../support/tcp-relay.ts'
+
+const LAUNCHER = fileURLToPath(new URL('../../../server/launch.mjs', import.meta.url))
 
 /** Makes a certificate with a name of its own. */
 function certify(folder: string, name: string): void {
@@ -130,5 +134,31 @@ describe('SIGHUP', () => {
     await server.stop()
     await relay.close()
     await redis.stop()
+  })
+
+  it('that comes before the settings have been read ends no server: it reads them once more when it is ready', async () => {
+    const own = await mkdtemp(join(tmpdir(), 'scriptorium-reload-'))
+    const file = join(own, 'settings.json')
+    execFileSync('mkfifo', [file])
+    const text = JSON.stringify({ data: join(own, 'data'), listen: { port: 0 }, mount: { port: 0 } })
+    const child = spawn(process.execPath, [LAUNCHER, 'serve', '--config', file], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    let output = ''
+    child.stdout.setEncoding('utf8').on('data', piece => {
+      output += piece
+    })
+    const ended = once(child, 'close')
+    // Whoever opens a pipe waits for the one who reads.
+    const settings = await open(file, 'w')
+    child.kill('SIGHUP')
+    await settings.writeFile(text)
+    await settings.close()
+    await eventually(() => expect(output).to.match(/^ready: site/m))
+    await Promise.race([writeFile(file, text), ended])
+    await eventually(() => expect(output).to.match(/were read again/))
+    child.kill('SIGTERM')
+    expect(await ended).to.deep.equal([0, null])
+    await rm(own, { recursive: true })
   })
 })
