@@ -6,7 +6,7 @@ import type { Cluster as Database } from '../support/postgres.ts'
 import { type SmallDisk, smallDisk } from '../support/small-disk.ts'
 import { faults, HANGS, isAway } from './faults.ts'
 import { at, type Node } from './installation.ts'
-import { readsOn } from './writers.ts'
+import { ENOUGH, readsOn } from './writers.ts'
 
 /** A small disk, where this user may mount one. */
 function mountedDisk(): SmallDisk | undefined {
@@ -35,18 +35,18 @@ describe('two servers on a database that fails among 16 writers', function () {
       await database.stop('immediate')
       await isAway(writers, nodes)
       await database.start()
-      await writers.untilMore(50)
+      await writers.untilMore(ENOUGH)
     }
     await writers.judge()
   })
 
   it('HTTP-4 connections that the database cuts', async () => {
     const writers = await begin(nodes)
-    for (let round = 0; round < 8; round++) {
+    for (let round = 0; round < 5; round++) {
       await writers.untilMore(15)
       await database.run('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
     }
-    await writers.untilMore(50)
+    await writers.untilMore(ENOUGH)
     await writers.judge()
   })
 
@@ -60,7 +60,7 @@ describe('two servers on a database that fails among 16 writers', function () {
       } finally {
         resume()
       }
-      await writers.untilMore(50)
+      await writers.untilMore(ENOUGH)
     }
     await writers.judge()
   })
@@ -74,7 +74,7 @@ describe('two servers on a database that fails among 16 writers', function () {
     await primary.stop('immediate')
     await isAway(writers, nodes)
     await replica.run('SELECT pg_promote(true)')
-    await writers.untilMore(50)
+    await writers.untilMore(ENOUGH)
     await writers.judge()
   })
 
@@ -82,12 +82,12 @@ describe('two servers on a database that fails among 16 writers', function () {
     const writers = await begin(nodes, database)
     await database.run('ALTER SYSTEM SET default_transaction_read_only = on')
     await database.run('SELECT pg_reload_conf()')
-    await writers.untilRefused(3)
+    await writers.untilRefused(2)
     for (const node of nodes) await readsOn(node)
     expect((await at({ nodes }, 0).http('GET', '/rules.html')).status).to.equal(200)
     await database.run('ALTER SYSTEM RESET default_transaction_read_only')
     await database.run('SELECT pg_reload_conf()')
-    await writers.untilMore(50)
+    await writers.untilMore(ENOUGH)
     await writers.judge()
   })
 
@@ -118,7 +118,7 @@ describe('two servers on a database that fails among 16 writers', function () {
     const { nodes } = await install({ postgres: database.url })
     const writers = await begin(nodes, database)
     await fill()
-    await writers.untilRefused(3)
+    await writers.untilRefused(2)
     for (const node of nodes) {
       await readsOn(node)
       expect((await node.http('GET', '/rules.html')).status).to.equal(200)
@@ -126,7 +126,7 @@ describe('two servers on a database that fails among 16 writers', function () {
     const told = await at({ nodes }, 0).dav('PUT', '/large.html', {}, page('x'.repeat(200_000)))
     expect(told.status, told.text).to.equal(507)
     await empty()
-    await writers.untilMore(50)
+    await writers.untilMore(ENOUGH)
     expect(writers.refused.some(({ headers }) => headers['retry-after'] === '60')).to.equal(true)
     await writers.judge()
   })

@@ -4,7 +4,7 @@ import { afterEach, type HookFunction } from 'mocha'
 import { type Cluster as Database, newCluster } from '../support/postgres.ts'
 import { type Relay, startRelay } from '../support/tcp-relay.ts'
 import { type Cluster, type Node, startCluster } from './installation.ts'
-import { FILES, missingAt, readsOn, startWriters, type Writers } from './writers.ts'
+import { ENOUGH, FILES, missingAt, readsOn, startWriters, type Writers } from './writers.ts'
 
 /** Milliseconds after which such a test counts as one that hangs: servers start, stop and are refused their database in it. */
 export const HANGS = 300_000
@@ -61,7 +61,7 @@ export function faults(ending: HookFunction = afterEach) {
     async begin(nodes: readonly Node[], database?: Database): Promise<Writers> {
       const writers = await startWriters(nodes, database)
       ends.push(() => writers.end())
-      await writers.untilMore(50)
+      await writers.untilMore(ENOUGH)
       return writers
     },
   }
@@ -69,11 +69,11 @@ export function faults(ending: HookFunction = afterEach) {
 
 /** While the database is away: writers are refused one after the other, readers are served, nobody hangs. */
 export async function isAway(writers: Writers, nodes: readonly Node[]): Promise<void> {
-  await writers.untilRefused(3, nodes)
+  await writers.untilRefused(2, nodes)
   for (const node of nodes) {
     await readsOn(node)
     await until(async () => (await missingAt(node)).includes('postgres'))
     await readsOn(node)
   }
-  await writers.untilRefused(3, nodes)
+  await writers.untilRefused(2, nodes)
 }

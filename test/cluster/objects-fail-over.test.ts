@@ -4,6 +4,7 @@ import { before, describe, it } from 'mocha'
 import { newObjectServer, type ObjectServer } from '../support/swift.ts'
 import { faults, HANGS } from './faults.ts'
 import type { Node } from './installation.ts'
+import { ENOUGH } from './writers.ts'
 
 const PREFIX = 'www/'
 
@@ -74,7 +75,7 @@ describe('a database that fails over, with large files in a bucket', function ()
     await primary.stop('immediate')
     await writers.untilRefused(1)
     await replica.run('SELECT pg_promote(true)')
-    await writers.untilMore(50)
+    await writers.untilMore(ENOUGH)
     await files.untilMore(20)
     await files.end()
     await writers.judge()

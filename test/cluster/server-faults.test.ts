@@ -5,7 +5,7 @@ import { page } from '../support/content.ts'
 import type { Relay } from '../support/tcp-relay.ts'
 import { addressOf, faults, HANGS, isAway, until } from './faults.ts'
 import { at, type Cluster, type Node } from './installation.ts'
-import { missingAt, readsOn } from './writers.ts'
+import { ENOUGH, missingAt, readsOn } from './writers.ts'
 
 describe('two servers on PostgreSQL of which one fails among 16 writers', function () {
   this.timeout(HANGS)
@@ -30,10 +30,10 @@ describe('two servers on PostgreSQL of which one fails among 16 writers', functi
       const writers = await begin([whole, cut])
       relay.swallow(direction)
       await isAway(writers, [cut])
-      await writers.untilMore(50)
+      await writers.untilMore(ENOUGH)
       relay.swallow(undefined)
       await until(async () => (await missingAt(cut)).length === 0)
-      await writers.untilMore(50)
+      await writers.untilMore(ENOUGH)
       await writers.judge()
     })
   }
@@ -47,8 +47,8 @@ describe('two servers on PostgreSQL of which one fails among 16 writers', functi
       atEnd(() => wrong.server.stop())
       const nodes = [whole, wrong]
       const writers = await begin(nodes)
-      for (let round = 0; round < 3; round++) {
-        await writers.untilMore(50)
+      for (let round = 0; round < 2; round++) {
+        await writers.untilMore(ENOUGH)
         writers.turnWatchers()
       }
       for (const [i, node] of nodes.entries()) {
@@ -67,9 +67,9 @@ describe('two servers on PostgreSQL of which one fails among 16 writers', functi
     for (let round = 0; round < 2; round++) {
       await at({ nodes }, round).server.stop('SIGKILL')
       nodes[round] = at({ nodes }, 1 - round)
-      await writers.untilMore(50)
+      await writers.untilMore(ENOUGH)
       nodes[round] = await cluster.start()
-      await writers.untilMore(50)
+      await writers.untilMore(ENOUGH)
     }
     await writers.judge()
   })
@@ -85,12 +85,12 @@ describe('two servers on PostgreSQL of which one fails among 16 writers', functi
     const isRefused = (before: number) => until(async () => writers.refused.length > before)
     await isRefused(0)
     for (const node of nodes) await readsOn(node)
-    await writers.untilMore(50)
+    await writers.untilMore(ENOUGH)
     const before = writers.refused.length
     await sentinel.fail()
     await isRefused(before)
     for (const node of nodes) await readsOn(node)
-    await writers.untilMore(50)
+    await writers.untilMore(ENOUGH)
     await writers.judge()
   })
 })

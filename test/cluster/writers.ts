@@ -20,6 +20,9 @@ export const FILES = {
 
 export const WRITERS = 16
 
+/** Commits after which each of them has been under way, and has gone on. */
+export const ENOUGH = 2 * WRITERS
+
 export interface Writers {
   /** Writes that were answered with success. */
   readonly acknowledged: number
@@ -63,6 +66,8 @@ export async function startWriters(nodes: readonly Node[], database?: Database):
   const heard: number[] = []
   const late: unknown[] = []
   let isOver = false
+  /** How many are waited for. */
+  let wanted = 0
 
   async function write(writer: number): Promise<void> {
     for (let i = 0; !isOver; i++) {
@@ -90,8 +95,10 @@ export async function startWriters(nodes: readonly Node[], database?: Database):
         refusals[writer] = (refusals[writer] ?? 0) + 1
         refused.push(answer)
       }
-      // Sixteen are enough to have commits under way at any time; faster ones keep the processors from what is waited for.
-      await pause(answer === undefined || answer.status >= 500 ? 100 : 20)
+      // Sixteen are enough to have commits under way at any time; faster ones keep the processors from what is waited for. Where
+      // that is something else than their commits, more of these prove nothing.
+      const isRefused = answer === undefined || answer.status >= 500
+      await pause(isRefused || acknowledged.size >= wanted ? 100 : 20)
     }
   }
   const placeOf = (writer: number) => (writer >> 1) % nodes.length
@@ -108,7 +115,8 @@ export async function startWriters(nodes: readonly Node[], database?: Database):
     },
     refused,
     async untilMore(count) {
-      for (const before = acknowledged.size; acknowledged.size < before + count && !isOver; ) await soon()
+      wanted = acknowledged.size + count
+      while (acknowledged.size < wanted && !isOver) await soon()
     },
     async untilRefused(count, of = nodes) {
       const before = [...refusals]

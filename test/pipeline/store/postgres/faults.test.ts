@@ -57,14 +57,14 @@ describe('a database that fails among 16 writers', () => {
     const database = await cluster()
     const [one, two] = [await open(database.port), await open(database.port)]
     const writers = writersOn(one, two)
-    for (let round = 0; round < 3; round++) {
-      await writers.untilMore(200)
+    for (let round = 0; round < 2; round++) {
+      await writers.untilMore(100)
       await database.stop('immediate')
       await writers.untilRefused(WRITERS)
       await until(() => one.isReachable?.() === false)
       await database.start()
     }
-    await writers.untilMore(200)
+    await writers.untilMore(100)
     await until(() => one.isReachable?.() === true)
     await sound(writers, database.port)
   })
@@ -86,7 +86,7 @@ describe('a database that fails among 16 writers', () => {
     const database = await cluster()
     const relay = await relayTo(database)
     const writers = writersOn(await open(relay.port), await open(relay.port))
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 10; round++) {
       await writers.untilMore(40)
       if (round % 2 === 0) relay.cut()
       else await database.run('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
@@ -214,12 +214,12 @@ describe('a database that fails among 16 writers', () => {
     const relay = await relayTo(primary)
     const [one, two] = [await open(relay.port), await open(relay.port)]
     const writers = writersOn(one, two)
-    await writers.untilMore(200)
+    await writers.untilMore(100)
     await primary.stop('immediate')
     await replica.run('SELECT pg_promote(true)')
     relay.pointTo(replica.port)
     relay.cut()
-    await writers.untilMore(200)
+    await writers.untilMore(100)
     await sound(writers, replica.port)
   })
 })
