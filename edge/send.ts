@@ -17,6 +17,9 @@ const FEW = 64
 /** Bytes from memory that are handed over before the client has taken what came before. */
 const AT_ONCE = 1024 * 1024
 
+/** Methods whose answers say nothing of a change. */
+const READS: ReadonlySet<string> = new Set(['GET', 'QUERY', 'PROPFIND', 'REPORT'])
+
 function isBlob(body: AnswerBody): body is BlobBody {
   return typeof body === 'object' && 'blob' in body
 }
@@ -54,7 +57,8 @@ export async function send(request: IncomingMessage, response: ServerResponse, a
   if (!silent && body instanceof Uint8Array && !leavesBody(request) && sendSmall(request, response, answer, body))
     return
   const inMemory = silent ? [] : partsInMemory(body)
-  requireRoom(inMemory)
+  // Of what was stored nobody may hear that it was not.
+  if (READS.has(request.method ?? '')) requireRoom(inMemory)
   // Opened before anything is said of it: a file that is missing is no 200.
   const opened = !silent && isBlob(body) ? await openBlob(body) : undefined
   try {

@@ -7,7 +7,7 @@ import { expect } from 'chai'
 import { after, afterEach, before, describe, it } from 'mocha'
 import { bytesOfAnswers, holdAnswer, limitAnswers, requireRoom } from '../../edge/unread-answers.ts'
 import { Fault } from '../../pipeline/fault.ts'
-import { NS, page, putAll, rulesPage } from '../support/content.ts'
+import { NS, page, put, putAll, rulesPage } from '../support/content.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Client, type Connection, client, connect, requestBytes } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -59,6 +59,36 @@ describe('answers that nobody reads', () => {
     expect(again.text).to.equal(whole.text)
     expect(bytesOfAnswers()).to.be.within(1, MOST)
     expect(unsent()).to.be.below(MOST + MIB)
+  })
+})
+
+describe('large answers beside others', () => {
+  let server: TestServer
+  const large = `<!doctype html><title>t</title><p>${'x'.repeat(200_000)}</p>`
+
+  before(async () => {
+    server = await startServer()
+    await put(server, '/rules.html', rulesPage(['*', 'GET|PUT', 'Allow', '/*']))
+    limitAnswers({ most: 100_000 }, 0)
+  })
+  after(async () => {
+    await server.close()
+    limitAnswers({})
+  })
+
+  it('SEC-12 a write is told to be stored, whoever else waits; a read is 503', async () => {
+    const other = Object.assign(new EventEmitter(), { destroy: () => undefined })
+    holdAnswer(other as unknown as ServerResponse, [new Uint8Array(90_000)])
+    const http = client(server.port)
+    const stored = await http('PUT', '/new.html', {}, large)
+    expect([stored.status, stored.text]).to.deep.equal([201, large])
+    // What is kept of the page is in memory beside others.
+    limitAnswers({ most: 100_000 }, 0)
+    holdAnswer(other as unknown as ServerResponse, [new Uint8Array(90_000)])
+    const read = await http('GET', '/new.html')
+    expect([read.status, read.headers['retry-after']]).to.deep.equal([503, '5'])
+    other.emit('close')
+    expect((await http('GET', '/new.html')).text).to.equal(large)
   })
 })
 
