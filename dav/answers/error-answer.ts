@@ -90,11 +90,14 @@ function wantsXml(accept: string | undefined): boolean {
   return xml > namedQuality(accept, 'text/html')
 }
 
-/** The same bytes for readers of XML and of microdata. The code element is never empty: HTML knows no self-closing. */
+/**
+ * The same bytes for readers of XML, of microdata and, with a way back, in a browser. The code element is never empty: HTML
+ * knows no self-closing.
+ */
 function preconditionDocument(fault: Fault, { code, paths = [] }: Precondition, context: ErrorContext): string {
   const hrefs = paths.map(path => `<D:href>${escapeMarkup(context.prefix + encodePath(path))}</D:href>`).join('')
   const article = errorArticle(factsOf(fault, context), { xhtml: true })
-  return `<D:error xmlns:D="DAV:"><D:${code}>${hrefs}</D:${code}>${article}</D:error>`
+  return `<D:error xmlns:D="DAV:"><D:${code}>${hrefs}</D:${code}>${article}${wayBack(fault, context)}</D:error>`
 }
 
 /** What the shared pipeline says of a refused write: the element with its item, as a part of the article (DAV-100). */

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { parseXml } from '../../../pipeline/tree/xml.ts'
 import type { Received } from '../../support/http.ts'
 import { basic, changesNothing, outcomeOf, startWire, type Wire } from '../wire.ts'
 
@@ -247,5 +248,13 @@ describe('forms of listings', () => {
     expect((await wire.dav('LOCK', '/f/page.html', {}, lockinfo)).status).to.equal(200)
     const refused = await changesNothing(wire.server, () => post({ do: 'rename', member: 'page.html', name: 'x.html' }))
     expect(refused.status).to.equal(423)
+  })
+
+  it('DAV-40 DAV-101 who is refused in a browser is led back, where the answer is XML as well', async () => {
+    const Accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
+    const refused = await post({ do: 'delete', member: 'page.html', sure: 'yes' }, { ...own, Accept })
+    expect(refused.status).to.equal(423)
+    expect(refused.text).to.include('<a href="/f/">Back to the folder</a>')
+    expect(() => parseXml(refused.text)).not.to.throw()
   })
 })
