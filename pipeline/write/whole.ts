@@ -6,6 +6,7 @@
 import type { Answer } from '../answer.ts'
 import type { Authority, Authorizing } from '../authority.ts'
 import type { BodySource } from '../body.ts'
+import type { Reader } from '../compose/reader.ts'
 import type { Locks } from '../coordination/locks.ts'
 import type { Cause } from '../events/mutation.ts'
 import { Fault } from '../fault.ts'
@@ -18,6 +19,7 @@ import type { CommitResult } from '../store/commit.ts'
 import type { Resource } from '../store/resource.ts'
 import { commitLoop, type Judging } from './commit.ts'
 import { untilKnown } from './one-moment.ts'
+import { pageTag } from './page-tag.ts'
 import { nameTaken } from './places.ts'
 import { type Chain, hasChains, inChain } from './put-chain.ts'
 
@@ -25,6 +27,8 @@ export interface WholeWrite extends Judging {
   /** Canonical path. */
   path: string
   conditions: Conditions | undefined
+  /** As whom the requester sees the page, whose tag counts in conditions, too; absent: only what is stored does. */
+  pageReader?: Reader
   /** Locks that bind the write (HTTP-85): a gate of its own, given the paths that are written. */
   refuseLocked?: (paths: readonly string[]) => Promise<void>
   /**
@@ -76,17 +80,29 @@ export function mayRead(authority: Authority, path: string): boolean {
  */
 export const preconditions: WholeGate = {
   name: 'preconditions',
-  pass({ site, write: { path, conditions }, authority, file }) {
-    if (!conditions) return
-    const known = mayRead(authority, path)
-    const verdict = evaluateWrite(conditions, {
+  pass(found) {
+    const { conditions } = found.write
+    return conditions && checkConditions(found, conditions)
+  },
+}
+
+async function checkConditions({ site, write, authority, file }: Found, conditions: Conditions): Promise<void> {
+  const { path, pageReader } = write
+  const known = mayRead(authority, path)
+  const judge = (tags: string[]) =>
+    evaluateWrite(conditions, {
       exists: file !== undefined,
-      tags: file ? [known ? file.tag : writeTag(site, file.resource)] : [],
+      tags,
       lastModified: known ? file?.resource.modified : Number.POSITIVE_INFINITY,
       sameSecond: file?.resource.sameSecond,
     })
-    if (verdict !== 'proceed') throw preconditionFailed(known ? file?.tag : undefined, file !== undefined)
-  },
+  const stored = file ? [known ? file.tag : writeTag(site, file.resource)] : []
+  let verdict = judge(stored)
+  if (file && known && pageReader && Array.isArray(verdict === 412 ? conditions.ifMatch : conditions.ifNoneMatch)) {
+    const shown = await pageTag(site, file, pageReader)
+    if (shown !== undefined) verdict = judge([...stored, shown])
+  }
+  if (verdict !== 'proceed') throw preconditionFailed(known ? file?.tag : undefined, file !== undefined)
 }
 
 /** Tag of one write of a resource, for its writer: it says nothing of the bytes, and no other write has it again (SEC-11). */

@@ -141,9 +141,11 @@ function commonOfFirst(exchange: Exchange) {
 /** The same for writes of whole documents, which locks of the mount bind where the site wants it (HTTP-85). */
 function commonOfWhole(exchange: Exchange) {
   const { hosted, locks, site } = exchange
-  if (!hosted.settings.locksBindPublicWrites) return common(exchange)
+  const write = common(exchange)
+  const own = write.conditions ? { ...write, pageReader: pageReader(exchange) } : write
+  if (!hosted.settings.locksBindPublicWrites) return own
   return {
-    ...common(exchange),
+    ...own,
     refuseLocked: (paths: readonly string[]) => refuseLocked(locks, site.store.name, paths),
   }
 }

@@ -100,6 +100,50 @@ describe('conditional writes', () => {
     })
   }
 
+  describe('of a composed page as a whole', () => {
+    const P = 'xmlns:p="https://platform.example/ns/1.0"'
+    const COMPOSED = page(`<div ${P}><p:include selector="#part" resource="/part.html"></p:include></div>`)
+    const BROKEN = page(`<div ${P}><p:include selector="#none" resource="/part.html"></p:include></div>`)
+    const storedTag = async () => (await server.site.find(PATH))?.tag ?? 'nothing stored'
+    beforeEach(async () => {
+      await put(server, '/part.html', page('<p id="part">one</p>'))
+      await put(server, PATH, COMPOSED)
+    })
+
+    const runs: [name: string, run: (fields: Fields) => Promise<Received>][] = [
+      ['PUT', fields => http('PUT', PATH, fields, COMPOSED)],
+      ['DELETE', fields => http('DELETE', PATH, fields)],
+      ['MOVE', fields => http('MOVE', PATH, { Destination: '/free.html', ...fields })],
+    ]
+    for (const [name, run] of runs) {
+      it(`HTTP-37 ${name}: the tag that a whole GET carries passes, and so does the stored one`, async () => {
+        for (const tag of [await wholeTag(), await storedTag(), `"x", ${await wholeTag()}`]) {
+          await put(server, PATH, COMPOSED)
+          expect((await run({ 'If-Match': tag })).status, tag).to.be.oneOf([200, 204])
+        }
+      })
+
+      it(`HTTP-37 HTTP-38 ${name}: not any more once something else went into the page`, async () => {
+        const tag = await wholeTag()
+        await put(server, '/part.html', page('<p id="part">two</p>'))
+        await fails(await storedTag(), () => run({ 'If-Match': tag }))
+        await fails(await storedTag(), () => run({ 'If-Match': `W/${tag}` }))
+      })
+
+      it(`HTTP-37 ${name}: If-None-Match blocks with either`, async () => {
+        for (const tag of [await wholeTag(), `W/${await wholeTag()}`, await storedTag()])
+          await fails(await storedTag(), () => run({ 'If-None-Match': tag }))
+        expect((await run({ 'If-None-Match': '"x"' })).status).to.be.oneOf([200, 204])
+      })
+    }
+
+    it('HTTP-37 a page that cannot be put together is known by what is stored alone', async () => {
+      await put(server, PATH, BROKEN)
+      await fails(await storedTag(), () => http('PUT', PATH, { 'If-Match': '"x"' }, COMPOSED))
+      expect((await http('PUT', PATH, { 'If-Match': await storedTag() }, COMPOSED)).status).to.equal(200)
+    })
+  })
+
   const later = () => new Date(Date.now() + 60_000).toUTCString()
 
   describe('where nothing is stored', () => {
