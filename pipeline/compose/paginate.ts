@@ -190,9 +190,9 @@ function safe(pair: string): string {
   return pair.replace(/[^!$&'()*+,\-./0-9:;=?@A-Z_a-z~%]/g, character => encodeURIComponent(character.toWellFormed()))
 }
 
-/** A quoted string of a field: what is no visible ASCII is left out. */
+/** A quoted string of a field: what is no visible ASCII is percent-encoded (COMP-148). */
 function fieldText(text: string): string {
-  return text.replace(/[^\x20-\x7e]/g, '').replace(/["\\]/g, '\\$&')
+  return text.replace(/[^\x20-\x7e]+/g, part => encodeURIComponent(part.toWellFormed())).replace(/["\\]/g, '\\$&')
 }
 
 function addToHead({ root }: TreeDocument, links: readonly PageLink[]): void {

@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { selecting } from '../../http/write-checks.ts'
-import { put } from '../../support/content.ts'
+import { put, rulesPage } from '../../support/content.ts'
 import { type Client, client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { composed } from './composing.ts'
@@ -137,6 +137,43 @@ describe('Pagination', () => {
     const answer = await send('GET', '/list.html?paginate:page=2', selecting('li'))
     expect(answer.text).to.equal('<li>4</li>')
     expect(answer.headers.link).to.contain('rel="next"')
+  })
+
+  it('COMP-66 COMP-148 an id in other letters is percent-encoded in the field', async () => {
+    const got = await show(`<ul id="ñ&quot;1" p:paginate="1">${items(2)}</ul>`)
+    expect(got.field).to.match(/^<[^>]*>; rel="first"; title="%C3%B1\\"1", /)
+  })
+
+  describe('ALL-3 HTTP-59 what the other pages of a list hold is asked about, too', () => {
+    const SECRET = '<li class="secret">x</li>'
+    for (const [name, body, query, selector, status] of [
+      ['a match on another page', `<ul p:paginate="1"><li>1</li>${SECRET}</ul>`, '', 'li', 401],
+      ['a match on a page before', `<ul p:paginate="1">${SECRET}<li>1</li></ul>`, '?paginate:page=2', 'li', 401],
+      ['an element that does not match', `<ul p:paginate="1"><li id="a">1</li>${SECRET}</ul>`, '', '#a', 206],
+      ['a page without a match', `<ul p:paginate="1"><li>1</li>${SECRET}</ul>`, '', '.secret', 401],
+      [
+        'a list in an item of another page',
+        `<ol id="o" p:paginate="1"><li>1</li><li><ul id="u" p:paginate="1"><li>2</li>${SECRET}</ul></li></ol>`,
+        '',
+        'li',
+        401,
+      ],
+      ['no list', `<ul><li>1</li></ul><ol>${SECRET}</ol>`, '', 'ul li', 206],
+    ] as const)
+      it(`${name}: ${status}`, async () => {
+        await put(server, '/rules.html', rulesPage(['*', 'GET', 'Deny', '/list.html', '.secret']))
+        await put(server, '/list.html', composed(body))
+        const statuses: number[] = []
+        for (const Accept of ['multipart/mixed', 'application/ld+json'])
+          statuses.push((await send('GET', `/list.html${query}`, { ...selecting(selector), Accept })).status)
+        const fields = { 'Content-Type': 'text/css-selector' }
+        statuses.push((await send('QUERY', `/list.html${query}`, fields, selector)).status)
+        expect(statuses).to.deep.equal([status, status, status === 206 ? 200 : status])
+        // One element is asked about alone.
+        if (status === 401 && selector === 'li' && query === '')
+          expect((await send('GET', '/list.html', selecting('li'))).text).to.equal('<li>1</li>')
+        await put(server, '/rules.html', rulesPage())
+      })
   })
 
   it('COMP-63 ten thousand pages', async () => {
