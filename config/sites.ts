@@ -1,6 +1,6 @@
 /** Which site a host belongs to: the first entry that matches, every host of a pattern a site of its own. */
 
-import { hostPattern } from './host-pattern.ts'
+import { FirstHost } from './first-host.ts'
 import { isHostPattern, normalizeHost } from './hosts.ts'
 import type { MountPlace, Settings } from './schema.ts'
 import type { SiteEntry } from './site-schema.ts'
@@ -63,7 +63,8 @@ type Finder = (host: string) => SiteSettings | undefined
 function siteFinder(entries: readonly SiteEntry[]): Finder {
   const byName = new Map<string, SiteSettings>()
   for (const entry of entries) if (entry.name !== undefined) byName.set(entry.name, settingsOf(entry, entry.name))
-  const rows = entries.flatMap(entry => entry.host.map(host => ({ matches: hostTest(host), entry })))
+  const hosts = new FirstHost()
+  for (const [place, { host }] of entries.entries()) for (const each of host) hosts.add(each, place)
   const remembered = new Map<string, SiteSettings | undefined>()
 
   const look: Finder = host => {
@@ -71,7 +72,7 @@ function siteFinder(entries: readonly SiteEntry[]): Finder {
     // would be a second site with the same documents.
     const named = byName.get(host)
     if (named) return named
-    const entry = rows.find(row => row.matches(host))?.entry
+    const entry = entries[hosts.find(host) ?? -1]
     if (entry === undefined) return undefined
     return entry.name === undefined ? settingsOf(entry, host) : byName.get(entry.name)
   }
@@ -84,10 +85,6 @@ function siteFinder(entries: readonly SiteEntry[]): Finder {
     if (remembered.size > REMEMBERED) remembered.delete(remembered.keys().next().value ?? host)
     return site
   }
-}
-
-function hostTest(host: string): (candidate: string) => boolean {
-  return isHostPattern(host) ? hostPattern(host) : candidate => candidate === host
 }
 
 /** The settings of one site of an entry. */
@@ -132,11 +129,11 @@ function knownSites(entries: readonly SiteEntry[], find: Finder): SiteSettings[]
 export function unreachableEntries(entries: readonly SiteEntry[]): [number, number][] {
   const found: [number, number][] = []
   const firstOf = new Map<string, number>()
-  const patterns: { index: number; matches: (host: string) => boolean }[] = []
+  const patterns = new FirstHost()
   entries.forEach((entry, index) => {
     const earlier = entry.host.map(host => {
-      const pattern = isHostPattern(host) ? undefined : patterns.find(({ matches }) => matches(host))
-      const all = [firstOf.get(host), firstOf.get('*'), pattern?.index]
+      const pattern = isHostPattern(host) ? undefined : patterns.find(host)
+      const all = [firstOf.get(host), firstOf.get('*'), pattern]
       return Math.min(...all.map(place => place ?? Number.POSITIVE_INFINITY))
     })
     const last = earlier.reduce((one, other) => Math.max(one, other), -1)
@@ -144,7 +141,7 @@ export function unreachableEntries(entries: readonly SiteEntry[]): [number, numb
     for (const host of entry.host) {
       if (firstOf.has(host)) continue
       firstOf.set(host, index)
-      if (isHostPattern(host)) patterns.push({ index, matches: hostTest(host) })
+      if (isHostPattern(host)) patterns.add(host, index)
     }
   })
   return found

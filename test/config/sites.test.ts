@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { normalizeHost, readHost } from '../../config/hosts.ts'
+import { FirstHost } from '../../config/first-host.ts'
+import { hostPattern } from '../../config/host-pattern.ts'
+import { isHostPattern, normalizeHost, readHost } from '../../config/hosts.ts'
 import { brandHeader, type SiteTable, siteTable, unreachableEntries } from '../../config/sites.ts'
 import { takesLess } from '../support/cost.ts'
 import { loadText } from './loading.ts'
@@ -204,6 +206,39 @@ sites:
     if (!entry) throw new Error('no entry')
     const entries = [patterns, ...hosts, ['b.a7', '*.a7']].map(host => ({ ...entry, host }))
     await takesLess(1500, () => expect(unreachableEntries(entries)).to.deep.equal([[2001, 0]]))
+  })
+
+  it('SEC-4 a host among thousands of entries, known or not, is found without trying them all', async () => {
+    const { settings } = await loadText('sites: [{ host: a }]')
+    const [entry] = settings.sites
+    if (!entry) throw new Error('no entry')
+    const sites = Array.from({ length: 2000 }, (_, i) => ({ ...entry, host: [`h${i}.example`, `*.w${i}.example`] }))
+    await takesLess(300, () => {
+      const made = siteTable({ ...settings, sites })
+      expect(made.named).to.have.length(2000)
+      for (let i = 0; i < 2000; i++) {
+        expect(nameOf(made, `a.w${i}.example`)).to.equal(`a.w${i}.example`)
+        expect(nameOf(made, `unknown${i}.example`)).to.equal(undefined)
+      }
+      expect(unreachableEntries(sites)).to.deep.equal([])
+    })
+  })
+
+  it('of all hosts and patterns that fit the first one counts', () => {
+    const part = fc.constantFrom('*', '?', '{a,b.}', 'a', 'b', '.', 'a.b')
+    const pattern = fc.array(part, { minLength: 1, maxLength: 4 }).map(parts => parts.join(''))
+    const host = fc.array(fc.constantFrom('a', 'b', '.'), { minLength: 1, maxLength: 6 }).map(parts => parts.join(''))
+    fc.assert(
+      fc.property(fc.array(pattern, { maxLength: 8 }), fc.array(host, { minLength: 1, maxLength: 8 }), (all, asked) => {
+        const table = new FirstHost()
+        for (const [place, each] of all.entries()) table.add(each, place)
+        for (const each of asked) {
+          const fits = (one: string) => (isHostPattern(one) ? hostPattern(one)(each) : one === each)
+          const first = all.findIndex(fits)
+          expect(table.find(each), `${each} in ${all}`).to.equal(first < 0 ? undefined : first)
+        }
+      }),
+    )
   })
 
   it('the same host gives the same object while it is in use', async () => {
