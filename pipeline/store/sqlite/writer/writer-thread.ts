@@ -144,6 +144,15 @@ function searchOrphans(): void {
 const settle = () => connection.current().database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
 const room: Room = { folder, warn, settle }
 
+/** Brings what was committed from the log into the main file, as far as nobody has to be waited for. */
+function leaveInOneFile(): void {
+  try {
+    connection.current().database.exec('PRAGMA wal_checkpoint(PASSIVE)')
+  } catch {
+    // Such as on a full disk: it is in the log, where whoever opens the store next finds it.
+  }
+}
+
 function isRefused(answer: JobResult): boolean {
   return 'error' in answer && answer.error.reason === 'unwritable'
 }
@@ -176,6 +185,7 @@ function work(first: WriterMessage): void {
   for (const bytes of buffers) bytes.transfer(0)
   if (closing) {
     closed = true
+    leaveInOneFile()
     connection.current().close()
     port.close()
     replies.close()

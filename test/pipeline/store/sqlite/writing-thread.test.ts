@@ -5,6 +5,7 @@ import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { openDatabase } from '../../../../pipeline/store/sqlite/database.ts'
 import { prepareOverdue } from '../../../../pipeline/store/sqlite/housekeeping/retention.ts'
+import { DATABASE } from '../../../../pipeline/store/sqlite/schema.ts'
 import { openSqliteStore } from '../../../../pipeline/store/sqlite/store.ts'
 import { startWriter } from '../../../../pipeline/store/sqlite/writer/writer.ts'
 
@@ -46,6 +47,17 @@ describe('The writing thread', () => {
       expect([await store.setting('name'), begun]).to.deep.equal([value, expected + 1])
       await store.close()
     }
+  })
+
+  it('leaves all in the main file, in case that the log is lost while nobody serves it', async () => {
+    const store = await openSqliteStore({ folder })
+    await store.setSetting('name', 'value')
+    await store.close()
+    await rm(join(folder, `${DATABASE}-wal`), { force: true })
+    await rm(join(folder, `${DATABASE}-shm`), { force: true })
+    const again = await openSqliteStore({ folder })
+    expect(await again.setting('name')).to.equal('value')
+    await again.close()
   })
 
   it('begins with the store where a file may be without a row', async () => {
