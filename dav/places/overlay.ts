@@ -17,6 +17,8 @@ export class Overlay {
   readonly #members = new Map<string, Map<string, Resource>>()
   /** Number of entries at any depth below a collection. */
   readonly #below = new Map<string, number>()
+  /** Member collections that have such a number, by collection. */
+  readonly #touched = new Map<string, Set<string>>()
   /** Unix milliseconds of the newest coming or going in a collection. */
   readonly #changed = new Map<string, number>()
 
@@ -45,8 +47,7 @@ export class Overlay {
 
   /** Member collections with entries at any depth. */
   touchedMembers(collection: string): string[] {
-    if (!this.#below.has(collection)) return []
-    return [...this.#below.keys()].filter(path => path !== collection && parentOf(path) === collection)
+    return [...(this.#touched.get(collection) ?? [])]
   }
 
   /** Newest change of membership, unix milliseconds; 0 when none is known. */
@@ -87,6 +88,15 @@ export class Overlay {
       const count = (this.#below.get(parent) ?? 0) + step
       if (count === 0) this.#below.delete(parent)
       else this.#below.set(parent, count)
+      this.#touch(parent, count > 0)
     }
+  }
+
+  #touch(collection: string, has: boolean): void {
+    const parent = parentOf(collection)
+    const members = this.#touched.get(parent)
+    if (has && members) members.add(collection)
+    else if (has) this.#touched.set(parent, new Set([collection]))
+    else if (members?.delete(collection) && members.size === 0) this.#touched.delete(parent)
   }
 }

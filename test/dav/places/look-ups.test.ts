@@ -1,7 +1,6 @@
 /** What a request of the mount asks the store: a name is used only once, so one question tells which form it has. */
 
 import { expect } from 'chai'
-import { type Fields, tagOf } from '../../support/http.ts'
 import { startWire, type Wire } from '../wire.ts'
 
 describe('look-ups of the mount', () => {
@@ -48,33 +47,5 @@ describe('look-ups of the mount', () => {
     expect((await wire.dav('PROPFIND', '/many', { Depth: '0' })).status).to.equal(207)
     expect((await wire.dav('PROPFIND', '/', { Depth: '0' })).status).to.equal(207)
     expect(asked.length, asked.join(' ')).to.be.at.most(20)
-  })
-
-  it('DAV-52 the tag of a collection is the same however its drafts have come and gone', async () => {
-    const tags = async (collection: string) =>
-      (await Promise.all(['0', '1'].map(Depth => wire.dav('PROPFIND', collection, { Depth })))).map(tagOf)
-    const steps: [method: string, path: string, fields: Fields, body?: string][] = [
-      ['PUT', '/t/b.html', {}, 'x'],
-      ['PUT', '/t/in/c.html', {}, ''],
-      ['PUT', '/t/b.html', {}, ''],
-      ['PUT', '/t/a.html', {}, 'x'],
-      ['MOVE', '/t/in/', { Destination: '/t/inner/' }],
-      ['PUT', '/t/in/d.html', {}, ''],
-      ['DELETE', '/t/in/', {}],
-      ['PUT', '/t/a.html', {}, ''],
-      ['DELETE', '/t/inner/c.html', {}],
-    ]
-    for (const path of ['/t/', '/t/in/']) await wire.dav('MKCOL', path)
-    for (const name of ['a', 'b']) await wire.dav('PUT', `/t/${name}.html`, {}, '')
-    for (const [method, path, fields, body] of steps) {
-      const known = await tags('/t/')
-      expect((await wire.dav(method, path, fields, body)).status, `${method} ${path}`).to.be.below(300)
-      const now = await tags('/t/')
-      // What was changed shows, and a copy has none of what is remembered.
-      expect(now, `${method} ${path}`).not.to.deep.equal(known)
-      expect((await wire.dav('COPY', '/t/', { Destination: `/copy/` })).status).to.be.below(300)
-      expect(await tags('/copy/'), `${method} ${path}`).to.deep.equal(now)
-      await wire.dav('DELETE', '/copy/')
-    }
   })
 })

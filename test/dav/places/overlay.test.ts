@@ -1,0 +1,86 @@
+/** The index of what the mount keeps unpublished answers for a collection without looking at all others (SEC-4). */
+
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { OverlaidSums } from '../../../dav/places/overlaid-sums.ts'
+import { Overlay } from '../../../dav/places/overlay.ts'
+import { KeptTogether } from '../../../pipeline/kept-together.ts'
+import type { Resource } from '../../../pipeline/store/resource.ts'
+import { takesLess } from '../../support/cost.ts'
+
+const FOLDERS = 10_000
+
+const draft = (path: string): Resource => ({
+  path,
+  kind: 'document',
+  version: 1,
+  digest: '',
+  size: 0,
+  type: 'text/html',
+  created: 0,
+  modified: 0,
+  sameSecond: false,
+  properties: '',
+})
+
+describe('the index of what is unpublished', () => {
+  it('DAV-52 knows member collections with entries at any depth, as they come and go', () => {
+    const overlay = new Overlay()
+    for (const path of ['/a/b/c.html', '/a/d.html', '/e/f.html']) overlay.set(draft(path))
+    expect(overlay.touchedMembers('/')).to.have.members(['/a/', '/e/'])
+    expect(overlay.touchedMembers('/a/')).to.deep.equal(['/a/b/'])
+    overlay.delete('/a/b/c.html', 1)
+    expect(overlay.touchedMembers('/a/')).to.deep.equal([])
+    expect(overlay.touchedMembers('/')).to.have.members(['/a/', '/e/'])
+    overlay.deleteBelow('/a/', 1)
+    expect(overlay.touchedMembers('/')).to.deep.equal(['/e/'])
+  })
+
+  it('SEC-4 tells those of each of very many collections at once', async () => {
+    const overlay = new Overlay()
+    for (let i = 0; i < FOLDERS; i++) overlay.set(draft(`/${i}/in/x.html`))
+    let found = 0
+    await takesLess(200, () => {
+      found = 0
+      for (let i = 0; i < FOLDERS; i++) found += overlay.touchedMembers(`/${i}/`).length
+    })
+    expect(found).to.equal(FOLDERS)
+  })
+
+  it('DAV-52 adds up what members add, however they have come and gone, and asks those that have changed', async () => {
+    const overlay = new Overlay()
+    const gains = new Map<string, bigint>()
+    let asked: string[] = []
+    const gainOf = async (member: string) => {
+      asked.push(member)
+      return gains.get(member) ?? 0n
+    }
+    const made = () => new OverlaidSums(overlay, gainOf, new KeptTogether<object>(1_000_000))
+    const sums = made()
+    const steps: [path: string, gain: bigint | undefined, told: string, most: number][] = [
+      ['/t/a.html', 1n, '/t/a.html', 1],
+      ['/t/b.html', 20n, '/t/b.html', 1],
+      ['/t/in/c.html', 300n, '/t/in/c.html', 1],
+      ['/t/a.html', 4000n, '/t/a.html', 1],
+      ['/t/b.html', undefined, '/t/b.html', 1],
+      ['/t/in/', undefined, '/t/in/', 1],
+      ['/u/elsewhere.html', 50_000n, '/u/elsewhere.html', 0],
+      ['/t/never.html', undefined, '/t/never.html', 0],
+      ['/t/a.html', 600_000n, '/', 1],
+    ]
+    await sums.of('/t/')
+    for (const [path, gain, told, most] of steps) {
+      const member = path.replace(/^(\/t\/in\/).*/, '$1')
+      if (gain === undefined) gains.delete(member)
+      else gains.set(member, gain)
+      if (gain !== undefined) overlay.set(draft(path))
+      else if (path.endsWith('/')) overlay.deleteBelow(path, 1)
+      else overlay.delete(path, 1)
+      sums.forget(told)
+      asked = []
+      const sum = await sums.of('/t/')
+      expect(asked.length, `${path}: ${asked}`).to.be.at.most(most)
+      expect(sum, path).to.equal(await made().of('/t/'))
+    }
+  })
+})
