@@ -126,7 +126,7 @@ describe('command line: a database', () => {
       for (const argv of [
         ['restore', 'saved', '--set', `postgres=${at(schema)}`],
         ['migrate', '--from', join(folder, 'one'), '--to', at(schema)],
-        ['migrate', '--from', at(schema), '--to', 'two'],
+        ['migrate', '--from', at(schema), '--to', join(folder, 'two')],
       ]) {
         const { code, output } = await commandHere(...argv)
         expect(code, output).to.equal(1)
