@@ -37,7 +37,7 @@ import { referencePage } from './platform/reference.ts'
 import type { Exchange } from './public/exchange.ts'
 import { refuseHelper } from './public/helper-files.ts'
 import { options } from './public/options.ts'
-import { deliver, performReacting, type ReactionParts } from './public/reactions.ts'
+import { deliver, performReacting, performTriggered, type ReactionParts } from './public/reactions.ts'
 import { get, query } from './public/reads.ts'
 import { move, patch, post, put, remove } from './public/writes.ts'
 import type { State, Step } from './request-state.ts'
@@ -335,6 +335,7 @@ function dispatch(parts: AppParts): Step {
     const authority = authorityOf(hosted, req, target, session)
     await authority.settle?.([target.path, canonicalPath(target.path), `${target.path}/`])
     const fired: Fired[] = []
+    const afterwards = (work: () => void) => void state.afterwards.push(work)
     const exchange: Exchange = {
       request: req,
       response: res,
@@ -353,6 +354,7 @@ function dispatch(parts: AppParts): Step {
       allowance: oneAllowance(hosted.site),
       brakeContent: async bytes => parts.brakeContent?.(writerOf(hosted, session, client), bytes),
       transitions: { fired: more => void fired.push(...more) },
+      triggered: (inner, put) => performTriggered(parts.reactions, inner, put, afterwards),
     }
     const reactions = hosted.site.declarations('reactions')
     const candidates = reactions.isEmpty ? undefined : reactions.candidates(exchange.method, target.path)
@@ -364,7 +366,7 @@ function dispatch(parts: AppParts): Step {
             candidates,
             handler,
             thrown => failure(parts, context, thrown),
-            work => void state.afterwards.push(work),
+            afterwards,
           )
         : perform(handler(exchange), exchange.body),
     )

@@ -1,13 +1,13 @@
 /** New documents that a page makes of a request (COMP-106, COMP-107). */
 
+import type { Answer } from '../answer.ts'
 import type { Authority, Authorizing } from '../authority.ts'
-import { memoryBody } from '../body.ts'
 import { compose } from '../compose/compose.ts'
 import { compositionError } from '../compose/failure.ts'
 import type { Reader } from '../compose/reader.ts'
 import { Fault } from '../fault.ts'
 import { canonicalPath, decodeTarget, encodePath, isReserved, reserved } from '../http/path.ts'
-import { type Operation, perform } from '../operation.ts'
+import type { Operation } from '../operation.ts'
 import { absent, refuseForbidden, refuseUnseen, refusingRequest, requireAllowed } from '../refusals.ts'
 import { largestDocument, type Site } from '../site/site.ts'
 import { notHtml, type StoredFile } from '../site/stored-file.ts'
@@ -15,7 +15,18 @@ import { encoding } from '../tree/document.ts'
 import { attribute, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import { writingDocument } from '../tree/serialize.ts'
 import { inTurns, type Steps } from '../tree/steps.ts'
+import type { Alongside } from './commit.ts'
 import { type DocumentPut, putDocument } from './document.ts'
+
+/** The PUT of a new document, as whoever runs triggers has to know it. */
+export interface PutOfTemplate {
+  /** Canonical. */
+  path: string
+  type: string
+  bytes: Uint8Array
+  /** @param alongside what triggers have added to it */
+  operation: (alongside?: Alongside) => Operation
+}
 
 /** A POST to a document without a place in it. */
 export interface TemplatePost extends Omit<DocumentPut, 'type'> {
@@ -25,6 +36,8 @@ export interface TemplatePost extends Omit<DocumentPut, 'type'> {
   refuse: (path: string) => void
   /** The reader of the request with its body. */
   reader: (body: Uint8Array) => Promise<Reader>
+  /** Carries out the PUT of the new document with the triggers of its path. @returns its answer, or that of a trigger */
+  triggered: (put: PutOfTemplate) => Promise<Answer>
 }
 
 /**
@@ -67,9 +80,16 @@ export function createFromTemplate(site: Site, write: TemplatePost, authority: A
       const bytes = await inTurns(writingBytes(tree), Number.POSITIVE_INFINITY)
       const check = async () => requireAllowed(await decide(), question(template), 'POST', path)
       const { type } = template.resource
-      const put: DocumentPut = { ...write, path: target, type, conditions: newOnly(write), check, checksNoBytes: true }
-      const done = perform(putDocument(site, put, authority), memoryBody(bytes))
-      await refusingRequest(done, () => authority().refusal('POST', path))
+      let isStored = false
+      const stored = () => {
+        isStored = true
+      }
+      const put = { ...write, path: target, type, conditions: newOnly(write), check, checksNoBytes: true, stored }
+      const operation = (alongside = write.alongside) =>
+        putDocument(site, { ...put, ...(alongside && { alongside }) }, authority)
+      const done = write.triggered({ path: target, type, bytes, operation })
+      const answer = await refusingRequest(done, () => authority().refusal('POST', path))
+      if (!isStored) return answer
       return { status: 301, headers: { Location: encodePath(target), 'Cache-Control': 'no-store' }, body: '' }
     },
   }

@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { normalizeHost } from '../../config/hosts.ts'
 import { identityOf } from '../../pipeline/access/identity.ts'
+import type { Answer } from '../../pipeline/answer.ts'
 import type { Authorizing } from '../../pipeline/authority.ts'
 import type { BodySource } from '../../pipeline/body.ts'
 import type { Locks } from '../../pipeline/coordination/locks.ts'
@@ -13,6 +14,7 @@ import { type RequestParts, RequestValue } from '../../pipeline/request-value.ts
 import type { RulesAuthority } from '../../pipeline/site/rules-authority.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import type { Alongside } from '../../pipeline/write/commit.ts'
+import type { PutOfTemplate } from '../../pipeline/write/from-template.ts'
 import type { TransitionSink } from '../../pipeline/write/transitions.ts'
 import type { HostedSite } from '../hosting.ts'
 import type { Session } from '../sessions/site-sessions.ts'
@@ -43,6 +45,8 @@ export interface Exchange {
   locks: Locks
   /** Stored together with what the request writes. */
   alongside?: Alongside
+  /** Carries out a PUT that the request leads to, with the triggers of its path (COMP-106). */
+  triggered: (exchange: Exchange, put: PutOfTemplate) => Promise<Answer>
   /** Told of handlers that the request fires (REA-122). */
   transitions: TransitionSink
   /** Decides by the rules as they stand at the moment of the call. */

@@ -56,7 +56,13 @@ function creation(exchange: Exchange): Operation {
   }
   return createFromTemplate(
     site,
-    { ...commonOfWhole(exchange), authorities, reader, refuse: path => refuseHelper(hosted.helpers, path) },
+    {
+      ...commonOfWhole(exchange),
+      authorities,
+      reader,
+      refuse: path => refuseHelper(hosted.helpers, path),
+      triggered: put => exchange.triggered(exchange, put),
+    },
     authority,
   )
 }
