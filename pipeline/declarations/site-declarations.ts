@@ -61,6 +61,8 @@ export class SiteDeclarations {
   /** Replaced kind by kind by every commit that changes declarations. */
   readonly #snapshots: All
   readonly #versions: Record<KindName, number>
+  /** Remembers by what the data of a site was derived that had no files when it was opened. */
+  #writeBasis: (() => Promise<void>) | undefined
   /** What follows from the snapshots, worked out whenever one is replaced: every request asks for it. */
   #standing: Standing
   /** What selectors of the site may use beside CSS. Compiled selectors outlive changes of the model: they ask anew. */
@@ -115,8 +117,11 @@ export class SiteDeclarations {
       await declarations.#load(name)
     }
     await declarations.deriveOutdated(() => undefined)
+    if (reached === undefined) return declarations
+    const write = () => basis.write(reached)
     // A site without files leaves nothing behind: whoever asks may have made up its name.
-    if (reached !== undefined && (await holdsFiles(store))) await basis.write(reached)
+    if (await holdsFiles(store)) await write()
+    else declarations.#writeBasis = write
     return declarations
   }
 
@@ -134,6 +139,19 @@ export class SiteDeclarations {
     const snapshots = counting as unknown as Snapshots
     const { ns, schemaHost } = this.#vocabulary
     return { snapshots, derivation: { ns, schemaHost, subtypes: subtypesBy(snapshots.model) } }
+  }
+
+  /** Whether it is to be told when the site has its first files. */
+  get awaitsFiles(): boolean {
+    return this.#writeBasis !== undefined
+  }
+
+  /** To be called once the site has files: what was derived of them is not derived again at the next start. */
+  filled(): void {
+    const write = this.#writeBasis
+    this.#writeBasis = undefined
+    // Otherwise they are read once more.
+    void write?.().catch(() => undefined)
   }
 
   /** The declarations of one kind; another object whenever one of them changes. */

@@ -84,7 +84,10 @@ export class Site {
 
   /** Opens a site: compiles its rules from what was derived when its documents were committed. */
   static async open(parts: SiteParts): Promise<Site> {
-    return new Site({ ...parts, declared: await SiteDeclarations.read(parts) })
+    const declared = await SiteDeclarations.read(parts)
+    const site = new Site({ ...parts, declared })
+    if (declared.awaitsFiles) site.watch(() => declared.filled())
+    return site
   }
 
   /** The declarations of one kind as they stand; another object whenever one changes. A request takes each at its start. */

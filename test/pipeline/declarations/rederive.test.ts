@@ -96,6 +96,17 @@ describe('What a change of the vocabulary has read again', () => {
 })
 
 describe('A site whose documents have to be read again, all of them', () => {
+  it('RULE-11 is none that was filled by the process that opened it first', async () => {
+    const hosted = await openHosted(noCode)
+    try {
+      await hosted.put('/a.html', page('a'))
+      await hosted.reopen()
+      expect(hosted.reports).to.deep.equal([])
+    } finally {
+      await hosted.close()
+    }
+  })
+
   it('RULE-11 goes on where it was interrupted, and tells of it in two lines', async () => {
     const hosted = await openHosted(noCode)
     try {
