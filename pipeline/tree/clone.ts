@@ -22,19 +22,25 @@ export function cloneTree(document: TreeDocument): TreeDocument {
  * `cloneTree` in steps.
  *
  * @param copied is told of every node and its copy
+ * @param childrenOf the children that the copy of an element gets
  */
 export function* cloning(
   document: TreeDocument,
   copied?: (node: ChildNode, copy: ChildNode) => void,
+  childrenOf: ChildrenOf = ownChildren,
 ): Steps<TreeDocument> {
   if (isHeapWatched()) requireHeap(2 * treeBytes(document))
   const { root } = document
   const copy: DocumentNode = { nodeName: '#document', childNodes: [] }
   if (root.mode !== undefined) copy.mode = root.mode
-  yield* copyingBelow([{ nodes: root.childNodes, next: 0, parent: copy }], copied)
+  yield* copyingBelow([{ nodes: root.childNodes, next: 0, parent: copy }], childrenOf, copied)
   noteCopy(copy, root)
   return { ...document, root: copy }
 }
+
+type ChildrenOf = (element: ElementNode) => readonly ChildNode[]
+
+const ownChildren: ChildrenOf = element => element.childNodes
 
 /** Nodes that are being copied. */
 interface Level {
@@ -45,7 +51,11 @@ interface Level {
 }
 
 /** In the order of the source, as the parser makes them: whoever goes through the copy finds it so in memory, too. */
-function* copyingBelow(open: Level[], copied?: (node: ChildNode, copy: ChildNode) => void): Steps<void> {
+function* copyingBelow(
+  open: Level[],
+  childrenOf: ChildrenOf,
+  copied?: (node: ChildNode, copy: ChildNode) => void,
+): Steps<void> {
   let seen = 0
   for (let level = open.at(-1); level; level = open.at(-1)) {
     const node = level.nodes[level.next++]
@@ -57,21 +67,21 @@ function* copyingBelow(open: Level[], copied?: (node: ChildNode, copy: ChildNode
     const other = copyNode(node, level.parent)
     level.parent.childNodes.push(other)
     copied?.(node, other)
-    if (isElement(node) && isElement(other)) open.push(...levelsOf(node, other))
+    if (isElement(node) && isElement(other)) open.push(...levelsOf(node, other, childrenOf(node)))
   }
 }
 
-function levelsOf(node: ElementNode, copy: ElementNode): Level[] {
+function levelsOf(node: ElementNode, copy: ElementNode, nodes: readonly ChildNode[]): Level[] {
   const levels: Level[] = []
   if (node.content && copy.content) levels.push({ nodes: node.content.childNodes, next: 0, parent: copy.content })
-  if (node.childNodes.length > 0) levels.push({ nodes: node.childNodes, next: 0, parent: copy })
+  if (nodes.length > 0) levels.push({ nodes, next: 0, parent: copy })
   return levels
 }
 
 /** A copy of an element and all below it without a parent, offsets included; in steps. */
 export function* cloningElement(element: ElementNode): Steps<ElementNode> {
   const copy = copyElement(element, null)
-  yield* copyingBelow(levelsOf(element, copy))
+  yield* copyingBelow(levelsOf(element, copy, element.childNodes), ownChildren)
   return copy
 }
 
