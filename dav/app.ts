@@ -117,6 +117,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   REPORT: report,
 }
 
+/** Methods that change nothing. */
 const READS = new Set(['GET', 'HEAD', 'PROPFIND', 'QUERY', 'REPORT'])
 
 /**

@@ -2,12 +2,11 @@
 
 import type { Authority, Key, Question } from '../authority.ts'
 import { type Conditions, evaluateWrite, preconditionFailed } from '../http/conditions.ts'
-import { digestingText } from '../http/digest.ts'
 import { fragmentTag, tellingFragment } from '../http/tags.ts'
 import type { Origin, Representation } from '../read/representation.ts'
-import { contentTag } from '../store/tags.ts'
-import { writingDocument, writingStretches } from '../tree/serialize.ts'
+import { writingStretches } from '../tree/serialize.ts'
 import type { Steps } from '../tree/steps.ts'
+import { composedTag } from './page-tag.ts'
 
 /** What a requester may know of a document by its tags. */
 export type Known = 'everything' | 'target' | 'nothing'
@@ -29,7 +28,7 @@ export function* checkingConditions(
   const origin = view.originOf(target.element)
   const { resource, tag } = origin?.file ?? view.file
   const tags = all && (!view.composed || isKnown(resource.path)) ? [tag] : []
-  if (all && view.composed) tags.push(contentTag(yield* digestingText(yield* writingDocument(view.tree))))
+  if (all && view.composed) tags.push(yield* composedTag(view))
   const fragmentParts = known === 'nothing' ? [] : [fragment]
   // Of a composed page the element as it is stored counts as well (HTTP-32).
   if (known !== 'nothing' && view.composed && origin && isKnown(resource.path, origin))

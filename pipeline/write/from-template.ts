@@ -24,7 +24,7 @@ export interface PutOfTemplate {
   path: string
   type: string
   bytes: Uint8Array
-  /** @param alongside what triggers have added to it */
+  /** @param alongside what triggers add to it, in place of what the request itself has */
   operation: (alongside?: Alongside) => Operation
 }
 
@@ -85,8 +85,7 @@ export function createFromTemplate(site: Site, write: TemplatePost, authority: A
         isStored = true
       }
       const put = { ...write, path: target, type, conditions: newOnly(write), check, checksNoBytes: true, stored }
-      const operation = (alongside = write.alongside) =>
-        putDocument(site, { ...put, ...(alongside && { alongside }) }, authority)
+      const operation = (alongside?: Alongside) => putDocument(site, alongside ? { ...put, alongside } : put, authority)
       const done = write.triggered({ path: target, type, bytes, operation })
       const answer = await refusingRequest(done, () => authority().refusal('POST', path))
       if (!isStored) return answer

@@ -19,7 +19,7 @@ import type { CommitResult } from '../store/commit.ts'
 import type { Resource } from '../store/resource.ts'
 import { commitLoop, type Judging } from './commit.ts'
 import { untilKnown } from './one-moment.ts'
-import { pageTag } from './page-tag.ts'
+import { tagForReader } from './page-tag.ts'
 import { nameTaken } from './places.ts'
 import { type Chain, hasChains, inChain } from './put-chain.ts'
 
@@ -99,7 +99,7 @@ async function checkConditions({ site, write, authority, file }: Found, conditio
   const stored = file ? [known ? file.tag : writeTag(site, file.resource)] : []
   let verdict = judge(stored)
   if (file && known && pageReader && Array.isArray(verdict === 412 ? conditions.ifMatch : conditions.ifNoneMatch)) {
-    const shown = await pageTag(site, file, pageReader)
+    const shown = await tagForReader(site, file, pageReader)
     if (shown !== undefined) verdict = judge([...stored, shown])
   }
   if (verdict !== 'proceed') throw preconditionFailed(known ? file?.tag : undefined, file !== undefined)

@@ -25,26 +25,25 @@ export function programOperation(exchange: Exchange, type: string): Operation {
   const isDirectory = target.path.endsWith('/')
   // A directory is asked itself, not its index (SES-126).
   const path = isDirectory ? target.path : exchange.path
-  const serving = async () => (isDirectory ? undefined : resolvePath(site, path))
   async function question() {
     refuseUnseen(authority(), { ask: 'evaluate', path }, 'QUERY', path)
-    const exists = isDirectory ? await holdsDocuments(exchange, path) : (await serving()) !== undefined
-    return { ask: 'evaluate' as const, path, exists }
+    const served = isDirectory ? undefined : await resolvePath(site, path)
+    const exists = isDirectory ? await holdsDocuments(exchange, path) : served !== undefined
+    return { asked: { ask: 'evaluate' as const, path, exists }, served }
   }
   return {
     async admit() {
-      refuseForbidden(authority(), await question(), 'QUERY', path)
+      refuseForbidden(authority(), (await question()).asked, 'QUERY', path)
       return {}
     },
     async carryOut(body) {
-      const asked = await question()
+      const { asked, served } = await question()
       requireAllowed(authority(), asked, 'QUERY', path)
       if (!asked.exists) throw absent()
       if (type !== 'text/sessel')
         throw new Fault(400, 'BadRequest', `Send a selector or an expression with Content-Type: ${ACCEPT_QUERY}.`, {
           headers: { 'Accept-Query': ACCEPT_QUERY },
         })
-      const served = await serving()
       const params = served?.params ?? new Map<string, string>()
       const requested = await requestValue(exchange, { params, body: null, repeated: 'list' })
       const names = new Map<string, Value>([
