@@ -180,7 +180,8 @@ async function sessionOf(
 ): Promise<Session> {
   const { settings, siteSessions } = hosted
   const own = await siteSessions.open(sessionCookies(settings, request.headers.cookie))
-  if (own.issue !== undefined) return own
+  // Browsers keep the cookie back where a foreign page sends a form: whoever brings none may have a session.
+  if (!WRITES.has(method) || (own.issue !== undefined && method !== 'POST')) return own
   const foreign = isForeignWrite({
     method,
     origin: request.headers.origin,
@@ -191,7 +192,7 @@ async function sessionOf(
   return foreign ? unseen(siteSessions) : own
 }
 
-/** A session for one request: were its cookie sent, a foreign page could end the visitor's own session. */
+/** A session for one request: were its cookie sent, a foreign page could put it in place of the visitor's own. */
 async function unseen(siteSessions: SiteSessions): Promise<Session> {
   const { issue: _, ...session } = await siteSessions.open(undefined)
   return session

@@ -92,6 +92,18 @@ describe('Signing in with a browser', function () {
     await shows(page, '401 Unauthorized')
   })
 
+  it('SSN-1 HTTP-167 whoever is signed in stays so when a foreign page sends a form', async () => {
+    const page = await visit('/-platform/oidc/login?redirect-post=/members/')
+    await signIn(page, 'hanne')
+    await page.waitForURL(site.url('/members/'))
+    for (const path of ['/members/', '/-platform/oidc/logout']) {
+      await page.goto(`data:text/html,<form method="post" action="${site.url(path)}"><button>Win</button></form>`)
+      await page.getByRole('button').click()
+      await page.waitForURL(url => url.protocol === 'http:')
+      expect((await page.goto('/members/'))?.status(), path).to.equal(200)
+    }
+  })
+
   it('GRP-2 the group of editors opens their desk to those who are in it', async () => {
     const page = await visit('/editors/')
     await shows(page, '401 Unauthorized')

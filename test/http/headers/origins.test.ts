@@ -215,6 +215,19 @@ describe('headers: writes from foreign pages', () => {
     expect(first.headers['set-cookie']).to.match(/^platform_session=/)
   })
 
+  // Browsers keep a cookie with SameSite=Lax back there, and would take a new one in its place.
+  for (const [name, target, from] of [
+    ['refused', '/page.html', { Origin: 'https://evil.example' }],
+    ['allowed', '/w/', { Origin: 'null' }],
+    ['known by Sec-Fetch-Site', '/none.html', { 'Sec-Fetch-Site': 'cross-site' }],
+  ] as const)
+    it(`SSN-1 HTTP-167 a form of a foreign page that brings no cookie gets none: ${name}`, async () => {
+      const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
+      const { headers } = await http('POST', target, { ...form, ...from }, 'a=b')
+      expect(headers).not.to.have.property('set-cookie')
+      expect((await http('POST', target, form, 'a=b')).headers['set-cookie']).to.match(/^platform_session=/)
+    })
+
   it('HTTP-167 a foreign write that everybody may make is made', async () => {
     const { status } = await http('PUT', '/w/foreign.txt', { Cookie: cookie, Origin: 'https://evil.example' }, 'x')
     expect(status).to.equal(201)
