@@ -136,7 +136,7 @@ async function send(
 }
 
 /** Reads an answer up to a limit; what fails after its status makes no difference to it. */
-async function discard(body: AsyncIterable<Uint8Array>): Promise<void> {
+export async function discard(body: AsyncIterable<Uint8Array>): Promise<void> {
   let size = 0
   try {
     for await (const piece of body) {
