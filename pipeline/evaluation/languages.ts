@@ -39,6 +39,7 @@ export function codeHostOf(site: () => Site, allowance: Allowance, more: readonl
     default: async (code, at) => speaking(code).default(code, at),
     validateValues: async (code, at) => speaking(code).validateValues(code, at),
     validateItem: async (code, at) => speaking(code).validateItem(code, at),
+    uncompiled: async code => speaking(code).uncompiled(code),
     write: async (code, at) => speaking(code).write(code, at),
     read: steps => readingBy(speaking, steps),
     call: callingBy(languages),
@@ -72,7 +73,9 @@ function unknownLanguage(type: string): CodeHost {
   const message = `Code of type ${language} is not available here.`
   const failing = async () => ({ failure: { language, variant: 'unknown-language' as const, message } })
   const read: CodeHost['read'] = steps => Promise.all(steps.map(failing))
-  return { default: failing, validateValues: failing, validateItem: failing, write: failing, read, includes: failing }
+  const uncompiled = async () => undefined
+  const validators = { validateValues: failing, validateItem: failing, uncompiled }
+  return { default: failing, ...validators, write: failing, read, includes: failing }
 }
 
 /** All languages of one request. */

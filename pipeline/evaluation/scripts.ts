@@ -13,7 +13,16 @@ import type {
 import { SesselError } from '../language/sessel/failure.ts'
 import { type ForeignCall, OpenDictionary } from '../language/sessel/host.ts'
 import { ElementValue, isDictionary, isList, LazyDictionary, type Value } from '../language/values.ts'
-import type { CodeDefault, CodeHost, CodeItem, CodeResult, CodeValues, DefaultResult, Given } from '../model/code.ts'
+import {
+  type CodeDefault,
+  type CodeHost,
+  type CodeItem,
+  type CodeResult,
+  type CodeValues,
+  type DefaultResult,
+  type Given,
+  isSpent,
+} from '../model/code.ts'
 import type { RawCode } from '../model/declarations.ts'
 import { readItem, valueReader } from '../model/items.ts'
 import { withText } from '../model/write-back.ts'
@@ -86,6 +95,13 @@ function codeHost(slots: Slots): CodeHost {
       const self = outerMarkup(at.element, at.document.kind)
       const job = { ...jobFor(slots, 'validate', code, at), this: self, arguments: [null] }
       return resultOf(await run(slots, job), ({ truthy }) => ({ value: truthy }))
+    },
+    async uncompiled(code) {
+      const { store, settings } = slots.site
+      const outcome = await run(slots, { site: store.name, ns: settings.ns, place: 'check', source: code.source })
+      if (!('failure' in outcome)) return undefined
+      const { variant } = outcome.failure
+      return variant === 'parse' || isSpent(outcome.failure) ? outcome.failure : undefined
     },
     write: async (code, at) => {
       const job = { ...jobFor(slots, 'write', code, at), arguments: [writtenValue(at, slots.site.settings.ns)] }

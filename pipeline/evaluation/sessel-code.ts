@@ -42,6 +42,15 @@ export const sessel: LanguageOf = (site, allowance, others) => {
       }),
     validateValues: (slot, at) =>
       run(slot, at, { self: storedValues(at), hasPrior: true }, value => ({ value: isTruthy(value) })),
+    async uncompiled({ type, source }) {
+      try {
+        await compileInTurns(source)
+        return undefined
+      } catch (error) {
+        if (!(error instanceof SesselSyntaxError)) throw error
+        return { language: type === '' ? `${ns}/Sessel` : type, variant: 'parse', message: error.message }
+      }
+    },
     validateItem: (slot, at) =>
       run(slot, at, { self: new ElementValue(at.element, sourceOf(at)), hasPrior: true }, value => ({
         value: isTruthy(value),

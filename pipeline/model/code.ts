@@ -77,6 +77,8 @@ export interface CodeHost {
   default(code: RawCode, at: CodeDefault): Promise<DefaultResult>
   /** MOD-65, the answer as the language's own truth value. */
   validateValues(code: RawCode, at: CodeValues): Promise<CodeResult<boolean>>
+  /** What keeps a validator from running at all (MOD-66); undefined where it compiles. Nothing of it is run. */
+  uncompiled(code: RawCode): Promise<CodeFailure | undefined>
   /** MOD-66. */
   validateItem(code: RawCode, at: CodeItem): Promise<CodeResult<boolean>>
   /** MOD-70: one step of a chain. */
@@ -103,6 +105,7 @@ export type CodeHosts = (allowance: Allowance) => CodeHost
 export const noCode: CodeHost = {
   default: code => missing('default', code),
   validateValues: code => missing('@validate', code),
+  uncompiled: async () => undefined,
   validateItem: code => missing('@validate', code),
   write: code => missing('@write', code),
   read: async steps =>

@@ -63,6 +63,8 @@ export interface Schema {
   required: readonly SchemaProperty[]
   /** Those that items get which lack them: by a default, or as their key. */
   given: readonly SchemaProperty[]
+  /** Those whose values a validator judges. */
+  validated: readonly SchemaProperty[]
   /** Names of properties, sorted, by name of the composite group that makes them unique together (MOD-41). */
   composites: ReadonlyMap<string, readonly string[]>
   groups: readonly GroupConstraint[]
@@ -114,6 +116,7 @@ export function combine(levels: readonly RawSchema[], cyclic: boolean, beyond: s
     properties,
     required: [...properties.values()].filter(({ cardinality }) => cardinality.least > 0),
     given: [...properties.values()].filter(property => property.default !== undefined || property === key),
+    validated: [...properties.values()].filter(({ validate }) => validate !== undefined),
     composites: compositesOf(levels),
     groups: groupsOf(levels, properties),
     validators: levels.flatMap(level => level.validate ?? []).reverse(),

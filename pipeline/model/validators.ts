@@ -2,18 +2,25 @@
 
 import { toldFailure } from '../language/told.ts'
 import { budgetFault, type CodeHost, type CodeResult, isSpent, responseFault } from './code.ts'
+import type { RawCode } from './declarations.ts'
 import type { Instance } from './instance-check.ts'
+import type { ModelItem } from './items.ts'
 import type { WrittenPlace } from './place.ts'
 import { isList } from './resolvers.ts'
-import { propertiesAmong } from './schema.ts'
-import type { SchemaViolation } from './violations.ts'
+import { propertiesAmong, type Schema, type SchemaProperty } from './schema.ts'
+import { LISTED, type SchemaViolation } from './violations.ts'
+
+/** Validators that compile, and schemas all of whose validators do: whether code compiles depends on nothing else. */
+const sound = new WeakSet<RawCode | Schema>()
 
 /** Whether judging an item needs code. */
 export function hasValidators({ item, schemas }: Instance): boolean {
   return schemas.some(
     schema =>
       schema.validators.length > 0 ||
-      propertiesAmong(schema, item.properties).some(({ validate }) => validate !== undefined),
+      (schema.validated.length > 0 &&
+        (!sound.has(schema) ||
+          propertiesAmong(schema, item.properties).some(({ validate }) => validate !== undefined))),
   )
 }
 
@@ -36,9 +43,29 @@ export async function checkValidators(
       if (!validate || !elements) continue
       const at = { path, document, element: item.element, itemtype, property: name, elements }
       const outcome = await host.validateValues(validate, { ...at, asList: isList(property, elements.length) })
+      if ('value' in outcome) sound.add(validate)
       violations.push(...told(outcome, { itemtype, property: name }, [validate.source, document.source]))
     }
+    violations.push(...(await checkUncompiled(host, schema, item)))
   }
+  return violations
+}
+
+/** Validators that do not compile, of properties without values: an item is refused all the same (MOD-66). */
+async function checkUncompiled(host: CodeHost, schema: Schema, item: ModelItem): Promise<SchemaViolation[]> {
+  if (sound.has(schema)) return []
+  const violations: SchemaViolation[] = []
+  const isOpen = ({ validate }: SchemaProperty) => validate !== undefined && !sound.has(validate)
+  for (const property of schema.validated) {
+    const { name, validate } = property
+    // Those of values have just run.
+    if (!validate || !isOpen(property) || item.properties.has(name)) continue
+    const failure = await host.uncompiled(validate)
+    if (!failure) sound.add(validate)
+    else violations.push(...told({ failure }, { itemtype: schema.type, property: name }, [validate.source]))
+    if (violations.length === LISTED) break
+  }
+  if (!schema.validated.some(isOpen)) sound.add(schema)
   return violations
 }
 

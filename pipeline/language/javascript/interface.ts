@@ -19,6 +19,8 @@ export type CodePlace =
   | 'default'
   /** `@validate` of a property or a schema (MOD-65, MOD-66): the truth value counts. */
   | 'validate'
+  /** Whether a validator compiles (MOD-66): nothing of it runs. */
+  | 'check'
   /** `@write` (MOD-70). */
   | 'write'
   /** `@read` (MOD-71). */

@@ -199,6 +199,17 @@ onBothPlanes('JavaScript in the slots of schemas', on => {
     expect(await append({ q: 'bad' })).to.match(/^422 @validate/)
   })
 
+  for (const [text, expected] of [
+    ['export default () => {', '422 @validate p'],
+    ['export default () => { throw 1 }', '206'],
+    ['while (true); export default () => true', '206'],
+    [`${IMPORT} export default () => new Other()`, '206'],
+  ] as const)
+    it(`MOD-66 @validate of a property that the item lacks: ${text}: ${expected}`, async () => {
+      await declared({ '@validate': script('@validate', text) })
+      expect(await append({ q: '1' })).to.match(new RegExp(`^${expected}`))
+    })
+
   it('MOD-67 JS-45 a validator answers with a response of its own', async () => {
     const text = `export default () => { throw { itemtype: "${NS}/HTTPResponse", status: 409, body: "Taken", headers: { "X-Why": "a" } } }`
     await declared({ '@validate': script('@validate', text) })

@@ -91,6 +91,13 @@ onBothPlanes('Expressions in the slots of schemas', on => {
     expect(await append({ q: '5' })).to.match(/^422 @validate/)
   })
 
+  it('MOD-66 @validate that does not parse refuses items without the property, too', async () => {
+    await declared({ '@validate': script('@validate', '1 +') })
+    expect(await append({ q: '1' })).to.match(/^422 @validate p/)
+    await declared({ '@validate': script('@validate', '1 / 0') })
+    expect(await append({ q: '1' })).to.equal('206')
+  })
+
   it('MOD-67 SES-180 a validator answers with a response of its own', async () => {
     const program = `@schema H url("${NS}/HTTPResponse"); @schema P url("${NS}/Pair");
       throw new H { status: 409, body: "<p>Taken</p>", header: [new P { key: "X-Why", value: "a" }, new P { key: "X-Why", value: "b" }] }`

@@ -99,6 +99,10 @@ describe('Data model, code through its host', () => {
       expect(isItem(at.element)).to.equal(true)
       return outcome(code, validators[code.source]?.(at) ?? 'parse')
     },
+    async uncompiled(code) {
+      const { failure } = { failure: undefined, ...outcome(code, code.source === 'broken' ? 'parse' : true) }
+      return failure
+    },
     includes: async () => ({ value: false }),
     read: async () => [],
     async write(code, at) {
@@ -233,6 +237,15 @@ describe('Data model, code through its host', () => {
 
     it('is not asked about properties without value', async () => {
       expect(told(await written(onProperty('@validate', 'no')))).to.equal('stored ')
+    })
+
+    it('of a property without value refuses if it does not compile, and asks once if it does', async () => {
+      const broken = { '@validate': { markup: code('@validate', 'broken') } }
+      expect(told(await written(onProperty('@validate', 'broken')))).to.equal('422 @validate p: parse')
+      const both = schema(THING, {}, property('p', broken), property('q', broken), property('r'))
+      const failures = '422 @validate p: parse | @validate q: parse'
+      expect(told(await written(both, { p: 'a' }))).to.equal(failures)
+      expect(told(await written(both, { r: 'a' }))).to.equal(failures)
     })
 
     it('the most derived one of a property; all of the item, root first, and all failures in one answer', async () => {

@@ -28,6 +28,7 @@ const PLACES: Readonly<Record<CodePlace, PlaceRules>> = {
   call: value,
   default: value,
   validate: { returns: 'truth', mayAnswer: true },
+  check: { returns: 'nothing', mayAnswer: false },
   write: { returns: 'value', mayAnswer: true },
   read: value,
   computed: value,
@@ -225,7 +226,9 @@ export function evaluate(job: SentJob, worker: Worker): Report {
         const checked = engine.evaluate(check, 'check')
         if ('exception' in checked) return spent() ?? failed('parse', shown(engine, checked.exception))
       }
-      const completion = engine.evaluate(`import '${PROOF}';${program.source}`, PROGRAM)
+      // Imports and exports may stand behind what ends it before it begins.
+      const ahead = `import '${PROOF}';${job.place === 'check' ? 'throw 0;' : ''}`
+      const completion = engine.evaluate(ahead + program.source, PROGRAM)
       if ('exception' in completion) {
         if (!isCompiled) return spent() ?? failed('parse', shown(engine, completion.exception))
         engine.call('failed', completion.exception)
