@@ -26,15 +26,16 @@ import type { Edit, Placement, ProposedEdit, View } from '../tree/edit/edit.ts'
 import { type ElementNode, parentElement } from '../tree/nodes.ts'
 import { mayHavePrefixed } from '../tree/prefixed-parser.ts'
 import { selectFirst } from '../tree/selector/selector.ts'
+import { writingMarkup } from '../tree/serialize.ts'
 import { SplicedContent } from '../tree/spliced-bytes.ts'
 import { atOnce, inTurns, type Steps } from '../tree/steps.ts'
 import { commitJudged, type ModelState, type OwnChanges } from './commit.ts'
 import { checkingConfiguration } from './configuration.ts'
-import { type Consequences, consequencesOf } from './consequences.ts'
+import { type Consequences, consequencesOf, NOTHING_FOLLOWS } from './consequences.ts'
 import { checkingContainment } from './containment.ts'
 import { writtenPart } from './edit-copy.ts'
 import { type ElementWrite, isSibling, type Located, matchesHeader } from './element-target.ts'
-import { afterCascade, type EditRequest, type JudgedEdit, judgeEdit } from './judge-edit.ts'
+import { afterCascade, type EditRequest, type JudgedEdit, judgeEdit, taggingElement } from './judge-edit.ts'
 import { putVersion } from './new-version.ts'
 import { mayRead } from './whole.ts'
 
@@ -62,9 +63,8 @@ export async function commitEdit(
   text: string,
   authority: Authority,
 ): Promise<Answer | undefined> {
+  if (isInItself(write, located)) return tellInItself(site, model, write, located, authority)
   const { file } = located
-  if (isInItself(write, located))
-    return { status: 204, headers: { ...storedTag(located, file.tag), 'Cache-Control': 'no-store' } }
   const { path } = file.resource
   const selectors = eventSelectors(site, write, located)
   const wanted = toEdit(write, located, text)
@@ -93,6 +93,31 @@ async function inBytes(answer: Answer): Promise<Answer> {
 /** Whether an element is to be moved before or behind itself: nothing changes. */
 export function isInItself(write: ElementWrite, { target, anchor }: Located): boolean {
   return write.op === 'move' && anchor?.element === target.element && isSibling(write.destination.placement)
+}
+
+/** Such a move changes nothing (HTTP-106), and is told as every write that leaves the bytes as they are (EVT-28). */
+async function tellInItself(
+  site: Site,
+  model: ModelState,
+  write: ElementWrite,
+  located: Located,
+  authority: Authority,
+): Promise<Answer | undefined> {
+  const { file, target, accessVersion } = located
+  const { path, digest } = file.resource
+  const { element, document } = target
+  const selectors = eventSelectors(site, write, located)
+  const telling = function* () {
+    const told = yield* writingMarkup(element, document.kind)
+    const tag = yield* taggingElement(site, [element], document, { path, digest })
+    const facts = yield* tellingFacts(site.rules, path, [target], site.onlookers(path))
+    return { told, tag, facts }
+  }
+  const event = editEvent(site, { ...write, path }, selectors, await inTurns(telling(), document.source.length))
+  const decided = authority.accessVersion === undefined ? undefined : accessVersion
+  const own = { changes: [], events: [event], written: [], accessVersion: decided }
+  const { ok } = await commitJudged(site, model, own, NOTHING_FOLLOWS)
+  return ok ? { status: 204, headers: { ...storedTag(located, file.tag), 'Cache-Control': 'no-store' } } : undefined
 }
 
 /** What a judged edit changes of its own document. */
@@ -306,7 +331,7 @@ export function editEvent(
   site: Site,
   write: ElementWrite,
   selectors: EventSelectors,
-  { told, tag, facts }: JudgedEdit,
+  { told, tag, facts }: Pick<JudgedEdit, 'told' | 'tag' | 'facts'>,
 ) {
   const { ns, host } = site.settings
   return mutationEvent(ns, host, elementMutation(mutationOf(write, selectors, told, tag)), write.cause, facts)

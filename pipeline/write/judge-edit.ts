@@ -292,7 +292,7 @@ export async function afterCascade(
 }
 
 /** Fragment tag of the first new element (HTTP-81). */
-function* taggingElement(
+export function* taggingElement(
   site: Site,
   nodes: readonly ChildNode[],
   { kind }: TreeDocument,

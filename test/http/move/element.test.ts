@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from 'mocha'
 import { page, put, rulesPage } from '../../support/content.ts'
 import { type Client, client, tagOf } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
-import { failureOf, leavesAlone, moving, selecting, textOf } from '../write-checks.ts'
+import { failureOf, leavesAlone, moving, selecting, stateOf, textOf } from '../write-checks.ts'
 
 const BOARD = page(
   '<section id="todo">\n  <p id="a" class="card x">a <b>1</b></p>\n  <p id="b">b</p>\n</section>\n' +
@@ -108,11 +108,23 @@ describe('MOVE of an element', () => {
     expect((await http('GET', PATH, selecting('#done > :first-child'))).text).to.equal(A)
   })
 
-  it('HTTP-106 anchor is the source, before or after: 204, nothing changes', async () => {
+  it('HTTP-106 EVT-28 anchor is the source, before or after: 204, nothing changes, and it is told', async () => {
     for (const placement of ['before', 'after']) {
-      const answer = await leavesAlone(server, [PATH], () => http('MOVE', PATH, moving(PATH, '#a', '#a', placement)))
+      const before = await stateOf(server, PATH)
+      const answer = await http('MOVE', PATH, moving(PATH, '#a', '#a', placement))
+      expect(await stateOf(server, PATH)).to.deep.equal({ ...before, events: before.events + 1 })
       expect(answer.status).to.equal(204)
       expect(tagOf(answer)).to.equal(tagOf(await http('GET', PATH)))
+      const { payload = '' } = (await server.site.store.events(PATH)).at(-1) ?? {}
+      const told = (name: string) => new RegExp(`itemprop="${name}">(.*)</`).exec(payload)?.[1]
+      expect(['method', 'selector', 'destination', 'placement', 'body'].map(told)).to.deep.equal([
+        'MOVE',
+        '#a',
+        '#a',
+        placement,
+        A,
+      ])
+      expect(told('etag')).to.equal(tagOf(await http('GET', PATH, selecting('#a'))))
     }
   })
 
