@@ -3,6 +3,8 @@
 export interface Clock {
   /** Unix milliseconds. */
   now(): number
+  /** Milliseconds on a clock that only goes forward, at the pace of `after`. */
+  passed(): number
   /**
    * Calls a function later; does not keep the process alive.
    *
@@ -15,6 +17,7 @@ export interface Clock {
 
 export const systemClock: Clock = {
   now: Date.now,
+  passed: () => performance.now(),
   after(milliseconds, call) {
     const timer = setTimeout(call, milliseconds).unref()
     return () => clearTimeout(timer)

@@ -111,7 +111,7 @@ export class Streams {
     })
     channel.add(stream)
     for (const [group, key] of groups) join(group, key, stream)
-    this.#due.set(stream, this.#clock.now() + KEEPALIVE)
+    this.#due.set(stream, this.#clock.passed() + KEEPALIVE)
     this.#planRound()
     try {
       await stream.findPlace()
@@ -150,14 +150,14 @@ export class Streams {
   #planRound(): void {
     if (this.#cancelRound) return
     for (const due of this.#due.values()) {
-      this.#cancelRound = this.#clock.after(Math.max(0, due - this.#clock.now()), () => this.#round())
+      this.#cancelRound = this.#clock.after(Math.max(0, due - this.#clock.passed()), () => this.#round())
       return
     }
   }
 
   #round(): void {
     this.#cancelRound = undefined
-    const now = this.#clock.now()
+    const now = this.#clock.passed()
     let tended = 0
     for (const [stream, due] of this.#due) {
       if (due > now || tended++ >= TURN) break

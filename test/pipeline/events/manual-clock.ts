@@ -7,17 +7,21 @@ export interface ManualClock extends Clock {
   advance(milliseconds: number): Promise<void>
   /** Calls that wait for their time. */
   readonly waiting: number
+  /** Somebody sets the clock: no time passes. */
+  set(milliseconds: number): void
 }
 
 /** @param start unix milliseconds */
 export function manualClock(start: number): ManualClock {
   let now = start
+  let ahead = 0
   let nextOrder = 0
   const due = new Set<{ at: number; order: number; call: () => void }>()
   const first = (until: number) =>
     [...due].filter(({ at }) => at <= until).sort((a, b) => a.at - b.at || a.order - b.order)[0]
   return {
-    now: () => now,
+    now: () => now + ahead,
+    passed: () => now,
     after(milliseconds, call) {
       const entry = { at: now + milliseconds, order: nextOrder++, call }
       due.add(entry)
@@ -33,6 +37,9 @@ export function manualClock(start: number): ManualClock {
         await new Promise(resolve => setImmediate(resolve))
       }
       now = until
+    },
+    set(milliseconds) {
+      ahead = milliseconds - now
     },
     get waiting() {
       return due.size

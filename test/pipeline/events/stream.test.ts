@@ -161,6 +161,17 @@ describe('event streams', () => {
       expect(pings()).to.deep.equal([2, 1])
     })
 
+    for (const hours of [-1, -24 * 365, 24 * 365])
+      it(`EVT-12 every 20 seconds also where somebody sets the clock by ${hours} hours`, async () => {
+        const { stream, reader } = await site.watch(PATH)
+        const right = site.clock.now()
+        site.clock.set(right + hours * 60 * MINUTE)
+        await site.advance(MINUTE)
+        expect(reader.text.split(': ping\n')).to.have.length(4)
+        site.clock.set(right + MINUTE)
+        stream.end('at once')
+      })
+
     it('pings do not pile up for a client that does not read', async () => {
       const { reader } = await site.watch(PATH)
       reader.stop()
