@@ -78,6 +78,7 @@ const HOUSEKEEPING_EVERY = 1_000
 
 export function createMounts(parts: MountsParts): Mounts {
   const { place, hosting, store, log } = parts
+  const now = store.now ?? Date.now
   const prefix = 'path' in place ? place.path : ''
   const housekeepers = new Map<Site, Housekeeping>()
   const mounts = mountOpener(parts, prefix, housekeepers)
@@ -114,7 +115,7 @@ export function createMounts(parts: MountsParts): Mounts {
   const timer = setInterval(() => {
     if (tending) return
     tending = true
-    void tend(Date.now()).finally(() => {
+    void tend(now()).finally(() => {
       tending = false
     })
   }, HOUSEKEEPING_EVERY).unref()

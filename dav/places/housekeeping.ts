@@ -29,7 +29,18 @@ export interface Housekeeping {
 export function createHousekeeping(mount: Mount): Housekeeping {
   /** Unix milliseconds at which a draft was last seen locked. */
   const locked = new Map<string, number>()
+  /** When covers were found whose time was still to come. */
+  const ahead = new Map<string, { version: number; at: number }>()
   let swept = 0
+
+  /** Unix milliseconds of the last write; where the clock was set back since, of when that was found. */
+  function writtenAt({ path, version, modified }: Resource, now: number): number {
+    if (modified <= now) return modified
+    const found = ahead.get(path)
+    if (found?.version === version && found.at <= now) return found.at
+    ahead.set(path, { version, at: now })
+    return now
+  }
 
   async function isLocked(path: string): Promise<boolean> {
     return (await mount.locks.on(mount.site.store.name, path)).length > 0
@@ -38,24 +49,28 @@ export function createHousekeeping(mount: Mount): Housekeeping {
   /** Whether a draft has been left alone long enough (DAV-62). */
   async function isLeft(draft: Resource, now: number): Promise<boolean> {
     if (await isLocked(draft.path)) locked.set(draft.path, now)
-    const last = Math.max(draft.modified, locked.get(draft.path) ?? 0)
+    const last = Math.max(writtenAt(draft, now), locked.get(draft.path) ?? 0)
     return last + mount.settings.drafts.settle <= now
   }
 
   async function settleCovers(now: number): Promise<void> {
     const covers = mount.unpublished.covers()
     const present = new Set(covers.map(({ path }) => path))
-    for (const path of locked.keys()) if (!present.has(path)) locked.delete(path)
+    for (const [path, at] of locked) {
+      if (!present.has(path)) locked.delete(path)
+      else if (at > now) locked.set(path, now)
+    }
+    for (const path of ahead.keys()) if (!present.has(path)) ahead.delete(path)
     for (const cover of covers) {
       if (isRemoval(cover)) {
-        if (cover.modified + mount.settings.helperFiles.keepPublished <= now) await finishRemoval(mount, cover)
+        if (writtenAt(cover, now) + mount.settings.helperFiles.keepPublished <= now) await finishRemoval(mount, cover)
       } else if (await isLeft(cover, now)) await settleDraft(mount, cover)
     }
   }
 
   /** Drops helper files whose last use lies too far back (DAV-73). */
   async function sweep(now: number): Promise<void> {
-    if (swept + SWEEP_EVERY > now) return
+    if (swept <= now && now < swept + SWEEP_EVERY) return
     swept = now
     const { metadataAge, workAge } = mount.settings.helperFiles
     for await (const { path, modified, kind, members } of mount.unpublished.stored()) {

@@ -162,6 +162,20 @@ describe('upkeep of the mount', () => {
     })
   })
 
+  it('DAV-62 DAV-72 drafts and removals of a time when the clock was ahead end as long after it was set right', async () => {
+    await dav('PUT', `${at}draft.html`, {}, '')
+    await dav('PUT', `${at}x.html`, {}, page('old'))
+    await dav('MOVE', `${at}x.html`, to(`${at}x.html~`))
+    await later(-365 * DAY)
+    await later(0.9 * KEEP - 365 * DAY)
+    expect(await shown(wire.visitor, `${at}x.html`)).to.equal(page('old'))
+    await later(KEEP - 365 * DAY)
+    expect(await shown(wire.visitor, `${at}x.html`)).to.equal('404')
+    expect(await shown(wire.visitor, `${at}draft.html`)).to.equal('404')
+    await later(SETTLE - 365 * DAY)
+    expect(await shown(wire.visitor, `${at}draft.html`)).to.equal('')
+  })
+
   describe('DAV-73 helper files', () => {
     it('are dropped a day or a month after their last use', async () => {
       await dav('MKCOL', `${at}x.sb-1a2b3c4d-Xy12Zq/`)
@@ -176,6 +190,13 @@ describe('upkeep of the mount', () => {
       expect(await status(`${at}._x`)).to.equal(200)
       await later(31 * DAY)
       expect(await status(`${at}._x`)).to.equal(404)
+    })
+
+    it('are looked for also where the clock was ahead before', async () => {
+      await later(4 * DAY)
+      await dav('PUT', `${at}~$x.docx`, {}, 'x')
+      await later(2 * DAY)
+      expect(await names()).to.deep.equal([])
     })
 
     it('stay while they are locked', async () => {
