@@ -26,7 +26,7 @@ export interface Author {
 /** Credentials as a request brings them. */
 export type Brought = { scheme: 'basic'; user: string; password: string } | { scheme: 'bearer'; token: string }
 
-/** What was found out about credentials, and unix milliseconds until which it holds. */
+/** What was found out about credentials, and until when it holds. */
 interface Verdict {
   author: Author
   until: number
@@ -82,12 +82,12 @@ export interface Gatekeeper {
 /**
  * @param credentials of one site
  * @param throttle counts attempts; shared by all sites
- * @param clock unix milliseconds
+ * @param clock milliseconds; by default they pass as they do, whatever the clock of the system is set to
  */
 export function createGatekeeper(
   credentials: readonly Credential[],
   throttle: LoginThrottle,
-  clock: () => number = Date.now,
+  clock: () => number = () => performance.now(),
 ): Gatekeeper {
   const check = credentialCheck(credentials)
   const authors = new Map(

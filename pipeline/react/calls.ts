@@ -16,7 +16,7 @@ export interface OutboundCall {
 }
 
 const METHODS = new Set(['GET', 'POST', 'PUT', 'DELETE', 'PATCH'])
-const MOST_RETRIES = 4
+export const MOST_RETRIES = 4
 
 /** Outbound requests of one request (REA-95). */
 const MOST_CALLS = 64

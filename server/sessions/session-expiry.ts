@@ -21,22 +21,50 @@ export interface SessionExpiry {
 const TOLD_WITHIN = 1_000
 /** Longest time that a timer can be set to. */
 const LONGEST_TIMER = 2 ** 31 - 1
+/** Milliseconds between two looks whether somebody has set the clock, which no timer hears of. */
+const LOOK_EVERY = 4_000
+/** Milliseconds by which clocks are moved without a word. */
+const UNNOTICED = 500
 
 /**
  * @param clock unix milliseconds
  * @param again milliseconds after which sessions that could not be reached are asked for again
+ * @param every milliseconds between two looks at the clock
  */
 export function sessionExpiry({
   site,
   sessions,
   clock,
   again,
+  every = LOOK_EVERY,
 }: {
   site: string
   sessions: Pick<Sessions, 'hasEnded' | 'onEnd'>
   clock: () => number
   again: number
+  every?: number
 }): SessionExpiry {
+  /** Has the timers of all streams set anew. */
+  const timers = new Set<() => void>()
+  let looking: NodeJS.Timeout | undefined
+  let ahead = 0
+  const lookAtClock = () => {
+    const before = ahead
+    ahead = clock() - performance.now()
+    if (Math.abs(ahead - before) > UNNOTICED) for (const setAnew of [...timers]) setAnew()
+  }
+  const add = (setAnew: () => void) => {
+    timers.add(setAnew)
+    if (looking) return
+    ahead = clock() - performance.now()
+    looking = setInterval(lookAtClock, every).unref()
+  }
+  const remove = (setAnew: () => void) => {
+    timers.delete(setAnew)
+    if (timers.size > 0) return
+    clearInterval(looking)
+    looking = undefined
+  }
   const watched = new Map<string, Set<() => void>>()
   const stopListening = sessions.onEnd((ofSite, id) => {
     if (ofSite !== site) return
@@ -48,6 +76,7 @@ export function sessionExpiry({
       const stop = () => {
         clearTimeout(timer)
         timer = undefined
+        remove(setAnew)
         const all = watched.get(id)
         all?.delete(invalidate)
         if (all?.size === 0) watched.delete(id)
@@ -57,6 +86,7 @@ export function sessionExpiry({
         ended('invalidated')
       }
       const arm = (end: number) => {
+        clearTimeout(timer)
         timer = setTimeout(() => void look(), Math.min(Math.max(end - clock(), 0), LONGEST_TIMER)).unref()
       }
       const conclude = () => {
@@ -64,6 +94,7 @@ export function sessionExpiry({
         ended(sessions.hasEnded(site, id) ? 'invalidated' : 'expired')
       }
       let known: number | undefined
+      const setAnew = () => arm(known ?? clock())
       const look = async () => {
         // What cannot be reached now is asked again later.
         const end = await expiry().catch(() => clock() + again)
@@ -75,6 +106,7 @@ export function sessionExpiry({
       }
       const all = watched.get(id) ?? new Set()
       watched.set(id, all.add(invalidate))
+      add(setAnew)
       arm(clock())
       return stop
     },

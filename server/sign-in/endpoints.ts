@@ -89,7 +89,7 @@ export interface SignInOptions {
 export function createSignIn(options: SignInOptions): SignInEndpoints {
   const { settings, siteSessions, rateLimits, report, clock = Date.now } = options
   const { oidc } = settings
-  const provider = oidc && createProvider(oidc, clock)
+  const provider = oidc && createProvider(oidc)
   const failures = signInFailures(settings, report)
 
   function needProvider(): Provider {

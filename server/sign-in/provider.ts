@@ -55,8 +55,8 @@ export function newAttempt(): Attempt {
   return { state: oidc().randomState(), nonce: oidc().randomNonce(), verifier: oidc().randomPKCECodeVerifier() }
 }
 
-/** @param clock unix milliseconds, by which configuration and keys age */
-export function createProvider(settings: OidcSettings, clock: () => number = Date.now): Provider {
+/** @param clock milliseconds, by which configuration and keys age; whatever the clock of the system is set to, by default */
+export function createProvider(settings: OidcSettings, clock = () => performance.now()): Provider {
   let server: { at: number; metadata: OpenId.ServerMetadata } | undefined
   let discovery: Promise<OpenId.ServerMetadata> | undefined
   let keys: { until: number; jwks: OpenId.JWKS } | undefined

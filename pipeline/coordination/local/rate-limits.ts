@@ -3,8 +3,8 @@
 import { OrderedMap } from '../../ordered-map.ts'
 import { MOST_COUNTED, type RateLimits } from '../rate-limits.ts'
 
-/** @param clock unix milliseconds */
-export function localRateLimits(clock: () => number = Date.now): RateLimits {
+/** @param clock milliseconds; by default they pass as they do, whatever the clock of the system is set to */
+export function localRateLimits(clock: () => number = () => performance.now()): RateLimits {
   const counted = new OrderedMap<string, { count: number; until: number }>()
   /** What is left of allowances, and when that was. */
   const left = new OrderedMap<string, { left: number; at: number }>()

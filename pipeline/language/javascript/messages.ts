@@ -1,5 +1,6 @@
 /** What the request thread and a worker say to each other. Everything is data; functions and nodes never cross. */
 
+import { hrtime } from 'node:process'
 import type { MessagePort } from 'node:worker_threads'
 import type { CodeFailure } from '../../fault.ts'
 import type { DocumentKind } from '../../tree/nodes.ts'
@@ -17,9 +18,14 @@ export interface WorkerSetup {
 /**
  * Places in the control block: what a waiting worker is woken by, and (as a Float64) when its evaluation began, how many
  * bytes its heaps took when it last had nothing to do, and milliseconds of processor time that its thread had taken when the
- * evaluation began; then `Date.now()` of when the thread had started.
+ * evaluation began; then when the thread had started.
  */
 export const CONTROL = { bytes: 40, signal: 0, began: 1, memory: 2, taken: 3, started: 4 }
+
+/** Milliseconds by a clock that nobody sets, and that is the same in all threads. */
+export function steadyNow(): number {
+  return Number(hrtime.bigint() / 1_000_000n)
+}
 
 /** The document of an evaluation: a tree as it stands, or the source of a version that the worker may know already. */
 export type SentView =

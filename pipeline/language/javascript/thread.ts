@@ -10,6 +10,7 @@ import {
   type RealmAnswer,
   type RealmQuestion,
   type Report,
+  steadyNow,
   type WorkerSetup,
 } from './messages.ts'
 
@@ -44,7 +45,7 @@ export interface Answers {
 interface Task {
   done: (reports: Report[] | Lost) => void
   answers: Answers
-  /** `Date.now()` of when the worker got it. */
+  /** By `steadyNow`, of when the worker got it. */
   given: number
   timer: NodeJS.Timeout
 }
@@ -101,7 +102,7 @@ export class Thread {
     return new Promise(done => {
       new Float64Array(this.#control)[CONTROL.began] = 0
       this.#worker.ref()
-      this.#task = { done, answers, given: Date.now(), timer: this.#watch() }
+      this.#task = { done, answers, given: steadyNow(), timer: this.#watch() }
       this.#worker.postMessage(order)
     })
   }
@@ -125,7 +126,7 @@ export class Thread {
       this.#unstarted(new Error(`The worker has not begun after ${looks * limit} ms.`))
       return this.end('killed')
     }
-    const passed = began === 0 ? 0 : Date.now() - began
+    const passed = began === 0 ? 0 : steadyNow() - began
     if (passed < limit) {
       task.timer = this.#watch(limit - passed, began === 0 ? looks + 1 : 0)
       return

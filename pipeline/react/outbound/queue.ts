@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Leases } from '../../coordination/leases.ts'
 import type { NoteChange, NoteStore } from '../../store/notes.ts'
-import type { OutboundCall } from '../calls.ts'
+import { MOST_RETRIES, type OutboundCall } from '../calls.ts'
 import type { Attempted } from './attempt.ts'
 import {
   type Entry,
@@ -86,6 +86,7 @@ interface Waiting extends WaitingCall {
 
 export function createOutbound(parts: OutboundParts): Outbound {
   const { notes, leases, shared, send, log, clock = Date.now, firstWait = 2_000, lookEvery = 30_000 } = parts
+  const longestWait = firstWait * 2 ** MOST_RETRIES
   const owner = randomUUID()
   const waiting = new WaitingCalls<Waiting>()
   const running = new Set<Promise<void>>()
@@ -110,6 +111,7 @@ export function createOutbound(parts: OutboundParts): Outbound {
   function pump(): void {
     if (closed) return
     const now = clock()
+    waiting.hasten(now + longestWait)
     for (let item = waiting.take(now); item; item = waiting.take(now)) start(item)
     wake(waiting.nextDue)
   }

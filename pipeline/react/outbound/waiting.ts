@@ -86,6 +86,18 @@ export class WaitingCalls<Call extends WaitingCall> {
   }
 
   /**
+   * Nobody waits longer than this: where the clock was set back since, those that are not due yet would.
+   *
+   * @param latest unix milliseconds
+   */
+  hasten(latest: number): void {
+    for (const call of this.#later) {
+      if (call.due <= latest) break
+      call.due = latest
+    }
+  }
+
+  /**
    * The next one that may be sent, which counts as in flight from now on.
    *
    * @param now unix milliseconds

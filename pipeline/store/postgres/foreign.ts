@@ -33,7 +33,7 @@ export function readForeign(
   let own = from
   function isForgivable(): boolean {
     const since = awaySince()
-    return since !== undefined && Date.now() - since < STALE
+    return since !== undefined && performance.now() - since < STALE
   }
 
   /** The last answer that told of more than had been seen. */

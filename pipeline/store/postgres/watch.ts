@@ -25,7 +25,7 @@ export interface Watch {
   tellFrom(seen: () => number): void
   /** @throws StoreError while the database is away */
   requireThere(): void
-  /** Unix milliseconds of the last answer, by the system's clock; undefined while the database is there. */
+  /** When it answered last, by `performance.now()`; undefined while the database is there. */
   awaySince(): number | undefined
   /** Has a function told at the moment in which the database goes away. */
   onAway(listener: () => void): void
@@ -41,11 +41,16 @@ const EVERY = 500
 /** Milliseconds between two attempts to reach a database that is away. */
 const RETRY = 200
 
+/** Unix milliseconds as they pass since the process began, whatever the clock of the system is set to meanwhile. */
+function steadyNow(): number {
+  return performance.timeOrigin + performance.now()
+}
+
 /**
  * The clock of another machine. It moves only where an answer proves it wrong: what the other said lies between the sending
  * of the question and the coming of the answer.
  */
-export function clockOfAnother(own: () => number = Date.now) {
+export function clockOfAnother(own: () => number = steadyNow) {
   let ahead = 0
   return {
     now: () => Math.round(own() + ahead),
@@ -100,7 +105,7 @@ export function watchDatabase(address: DatabaseAddress, log: Log, origin: string
   const listeners: (() => void)[] = []
   let client: pg.Client | undefined
   const clock = clockOfAnother()
-  let lastAnswer = Date.now()
+  let lastAnswer = performance.now()
   let isAway = false
   let isClosed = false
   let retry: NodeJS.Timeout | undefined
@@ -120,11 +125,11 @@ export function watchDatabase(address: DatabaseAddress, log: Log, origin: string
         if (client === opened) lose(new Error('The connection was closed'))
       })
     }
-    const sent = Date.now()
+    const sent = steadyNow()
     const session = sessionOn(client)
     const asked = seen ? session.row<Answer>(NEWS, seen(), origin) : session.row<Answer>(NEWEST)
     const { version = 0, now, log = null } = (await inTime(asked)) ?? {}
-    lastAnswer = Date.now()
+    lastAnswer = performance.now()
     if (now !== undefined) clock.heard(now, sent)
     return { version, log: log === null ? undefined : readEntries(log) }
   }

@@ -13,6 +13,7 @@ import {
   type RealmQuestion,
   type Report,
   type SentJob,
+  steadyNow,
   type WorkerSetup,
 } from '../messages.ts'
 import { threadTime } from './budget.ts'
@@ -112,7 +113,7 @@ async function work({ jobs, forget }: Order): Promise<void> {
   let [steps, time] = [0, 0]
   for (const [i, job] of jobs.entries()) {
     figures[CONTROL.taken] = threadTime()
-    figures[CONTROL.began] = Date.now()
+    figures[CONTROL.began] = steadyNow()
     // All draw on one allowance, whose state at the beginning is all that this thread knows.
     const left = { steps: Math.max(0, job.steps - steps), time: Math.max(0, job.time - time) }
     const report = run({ ...job, ...left }, 0, i)
@@ -127,5 +128,5 @@ async function work({ jobs, forget }: Order): Promise<void> {
 }
 
 weigh()
-figures[CONTROL.started] = Date.now()
+figures[CONTROL.started] = steadyNow()
 port.on('message', (order: Order) => void work(order))
