@@ -5,10 +5,12 @@ import {
   type AnyNode,
   type Attribute,
   type ChildNode,
+  type CommentNode,
   type ElementNode,
   HTML_NAMESPACE,
   isElement,
   isText,
+  type ParentNode,
 } from './nodes.ts'
 import type { Steps } from './steps.ts'
 
@@ -21,6 +23,14 @@ const RAW = new Set(['style', 'script', 'xmp', 'iframe', 'noembed', 'noframes', 
 
 /** The parser drops a line feed right behind these start tags. */
 const LEADING_LINE_FEED = new Set(['pre', 'textarea', 'listing'])
+
+/** To HTML's parser their content is text, whatever stands in it. */
+const TEXT_ONLY = new Set([...RAW, 'title', 'textarea'])
+
+/** What HTML's parser takes for the end of a comment before its end; its own comments never hold it. */
+const ENDS_COMMENT = /^-?>|--!?>/
+
+const ENDS_TEXT = new RegExp(`</(${[...TEXT_ONLY].join('|')})`, 'i')
 
 /** Whether HTML elements of this name never have an end tag nor content. */
 export function isVoidName(tagName: string): boolean {
@@ -110,12 +120,24 @@ function one(node: ChildNode, raw: boolean): string {
     case '#text':
       return raw ? node.value : escapeText(node.value)
     case '#comment':
-      return `<!--${node.data}-->`
+      return `<!--${comment(node)}-->`
     case '#documentType':
       return doctype(node.name, node.publicId, node.systemId)
     default:
-      return `<?${node.target} ${node.data}>`
+      return `<?${node.target} ${escapeText(node.data)}>`
   }
+}
+
+/** Comments of XML documents and of programs may hold what would be elements here, which nothing has judged (MOD-94). */
+function comment(node: CommentNode): string {
+  const { data } = node
+  return ENDS_COMMENT.test(data) || (ENDS_TEXT.test(data) && isInText(node)) ? escapeText(data) : data
+}
+
+function isInText({ parentNode }: CommentNode): boolean {
+  for (let node: ParentNode | null = parentNode; node && isElement(node); node = node.parentNode)
+    if (TEXT_ONLY.has(node.tagName.toLowerCase())) return true
+  return false
 }
 
 function endTag({ tagName }: ElementNode): string {

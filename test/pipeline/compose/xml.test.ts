@@ -67,6 +67,12 @@ describe('XML documents', () => {
     expect(shown).to.include(`<body>${whole}<p>${whole}</p></body>`)
   })
 
+  it('MOD-94 no element that a shape has not seen comes of them in a page', async () => {
+    await put(server, '/notes.xml', '<notes id="notes"><!--><script>1</script>--><?x ><script>2</script>?></notes>')
+    await put(server, '/notes.html', page(`<div ${DECLARED}><p:include selector="#notes" resource="/notes.xml"/></div>`))
+    expect((await send('GET', '/notes.html')).text).to.include('<notes id="notes"><!--').and.not.include('<script>')
+  })
+
   it('COMP-121 COMP-122 a plain XML document is served byte for byte, whatever Accept says', async () => {
     const text = '<?xml version="1.0"?>\n<a  x=\'1\' xmlns:o="urn:other" ><o:b></o:b></a>\n<!-- end -->\n'
     const answer = await get('/plain.xml', text, { Accept: 'application/ld+json' })

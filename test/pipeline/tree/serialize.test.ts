@@ -40,6 +40,18 @@ describe('tree/serialize', () => {
       it(what, () => expect(outerMarkup(find(parseDocument('html', source).root, name), 'html')).to.equal(expected))
     }
 
+    const escaping: [xml: string, expected: string][] = [
+      ['<!--><u>1</u>-->', '<!--&gt;&lt;u&gt;1&lt;/u&gt;-->'],
+      ['<!--- ><u/>-->', '<!--- ><u/>-->'],
+      ['<!---><u/>-->', '<!---&gt;&lt;u/&gt;-->'],
+      ['<?x ><u/>?>', '<?x &gt;&lt;u/&gt;>'],
+      ['<title><b><!-- </Title><u/> --></b></title>', '<title><b><!-- &lt;/Title&gt;&lt;u/&gt; --></b></title>'],
+      ['<b><!-- </title> --></b>', '<b><!-- </title> --></b>'],
+    ]
+    for (const [xml, expected] of escaping)
+      it(`MOD-94 what HTML would read as elements in comments and instructions of XML: ${xml}`, () =>
+        expect(innerMarkup(find(parseDocument('xml', `<r>${xml}</r>`).root, 'r'), 'html')).to.equal(expected))
+
     it('text of a script by itself', () => {
       const [text] = find(parseDocument('html', '<script>a<b</script>').root, 'script').childNodes
       expect(text && outerMarkup(text, 'html')).to.equal('a<b')
