@@ -142,6 +142,7 @@ function* composing(
     page,
     text: page.search.source,
     output: false,
+    fromXml: kind === 'xml',
     loose: false,
     inPlace: true,
     transient: false,

@@ -81,6 +81,8 @@ export interface Surroundings {
   text: string | undefined
   /** They are part of a template's output (COMP-48). */
   output: boolean
+  /** They come from an XML document, where names of namespaces that mean nothing are data (COMP-120). */
+  fromXml: boolean
   /** Not in the page's own tree, so that nothing is known about directives below. */
   loose: boolean
   /** They stand where the requested document has them: nothing has put them there. */
@@ -105,15 +107,6 @@ export function meaning(composing: Composing, uri: string): Meaning {
     composing.meanings.set(uri, known)
   }
   return known
-}
-
-/**
- * Whether names of namespaces that mean nothing are data: in XML documents, and in what comes from one (COMP-120).
- *
- * @param page the document that holds the name
- */
-export function isData({ kind }: Composing, page: Page | undefined): boolean {
-  return kind === 'xml' || page?.tree.kind === 'xml'
 }
 
 /** The value of a name, `request` included. */

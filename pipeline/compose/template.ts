@@ -23,12 +23,14 @@ export function* renderedInto(
   copy: ElementNode,
 ): Work<{ nodes: readonly ChildNode[]; text: string }> {
   if (engine.trim().toLowerCase() !== 'text/liquid') throw compositionError('There is no template engine of this name.')
-  const { composing, place } = dispatch
+  const { composing, element, place } = dispatch
   const text = yield* awaiting(composing.languages.template({ dispatch, ...sourceOf(dispatch) }))
   composing.allowance.take(text.length * 4)
   const isBound = (prefix: string) => place.prefixes.namespace(prefix) !== undefined
   try {
-    return { nodes: yield* parsingOutput(text, copy, composing.kind, isBound), text }
+    // Prefixes of an XML document mean in the output what they mean around the host (COMP-12).
+    const around = composing.kind === 'xml' && place.page?.tree.kind === 'xml' ? element : copy
+    return { nodes: yield* parsingOutput(text, around, composing.kind, isBound), text }
   } catch (error) {
     if (error instanceof TreeError) throw compositionError(`The output of a template cannot be used: ${error.message}`)
     throw error

@@ -14,7 +14,7 @@ import {
   type TreeDocument,
 } from '../tree/nodes.ts'
 import { NODES_PER_STEP } from '../tree/steps.ts'
-import { type Composing, type Dispatch, type FailedPart, isData, meaning, type Surroundings } from './composing.ts'
+import { type Composing, type Dispatch, type FailedPart, meaning, type Surroundings } from './composing.ts'
 import { append, bytesOf, copyOf, NODE_BYTES, shallowCopy } from './copy.ts'
 import { type AttributeDirective, type Directives, directivesOf, spelledLocal, spellings } from './directives.ts'
 import { compositionError, failureOfPart, named, tooMuch } from './failure.ts'
@@ -116,7 +116,7 @@ function* replacing(
   const uri = name && place.prefixes.namespace(name.prefix)
   if (!name || uri === undefined) return undefined
   const provides = meaning(composing, uri)
-  if (provides === 'foreign' || (provides === 'other' && isData(composing, place.page))) return undefined
+  if (provides === 'foreign' || (provides === 'other' && place.fromXml)) return undefined
   composing.allowance.dispatch()
   const names = new Names(place.names)
   const dispatch: Dispatch = { composing, element, place: { ...place, names } }
@@ -327,6 +327,7 @@ function* projecting(
     page,
     text: page.search.source,
     output: false,
+    fromXml: composing.kind === 'xml' || tree.kind === 'xml',
     loose: own === undefined,
     inPlace: false,
     transient,

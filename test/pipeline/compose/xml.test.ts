@@ -67,10 +67,26 @@ describe('XML documents', () => {
     expect(shown).to.include(`<body>${whole}<p>${whole}</p></body>`)
   })
 
+  it('COMP-12 COMP-120 so they do in the output of templates, which other pages and XML documents bring in', async () => {
+    const host = '<p:include selector="#host" resource="/host.xml"/>'
+    const text = `<f ${DECLARED} xmlns:o="urn:other"><h id="host" p:template="text/liquid"><o:n o:m="{{ 1 | plus: 1 }}"/></h></f>`
+    expect((await get('/host.xml', text)).text).to.include('<h id="host"><o:n o:m="2"/></h>')
+    await put(server, '/host.html', page(`<div ${DECLARED}>${host}</div>`))
+    expect((await send('GET', '/host.html')).text).to.include('<div><h id="host"><o:n o:m="2"></o:n></h></div>')
+    const other = await get('/brought.xml', `<b ${DECLARED}>${host}</b>`)
+    expect(other.text).to.match(/<b [^>]*xmlns:o="urn:other"[^>]*><h id="host"><o:n o:m="2"\/><\/h><\/b>/)
+  })
+
   it('MOD-94 no element that a shape has not seen comes of them in a page', async () => {
     await put(server, '/notes.xml', '<notes id="notes"><!--><script>1</script>--><?x ><script>2</script>?></notes>')
-    await put(server, '/notes.html', page(`<div ${DECLARED}><p:include selector="#notes" resource="/notes.xml"/></div>`))
-    expect((await send('GET', '/notes.html')).text).to.include('<notes id="notes"><!--').and.not.include('<script>')
+    await put(
+      server,
+      '/notes.html',
+      page(`<div ${DECLARED}><p:include selector="#notes" resource="/notes.xml"/></div>`),
+    )
+    expect((await send('GET', '/notes.html')).text)
+      .to.include('<notes id="notes"><!--')
+      .and.not.include('<script>')
   })
 
   it('COMP-121 COMP-122 a plain XML document is served byte for byte, whatever Accept says', async () => {
