@@ -8,7 +8,9 @@ import { identityOf } from './access/identity.ts'
 import type { Decision, Key } from './access/matching.ts'
 import { type Principal, principalFromClaims, refusalStatus } from './access/principal.ts'
 import type { RuleFinding, Tier } from './access/rules.ts'
+import type { Profile } from './declarations/derive.ts'
 import { LEFT_OUT } from './declarations/limited.ts'
+import { misspelt } from './declarations/misspelt.ts'
 import { canonicalPath, decodeTarget, isReserved, mayNameDirectory } from './http/path.ts'
 import { toSelector } from './refusals.ts'
 import { schemaGroups } from './site/schema-groups.ts'
@@ -106,7 +108,7 @@ export async function explainRequest(site: Site, question: AccessQuestion): Prom
       `That holds where the provider's user name is ${user}, too; if it is another one, name it with the address.`,
     )
   const missed = nearMisses(access, method, path, !allowed, MOST_TOLD)
-  const findings = [...refusals.sort().slice(0, MOST_TOLD), ...siteFindings(site)]
+  const findings = [...refusals.sort().slice(0, MOST_TOLD), ...(await siteFindings(site))]
   return {
     allowed,
     known,
@@ -256,9 +258,21 @@ function reactionFindings(site: Site): string[] {
   return findings.length > MOST_TOLD ? [...told, `And ${findings.length - MOST_TOLD} more in reactions.`] : told
 }
 
+/** Item types that may be meant as others, in all documents. */
+async function misspeltFindings(site: Site): Promise<string[]> {
+  const findings: string[] = []
+  for await (const { path, value } of site.store.allDerived('profile')) {
+    const { types } = JSON.parse(value) as Profile
+    findings.push(...misspelt(site, path, types).map(reason => `${path}: ${reason}`))
+  }
+  const more = findings.length - MOST_TOLD
+  return more > 0 ? [...findings.slice(0, MOST_TOLD), `And ${more} more item types.`] : findings
+}
+
 /** Everything about the declarations of a site that its authors should know. */
-export function siteFindings(site: Site): string[] {
+export async function siteFindings(site: Site): Promise<string[]> {
   return [
+    ...(await misspeltFindings(site)),
     ...leftOutFindings(site),
     ...toldFindings([...site.rules.allFindings()]),
     ...modelFindings(site),

@@ -13,6 +13,7 @@ import { applyingCommit, type Brought, changesDeclarations, declaringAt } from '
 import type { Derivation, Snapshot } from './kind.ts'
 import { type Declares, emptySnapshots, KIND_NAMES, KINDS, type KindName, type Snapshots, subtypesBy } from './kinds.ts'
 import { type Counts, countsIn, EVERYWHERE, effective, LimitedSnapshot } from './limited.ts'
+import { misspelt } from './misspelt.ts'
 import { type Basis, deriveOutdated, outdated, rederiveAll, rederiveKind, rederiveRenamed } from './rederive.ts'
 import { type Retyped, retyped, type ShowTree } from './retype.ts'
 
@@ -167,9 +168,15 @@ export class SiteDeclarations {
     return paths
   }
 
-  /** Number of declarations in a document that may not say what they were meant to (RULE-13, MOD-8). */
-  findings(path: string): number {
-    return KIND_NAMES.reduce((sum, name) => sum + this.snapshot(name).findings(path).length, 0)
+  /**
+   * Number of declarations in a document that may not say what they were meant to (RULE-13, MOD-8).
+   *
+   * @param types those of its items
+   */
+  findings(path: string, types: readonly string[] = []): number {
+    const found = KIND_NAMES.reduce((sum, name) => sum + this.snapshot(name).findings(path).length, 0)
+    const site = { settings: this.#vocabulary, counts: this.counts, model: this.snapshot('model') }
+    return found + misspelt(site, path, types).length
   }
 
   /** Value of the store's counter that belongs to a snapshot. */

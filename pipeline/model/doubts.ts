@@ -43,7 +43,7 @@ function type({ type }: RawProperty, { schemaHost }: Vocabulary, knows: Knows): 
 }
 
 /** Whether two words are the same but for case and for one letter that is missing, too much or another. */
-function isNear(one: string, other: string): boolean {
+export function isNear(one: string, other: string): boolean {
   const [a, b] = [one.toLowerCase(), other.toLowerCase()]
   const longest = Math.max(a.length, b.length)
   if (Math.abs(a.length - b.length) > 1) return false

@@ -145,14 +145,19 @@ export class Resources {
   /**
    * Whether a file in memory has items, as its profile tells; blobs have none.
    *
-   * @param version which it has to be; any when missing
+   * @param version which it has to be
    * @returns undefined when that is not known
    */
-  hasItems(path: string, version?: number): boolean | undefined {
+  hasItems(path: string, version: number): boolean | undefined {
+    if (this.inMemory(path)?.resource.version !== version) return undefined
+    const types = this.typesAt(path)
+    return types && types.length > 0
+  }
+
+  /** Types of the items of a file in memory; undefined when they are not known. */
+  typesAt(path: string): readonly string[] | undefined {
     const file = this.inMemory(path)
-    if (!file || (version !== undefined && file.resource.version !== version)) return undefined
-    if (!file.isDocument) return false
-    return file.profile && file.profile.types.length > 0
+    return file && (file.isDocument ? file.profile?.types : [])
   }
 
   /** The newest version of a file; undefined when nothing, or a collection, is stored there. */

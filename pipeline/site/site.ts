@@ -131,7 +131,8 @@ export class Site {
    */
   findings(path: string): number {
     // Declarations are items.
-    return this.#resources.hasItems(path) === false ? 0 : this.#declared.findings(path)
+    const types = this.#resources.typesAt(path)
+    return types?.length === 0 ? 0 : this.#declared.findings(path, types)
   }
 
   /** Documents that declare something where declarations do not count. */

@@ -42,6 +42,40 @@ describe('declarations that may not say what they were meant to', () => {
     expect(await findings()).to.equal('')
   })
 
+  it('SEC-8 MOD-8 item types that are nearly those of declarations are told, too; what the site has of its own is not', async () => {
+    const ns = 'https://platform.example/ns'
+    const meant: [type: string, name?: string][] = [
+      [`${ns}/AuthorisationRule`, 'AuthorizationRule'],
+      [`${ns}/authorizationrule`, 'AuthorizationRule'],
+      [`${ns}/1.0/Trigger`, 'Trigger'],
+      ['http://platform.example/ns/Schema', 'Schema'],
+      ['{ns}/ShapeConstraint', 'ShapeConstraint'],
+      [`${ns}/Groups`, 'Group'],
+      [`${ns}/Trigger`],
+      [`${ns}/Invoice`],
+      [`${ns}/Error`],
+      [`${ns}/Grouped`],
+      ['https://a.example/AuthorisationRule'],
+      ['https://schema.org/Enum'],
+      ['https://schema.org/Enumeration'],
+    ]
+    const items = meant.map(([type]) => `<i itemscope itemtype="${type}"></i>`).join('')
+    const { headers } = await put('/near.html', page(items))
+    const told = meant.flatMap(([type, name]) =>
+      name ? [`/near.html: items of the type ${type} declare nothing; did you mean ${ns}/${name}?`] : [],
+    )
+    const all = (await findings()).split('\n')
+    expect(all.filter(line => line.includes('did you mean'))).to.deep.equal(told)
+    expect(headers['platform-findings']).to.equal(String(all.length))
+    await put(
+      '/near.html',
+      page(`<i itemscope itemtype="${ns}/Enum"></i><i itemscope itemtype="{schema_host}/Enum"></i>`),
+    )
+    expect((await findings()).match(/did you mean https:\/\/schema.org\/Enum\?/g)).to.have.length(2)
+    const governed = page(schema(`${ns}/Groups`, {}) + `<i itemscope itemtype="${ns}/Groups"></i>`)
+    expect((await put('/near.html', governed)).headers).to.not.have.property('platform-findings')
+  })
+
   it('MOD-8 are told on the public surface as well, and pages without any have no such field', async () => {
     const http = client(server.port)
     expect((await http('PUT', '/free/page.html', {}, page('x'))).headers).to.not.have.property('platform-findings')

@@ -69,7 +69,7 @@ describe('Reactions that are not as their author may think', () => {
       ),
       '/b.html': page(transition + processor({ status: '2xx', selector: 'li', action: '1' }) + trigger({})),
     })
-    expect(siteFindings(site.site)).to.deep.equal([
+    expect(await siteFindings(site.site)).to.deep.equal([
       '/a.html: the status 2x of a processor is none, such as 404 or 4xx: it never matches',
       '/a.html: the selector ul > > li of a trigger does not parse: it selects nothing',
       '/a.html: a trigger has a status, which is not known before the answer',
