@@ -19,6 +19,7 @@ import { type ReadValue, valueReader } from './items.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Registry } from './registry.ts'
 import { chainsOf } from './resolvers.ts'
+import type { Shape } from './shape.ts'
 import { checkingShapes, type ShapeFailure } from './shape-check.ts'
 import { checkItemValidators, checkValidators, hasValidators } from './validators.ts'
 import { constraintFault, LISTED, type SchemaViolation, schemaFault } from './violations.ts'
@@ -150,19 +151,18 @@ export async function newFailures(
   target: ElementNode,
 ): Promise<readonly ShapeFailure[]> {
   if (!failures.some(isClosed)) return failures
-  return beyond(failures, await standingFailures(registry, path, document, target))
+  return beyond(failures, await standingFailures(registry.shapesAt(path), document, target))
 }
 
 /** Failures of a document around an element of it. */
 export async function standingFailures(
-  registry: Registry,
-  path: string,
+  shapes: readonly Shape[],
   document: TreeDocument,
   target: ElementNode,
 ): Promise<readonly ShapeFailure[]> {
   if (!target.parentNode) return []
   const part = { nodes: [], parents: [target.parentNode] }
-  return inTurns(judgingShapes(registry, path, { document, part }, target), document.source.length)
+  return inTurns(checkingShapes(shapes, { document, part }, target), document.source.length)
 }
 
 /** Failures that there were not before the element was removed. */

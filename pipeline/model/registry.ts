@@ -188,6 +188,13 @@ export class Registry {
     return this.shapes.filter(shape => appliesTo(shape, names))
   }
 
+  /** Shapes that speak of a path and not of another one: the page that is written through, or the document behind it (MOD-91). */
+  shapesBeside(known: string, path: string): readonly Shape[] {
+    if (known === path) return []
+    const others = new Set(this.shapesAt(known))
+    return this.shapesAt(path).filter(shape => !others.has(shape))
+  }
+
   /** The schema that governs items of a type. */
   schema(type: string): Schema | undefined {
     const known = this.#resolved.get(type)

@@ -250,10 +250,7 @@ const NEEDS_PUT: Readonly<Record<Gained, string>> = {
 
 /** Shapes that speak of the page that is written through, beside those of the document where it lands (COMP-88). */
 function* checkingOwnShapes({ registry }: ModelState, page: string, path: string, view: View): Steps<ShapeFailure[]> {
-  if (page === path) return []
-  const known = new Set(registry.shapesAt(path))
-  const shapes = registry.shapesAt(page).filter(shape => !known.has(shape))
-  return yield* checkingShapes(shapes, { document: view.document, part: writtenPart(view) })
+  return yield* checkingShapes(registry.shapesBeside(path, page), { document: view.document, part: writtenPart(view) })
 }
 
 /** The answer to a write whose edit is committed. @param at unix milliseconds of the commit */

@@ -9,7 +9,7 @@ import { servedType } from '../http/media.ts'
 import { selectorContentRange } from '../http/range.ts'
 import { fragmentPart, fragmentTag } from '../http/tags.ts'
 import { beyond, judgeAsItIs, refuseFailures, standingFailures } from '../model/judge.ts'
-import type { ShapeFailure } from '../model/shape-check.ts'
+import { checkingShapes, type ShapeFailure } from '../model/shape-check.ts'
 import type { Representation } from '../read/representation.ts'
 import type { Site } from '../site/site.ts'
 import { TreeError } from '../tree/document.ts'
@@ -82,9 +82,9 @@ export async function writeSessionElement(
     return { status: 204, headers }
   }
   const isDelete = write.op === 'delete'
-  const standing = isDelete ? await standingFailures(model.registry, write.path, view.tree, target) : undefined
+  const standing = isDelete ? await standingIn(model, write.path, about) : undefined
   const changed = isDelete ? remove(target, top) : await bring(site, write, about, text, selector)
-  await judge(site, model, write.path, view, changed, standing)
+  await judge(site, model, write.path, about, changed, standing)
   const markup = outerMarkup(changed.top, view.tree.kind)
   checkSize(site, about, markup)
   await checkKept(view, top, markup)
@@ -201,7 +201,8 @@ async function parsed(kind: 'html' | 'xml', text: string, context: ElementNode):
 }
 
 /**
- * Schemas and shapes are those of the page, without uniqueness and references (COMP-79).
+ * Schemas and shapes are those of the page and of the document that stores the element, without uniqueness and references
+ * (COMP-79, MOD-91).
  *
  * @param standing failures of shapes before an element was removed (MOD-98)
  */
@@ -209,14 +210,29 @@ async function judge(
   site: Site,
   { registry, host }: ModelState,
   path: string,
-  { tree }: Representation,
+  about: SessionWrite,
   { nodes, parent }: Changed,
   standing: readonly ShapeFailure[] | undefined,
 ): Promise<void> {
+  const { tree } = about.view
   const place = { document: tree, part: { nodes, parents: [parent] } }
-  const { failures } = await judgeAsItIs({ registry, host, path }, place)
+  const judged = await judgeAsItIs({ registry, host, path }, place)
+  const stored = checkingShapes(registry.shapesBeside(path, storedAt(about)), place)
+  const failures = [...judged.failures, ...(await inTurns(stored, tree.source.length))]
   const judgement = { requirements: [], failures: standing ? beyond(failures, standing) : failures }
   await refuseFailures(registry, site.store, judgement, { path, entries: [], status: standing ? 409 : 422 })
+}
+
+/** Failures of shapes before the element is removed. */
+async function standingIn({ registry }: ModelState, path: string, about: SessionWrite): Promise<ShapeFailure[]> {
+  const { view, target } = about
+  const found = await standingFailures(registry.shapesAt(path), view.tree, target)
+  return [...found, ...(await standingFailures(registry.shapesBeside(path, storedAt(about)), view.tree, target))]
+}
+
+/** Path of the document that stores the marked element. */
+function storedAt({ place }: SessionWrite): string {
+  return place.page.file.resource.path
 }
 
 /** COMP-82. @throws Fault 413 */

@@ -322,6 +322,23 @@ describe('Transient elements', () => {
     await put(server, '/shapes.html', page(''))
   })
 
+  it('COMP-79 MOD-91 so are those of the document that stores the element, through a page that includes it', async () => {
+    const shape = { resource: '/shop.html', selector: 'ul#cart[class]', constraint: ':has(li)', permit: 'li, li[id]' }
+    const metas = Object.entries(shape).map(([field, value]) => `<meta itemprop="${field}" content="${value}">`)
+    await put(server, '/shapes.html', page(`<div itemscope itemtype="${NS}/ShapeConstraint">${metas.join('')}</div>`))
+    const include = `<p:include xmlns:p="${NS}/1.0" selector="#cart" resource="/shop.html"></p:include>`
+    await put(server, '/with-cart.html', page(include))
+    const { ask, cart } = await visitor()
+    const before = await cart()
+    const through = (method: string, body?: string, selector = '#cart') =>
+      ask(method, selector, body, {}, '/with-cart.html')
+    expect((await through('POST', '<u>1</u>')).status).to.equal(422)
+    expect((await through('DELETE', undefined, '#cart li')).status).to.equal(409)
+    expect(await cart()).to.equal(before)
+    expect((await through('POST', '<li>1</li>')).status).to.equal(206)
+    await put(server, '/shapes.html', page(''))
+  })
+
   for (const [name, fields, selector, status] of [
     ['what it would break is 409', { constraint: ':has(li)' }, '#cart li', 409],
     ['bad elements go one by one', { permit: 'li[title]' }, '#cart > u', 204],
