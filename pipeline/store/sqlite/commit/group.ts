@@ -102,6 +102,26 @@ function rollBack({ database, statements }: WriterState): void {
 }
 
 /**
+ * A commit whose flush failed stands in the log as a whole: whoever recovers the store after a kill would take it for done.
+ * Another one, which changes nothing, takes its place there.
+ *
+ * @returns whether it did, and is on disk
+ */
+function overwriteFailed(writer: WriterState): boolean {
+  const { database } = writer
+  try {
+    database.exec('BEGIN IMMEDIATE')
+    const format = database.prepare<{ user_version: number }>('PRAGMA user_version').get()?.user_version
+    // The page of its number is written even where that stays the same.
+    database.exec(`PRAGMA user_version = ${format}; COMMIT`)
+    return true
+  } catch {
+    rollBack(writer)
+    return false
+  }
+}
+
+/**
  * Runs jobs in one transaction. A job that fails is undone alone; when the transaction itself fails, as on a full disk,
  * the jobs are tried again one by one.
  * @returns an answer for every job, after everything answered with success is on disk
@@ -114,20 +134,23 @@ export function runGroup(writer: WriterState, arrived: Arrived[]): JobResult[] {
     return arrived.map(({ job }) => failure(job, error))
   }
   let named: readonly string[] = []
+  let isWritten = false
   try {
     const transaction = startTransaction(writer)
     ;({ named } = transaction)
     const { version } = transaction
     const answers = arrived.map(each => runJob(transaction, each))
     finish(transaction, version)
+    isWritten = true
     statements.commit.run()
     removeLater(transaction.leftovers)
     return answers
   } catch (error) {
     rollBack(writer)
+    const isUndone = !isWritten || overwriteFailed(writer)
     if (arrived.length > 1) return arrived.flatMap(each => runGroup(writer, [each]))
     // On a full disk they would take the room that is missing, for as long as the server runs.
-    if (named.length > 0) writer.takeAway?.(named)
+    if (named.length > 0 && isUndone) writer.takeAway?.(named)
     return arrived.map(({ job }) => failure(job, error))
   }
 }

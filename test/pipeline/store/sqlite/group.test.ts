@@ -1,8 +1,12 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
+import type { WriterState } from '../../../../pipeline/store/sqlite/commit/commit-state.ts'
 import { type Arrived, runGroup } from '../../../../pipeline/store/sqlite/commit/group.ts'
 import { prepareStatements } from '../../../../pipeline/store/sqlite/commit/statements.ts'
-import { connectWriter } from '../../../../pipeline/store/sqlite/schema.ts'
+import { connectWriter, DATABASE } from '../../../../pipeline/store/sqlite/schema.ts'
 import type { PackedChange } from '../../../../pipeline/store/sqlite/writer/messages.ts'
 import { all, done, type OpenedFolder, openTemporary, putBlob } from '../fixture.ts'
 
@@ -26,8 +30,12 @@ describe('SQLite store: groups', () => {
   })
   afterEach(() => opened.close())
 
-  /** Runs commits of one change each as one group, and counts transactions. */
-  const run = (changes: PackedChange[]) => {
+  /**
+   * Runs commits of one change each as one group, and counts transactions.
+   *
+   * @param change makes another writer of the one that is there
+   */
+  const run = (changes: PackedChange[], change: (writer: WriterState) => WriterState = writer => writer) => {
     const database = connectWriter(opened.folder)
     const statements = prepareStatements(database)
     let begun = 0
@@ -52,7 +60,7 @@ describe('SQLite store: groups', () => {
       treeEvents: undefined,
       grew: () => undefined,
     }
-    const answers = runGroup(writer, arrived)
+    const answers = runGroup(change(writer), arrived)
     database.close()
     return { begun, outcomes: answers.map(answer => ('error' in answer ? answer.error.reason : answer.result?.ok)) }
   }
@@ -80,6 +88,28 @@ describe('SQLite store: groups', () => {
     database.close()
     expect(run([put('/a/b'), put('/a/bad'), put('/a/c')])).to.deep.equal({ begun: 4, outcomes: [true, 'failed', true] })
   })
+
+  for (const canWrite of [true, false])
+    it(`HTTP-4 what a commit wrote to the log whose flush failed is overwritten before its files go${canWrite ? '' : ', or they stay'}`, async () => {
+      const { place, sha256, size } = await opened.store.stage(Readable.from([Buffer.alloc(300_000)]), { limit: 1e6 })
+      const content = { file: place ?? '', sha256, sha1: undefined, md5: undefined, size }
+      const log = () => readFileSync(join(opened.folder, `${DATABASE}-wal`), 'base64')
+      let failed = ''
+      const fail = () => {
+        failed = log()
+        throw new Error('disk I/O error')
+      }
+      const overwritten: boolean[] = []
+      const failing = (writer: WriterState): WriterState => ({
+        ...writer,
+        database: canWrite ? writer.database : { ...writer.database, exec: fail },
+        statements: { ...writer.statements, commit: { ...writer.statements.commit, run: fail } },
+        takeAway: () => overwritten.push(log() !== failed),
+      })
+      const put: PackedChange = { op: 'put', path: '/a.bin', kind: 'blob', type: '', content }
+      expect(run([put], failing).outcomes).to.deep.equal(['failed'])
+      expect(overwritten).to.deep.equal(canWrite ? [true] : [])
+    })
 
   it('long walks and listings leave the event loop its turns', async () => {
     const site = opened.store.site('example.org')
