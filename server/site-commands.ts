@@ -82,7 +82,9 @@ export const importCommand: Commands['import'] = async (settings, { site: name, 
       name,
       async (site, store) => {
         await requireWhole(settings, store)
-        return importFolder(site, store, directory, done => progress({ step: 'importing', done: done.files }))
+        const report = (done: { files: number }) => progress({ step: 'importing', done: done.files })
+        const data = settings.postgres === undefined ? settings.data : undefined
+        return importFolder(site, store, directory, report, data)
       },
       useOf(settings),
     )

@@ -149,6 +149,8 @@ export interface FolderEntry {
 export interface ReadOptions {
   /** Yields collections too, each before its members: empty ones exist, and they may have properties. */
   collections?: boolean
+  /** Folder that is left out, relative and ending in `/`: the one that the site is stored in. */
+  store?: string | undefined
   /** Told of what is left out: symbolic links, devices, names that are no text, cannot be stored or differ only by normal form. */
   skipped?: (file: string, reason: string) => void
 }
@@ -213,6 +215,7 @@ export async function* readFolder(directory: string, options: ReadOptions = {}):
       const kind = each.isDirectory() ? '/' : ''
       if (name === undefined) skip(file, 'its name is not UTF-8')
       else if (!each.isDirectory() && !each.isFile()) skip(file, 'it is neither a file nor a folder')
+      else if (`${relative}${name}${kind}` === options.store) skip(file, 'it is the data folder')
       else if (relative === '' && name === MANIFEST) continue
       else {
         const plain = { path: `${collection}${name.normalize('NFC')}${kind}`, file, size: 0 }

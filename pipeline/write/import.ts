@@ -1,6 +1,7 @@
 /** Imports a plain folder into a site, file by file through the write pipeline. */
 
 import { type FileHandle, realpath } from 'node:fs/promises'
+import { relative } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fullAuthority } from '../authority.ts'
 import { Fault } from '../fault.ts'
@@ -35,17 +36,34 @@ interface Entry {
 }
 
 /**
+ * The place of a data folder in a folder that is read: with its secrets, all that it holds would be there to be read, and
+ * whoever closes one of its files ends the locks of this process.
+ *
+ * @returns relative, ending in `/`
+ * @throws Unusable where it is the other way round
+ */
+async function placeOf(data: string, folder: string): Promise<string> {
+  const own = await realpath(data)
+  if (`${folder}/`.startsWith(`${own}/`)) throw new Unusable(`${folder} is part of the data folder`)
+  return `${relative(folder, own).replaceAll('\\', '/')}/`
+}
+
+/**
  * @param directory folder whose files become the site's documents and blobs; what is stored at their paths is replaced
  * @param progress told after every file
+ * @param data the folder that the site is stored in, if it is in one
+ * @throws Unusable where the folder cannot be read as a site
  */
 export async function importFolder(
   site: Site,
   store: Store,
   directory: string,
   progress: (done: { files: number; bytes: number }) => void = () => undefined,
+  data?: string,
 ): Promise<Imported> {
   const imported: Imported = { files: 0, bytes: 0, problems: [] }
   const folder = await realpath(directory)
+  const own = data === undefined ? undefined : await placeOf(data, folder)
   const running = new Set<Promise<void>>()
   /** Files that had no turn beside the others, as where all of them declare something. */
   const crowdedOut: Entry[] = []
@@ -63,7 +81,7 @@ export async function importFolder(
     else failure ??= { error }
   }
   try {
-    for await (const entry of readFolder(directory, { skipped })) {
+    for await (const entry of readFolder(directory, { skipped, store: own })) {
       if (running.size >= AT_ONCE) await Promise.race(running)
       if (failure) break
       const work: Promise<void> = read(entry, error => {

@@ -93,6 +93,19 @@ describe('command line: a store that is real', () => {
       expect(await readdir(folder)).to.deep.equal([])
     })
 
+  it('the data folder is no part of what is imported, wherever it lies', async () => {
+    await mkdir(join(folder, 'below'))
+    for (const name of ['a.txt', 'below/b.txt']) await writeFile(join(folder, name), 'x')
+    const read = `localhost: 2 files, 0.0 MiB (${folder})\n`
+    const told = `${join(folder, 'below/data')}: it is the data folder\n`
+    expect(await commandHere('import', '.', '--data', 'below/data')).to.deep.equal({ code: 1, output: read + told })
+    expect((await commandHere('sites', '--data', 'below/data')).output).to.match(/^localhost {2}2 files /)
+    for (const inside of ['below/data', 'below/data/staging']) {
+      const refused = `scriptorium: ${join(folder, inside)} is part of the data folder\n`
+      expect(await commandHere('import', inside, '--data', 'below/data')).to.deep.equal({ code: 1, output: refused })
+    }
+  })
+
   it('what was saved while it was served is served elsewhere, rules included', async () => {
     const running = await startServer({ demo: true })
     try {
