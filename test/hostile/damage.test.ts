@@ -1,4 +1,4 @@
-import { readdirSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'chai'
@@ -55,6 +55,51 @@ describe('damage: what a bad day leaves on a disk', () => {
     const copied = await mount('COPY', '/large.bin', { Destination: `${server.mountUrl}/copy.bin` })
     expect(copied.status).to.be.within(500, 507)
     expect((await mount('PROPFIND', '/copy.bin', { Depth: '0' })).status).to.equal(404)
+  })
+
+  it('HTTP-4 a large file of which a byte has changed is never a whole answer, until its bytes are stored again', async () => {
+    const bytes = Buffer.alloc(1024 * 1024, 7)
+    const files = ['first', 'last', 'copied'].map(name => `/${name}.bin`)
+    const sound = (path: string) => Buffer.concat([Buffer.from(path), bytes])
+    for (const path of files) await put(server, path, sound(path))
+    const change = (data: string) => {
+      for (const folder of readdirSync(join(data, 'blobs')))
+        for (const name of readdirSync(join(data, 'blobs', folder))) {
+          const file = join(data, 'blobs', folder, name)
+          const stored = readFileSync(file)
+          const at = stored.includes('/first') ? 0 : stored.length - 1
+          stored[at] = 1
+          writeFileSync(file, stored)
+        }
+    }
+    await restarted(change)
+    const basic = Buffer.from(`${server.user}:${server.password}`).toString('base64')
+    const mount = client(Number(new URL(server.mountUrl).port), { Authorization: `Basic ${basic}` })
+    for (const [ask, path] of [
+      [client(server.port), '/first.bin'],
+      [mount, '/last.bin'],
+      [client(server.port), '/copied.bin'],
+    ] as const) {
+      const cut = await ask('GET', path).then(
+        ({ status, body }) => ({ status, isWhole: status === 200 && body.length === sound(path).length }),
+        () => ({ status: 0, isWhole: false }),
+      )
+      expect(cut, path).to.deep.equal({ status: 0, isWhole: false })
+      for (const again of [client(server.port), mount]) {
+        expect((await again('GET', path)).status, path).to.equal(500)
+        expect((await again('GET', path, { Range: 'bytes=10-20' })).status, path).to.equal(500)
+      }
+    }
+    const to = { Destination: `${server.mountUrl}/copy.bin` }
+    expect((await mount('COPY', '/copied.bin', to)).status).to.equal(500)
+    for (const path of files) {
+      await put(server, path, sound(path))
+      expect((await client(server.port)('GET', path)).body.equals(sound(path)), path).to.equal(true)
+    }
+    // Nobody has read it between damage and upload.
+    change(server.data)
+    await put(server, '/last.bin', sound('/last.bin'))
+    expect((await client(server.port)('GET', '/last.bin')).body.equals(sound('/last.bin'))).to.equal(true)
   })
 
   it('DAV-8 a collection with a member whose bytes are lost is not copied, and the answer names the member', async () => {

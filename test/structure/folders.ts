@@ -74,7 +74,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     path: 'pipeline/store/disk',
     purpose: 'Bytes in files of this machine.',
-    imports: ['pipeline/store', 'pipeline/thread.ts'],
+    imports: ['pipeline/ordered-map.ts', 'pipeline/store', 'pipeline/thread.ts'],
   },
   {
     path: 'pipeline/store/records',

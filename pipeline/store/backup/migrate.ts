@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { blobStream, StagingError } from '../blobs.ts'
 import type { Change } from '../commit.ts'
-import { BlobGone, Unusable } from '../errors.ts'
+import { BlobChanged, BlobGone, Unusable } from '../errors.ts'
 import type { Property, Resource } from '../resource.ts'
 import type { SiteReader, SiteStore, Snapshot, Store } from '../store.ts'
 import { line, shownSeconds } from '../tags.ts'
@@ -157,30 +157,30 @@ function described({ path }: Resource, properties: Property[]): Change[] {
   return properties.length === 0 ? [] : [{ op: 'describe', path, set: properties, remove: [] }]
 }
 
-/** Whether a body ended early because its bytes are gone. */
-function isLost(error: unknown): boolean {
-  return error instanceof StagingError && error.cause instanceof BlobGone
-}
-
 /** A file as the other store is to have it; large ones are streamed there. */
 async function putOf(source: SiteReader, resource: Resource, to: Store): Promise<Extract<Change, { op: 'put' }>> {
   const { path, kind, digest, size, type, language } = resource
   if (kind === 'collection') throw new Error('A collection is no file')
   const body = await source.body(resource)
-  if (body === undefined) throw new Unusable(`${path} has no bytes in the store; run scriptorium check`)
+  const gone = (options?: ErrorOptions) =>
+    new Unusable(`${path} has no bytes in the store; run scriptorium check`, options)
+  if (body === undefined) throw gone()
   const shown = shownSeconds(resource)
   const rest = { op: 'put', path, kind, type, shown, ...(language !== undefined && { language }) } as const
+  const changed = (options?: ErrorOptions) =>
+    new Unusable(`${path} does not hold the bytes that it should; run scriptorium check`, options)
   const isRight = (found: string) => {
-    if (found !== digest) throw new Unusable(`${path} does not hold the bytes that it should; run scriptorium check`)
+    if (found !== digest) throw changed()
   }
   if ('bytes' in body) {
     isRight(hash('sha256', body.bytes))
     return { ...rest, content: { bytes: body.bytes, digest } }
   }
   const staged = await to.stage(blobStream(body.blob), { limit: size }).catch(error => {
-    throw isLost(error)
-      ? new Unusable(`${path} has no bytes in the store; run scriptorium check`, { cause: error })
-      : error
+    const cause = error instanceof StagingError ? error.cause : undefined
+    if (cause instanceof BlobChanged) throw changed({ cause: error })
+    if (cause instanceof BlobGone) throw gone({ cause: error })
+    throw error
   })
   isRight(staged.sha256)
   return { ...rest, content: { staged } }

@@ -4,7 +4,7 @@ import { createHash, type Hash, randomBytes } from 'node:crypto'
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { blobStream } from '../blobs.ts'
-import { BlobGone, Unusable } from '../errors.ts'
+import { BlobChanged, BlobGone, Unusable } from '../errors.ts'
 import { LOCK, OWN_FILE, OWN_FOLDER } from '../modes.ts'
 import type { Resource } from '../resource.ts'
 import type { SiteReader, Snapshot, Store } from '../store.ts'
@@ -223,8 +223,7 @@ class Objects {
     try {
       if ('bytes' in body) await take(handle, hash, body.bytes)
       else for await (const piece of blobStream(body.blob)) await take(handle, hash, piece)
-      if (hash.digest('hex') !== resource.digest)
-        throw new Unusable(`${resource.path} does not hold the bytes that it should; run scriptorium check`)
+      if (hash.digest('hex') !== resource.digest) throw lost(resource, new BlobChanged('The bytes have another digest'))
       await handle.datasync()
     } catch (error) {
       await handle.close()
@@ -240,7 +239,8 @@ class Objects {
 }
 
 function lost({ path }: Resource, cause?: unknown): Unusable {
-  return new Unusable(`${path} has no bytes in the store; run scriptorium check`, { cause })
+  const what = cause instanceof BlobChanged ? 'does not hold the bytes that it should' : 'has no bytes in the store'
+  return new Unusable(`${path} ${what}; run scriptorium check`, { cause })
 }
 
 async function take(

@@ -5,10 +5,8 @@
 
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, renameSync, rm, statSync } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { constants, hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import type { StoredBlob } from '../blobs.ts'
 import { OWN_FOLDER } from '../modes.ts'
 import { syncFolder } from '../synced-names.ts'
 
@@ -126,19 +124,4 @@ export function isDiskFull(error: unknown): boolean {
 /** Whether an error of the file system says that it takes no writes, as after a failure of its disk. */
 export function isUnwritable(error: unknown): boolean {
   return ((error ?? {}) as { code?: string }).code === 'EROFS'
-}
-
-/** @param size bytes */
-export function fileBlob(file: string, size: number): StoredBlob {
-  return {
-    file,
-    size,
-    async open() {
-      const handle = await open(file, 'r')
-      return {
-        read: async (buffer, position) => (await handle.read(buffer, 0, buffer.length, position)).bytesRead,
-        close: () => handle.close(),
-      }
-    },
-  }
 }

@@ -3,12 +3,11 @@
  * breaks, and one whose reader pauses, is followed by another that goes on where it ended.
  */
 
-import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import { unlessAnswered } from '../../unless-answered.ts'
 import type { BlobReader, Span } from '../blobs.ts'
-import { BlobChanged, BlobGone } from '../errors.ts'
+import { BlobGone } from '../errors.ts'
 import { type Client, type Patience, sdk } from './client.ts'
 import { notItself, storeError, taken } from './failures.ts'
 
@@ -87,7 +86,6 @@ async function pieceOf({ body, pieces }: Flow, quiet: number): Promise<Uint8Arra
  * @param name of the object, below the prefix of the address
  * @param size bytes that were stored
  * @param span what will be read; an empty one proves that the object is there, and nothing is to be read
- * @param sha256 of all of it, proved where all is read in order, before the last bytes are handed out
  * @throws StoreError, and BlobGone when it is not there with this size
  */
 export async function openObject(
@@ -95,7 +93,7 @@ export async function openObject(
   name: string,
   size: number,
   span: Span = { start: 0, end: size },
-  { sha256, patience = client.waits.answer }: { sha256?: string | undefined; patience?: Patience } = {},
+  patience: Patience = client.waits.answer,
 ): Promise<BlobReader> {
   const key = client.prefix + name
   let at = span.start
@@ -103,7 +101,6 @@ export async function openObject(
   let flow: Flow | undefined
   let rest: Uint8Array = new Uint8Array()
   let idle: NodeJS.Timeout | undefined
-  let proof = sha256 !== undefined && at === 0 && end === size ? createHash('sha256') : undefined
   if (at >= end) await prove(client, key, size, patience)
   else flow = await flowFrom(client, key, size, { start: at, end }, patience)
 
@@ -140,16 +137,6 @@ export async function openObject(
     letGo()
     at = position
     end = size
-    proof = undefined
-  }
-
-  /** @throws BlobChanged when what was read to the end is not what was stored */
-  function proved(bytes: Uint8Array): void {
-    proof?.update(bytes)
-    if (at < size || proof === undefined) return
-    const found = proof.digest('hex')
-    proof = undefined
-    if (found !== sha256) throw new BlobChanged('An object does not have the bytes that were stored')
   }
 
   pause()
@@ -167,7 +154,6 @@ export async function openObject(
         filled += part.length
         at += part.length
       }
-      proved(buffer.subarray(0, filled))
       pause()
       return filled
     },

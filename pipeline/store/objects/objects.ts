@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { type BlobReader, blobBytes, type Span } from '../blobs.ts'
 import { NoAnswer, Unusable } from '../errors.ts'
+import { isWhole, proving } from '../proof.ts'
 import { type ObjectAddress, placeOf } from './address.ts'
 import { BLOCK, createBlocks } from './blocks.ts'
 import { type Client, type Log, openClient, type Patience, sdk, type Waits } from './client.ts'
@@ -88,7 +89,11 @@ export function openObjects(address: ObjectAddress, { log = () => undefined, wai
   return {
     place: placeOf(address),
     upload: (name, options) => startUpload(client, blocks, name, options),
-    open: (name, size, span, sha256) => openObject(client, name, size, span, { sha256 }),
+    async open(name, size, span, sha256) {
+      const reader = await openObject(client, name, size, span)
+      if (sha256 === undefined || !isWhole(size, span)) return reader
+      return proving(reader, { what: `The object ${name}`, size, sha256 })
+    },
     async remove(name) {
       for (const uploadId of await uploadsOf(client, name)) await removeObject(client, name, uploadId, HOUSEKEEPING)
       await removeObject(client, name, undefined, HOUSEKEEPING)
@@ -106,7 +111,7 @@ export function openObjects(address: ObjectAddress, { log = () => undefined, wai
         const name = `trial-${randomUUID()}`
         const bytes = Buffer.from(name)
         await write(name, bytes)
-        const open = () => openObject(atStart, name, bytes.length, undefined, { patience: start })
+        const open = () => openObject(atStart, name, bytes.length, undefined, start)
         const read = await blobBytes({ size: bytes.length, open })
         if (!read.equals(bytes)) throw new Error('what was written comes back as something else')
         await removeObject(client, name, undefined, start)

@@ -9,6 +9,7 @@ import type { StagedBlob, StagingOptions } from '../blobs.ts'
 import type { Change, Commit, CommitResult } from '../commit.ts'
 import { createDigestThreads } from '../disk/digests.ts'
 import { checkPrivate, makeFolder, prepareFolders } from '../disk/folder.ts'
+import { createProvenFiles } from '../disk/proven-files.ts'
 import { keepReserve, ROOM_BESIDE } from '../disk/reserve.ts'
 import { createStaging } from '../disk/staging.ts'
 import { StoreError } from '../errors.ts'
@@ -100,7 +101,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const database = connect()
   const writing = { folder, eventRetention, lockWait, origin, pages: pages * WRITING, search: holdsBlobs(folder) }
   const writer = startWriter(writing, log, prepareOverdue(database, eventRetention))
-  const common = { folder, clock, eventRetention, opened: clock() }
+  const files = createProvenFiles(folder)
+  const common = { files, clock, eventRetention, opened: clock() }
   const checksums = createChecksums({
     database,
     folder,
@@ -198,7 +200,9 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     const arrived = checksums.arrives()
     try {
       // Processes of an earlier release would take checksums that are missing for known ones.
-      return await staging.stage(body, origin === undefined ? options : { ...options, checksums: true })
+      const staged = await staging.stage(body, origin === undefined ? options : { ...options, checksums: true })
+      await files.renew(staged)
+      return staged
     } finally {
       arrived()
     }

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { Body } from '../../blobs.ts'
 import type { WeakDigests } from '../../disk/digests.ts'
-import { blobFile, fileBlob } from '../../disk/folder.ts'
+import type { ProvenFiles } from '../../disk/proven-files.ts'
 import { namesCollection, splitPath } from '../../paths.ts'
 import {
   COLUMNS,
@@ -40,7 +40,7 @@ const LARGE = 4 * 1024 * 1024
 /** Everything that reading needs from the store. */
 export interface ReaderContext {
   database: Database
-  folder: string
+  files: ProvenFiles
   clock: () => number
   /** Milliseconds. */
   eventRetention: number
@@ -198,7 +198,7 @@ export function readSite({ context, reads, events, entries }: Reader, name: stri
     const read =
       readAside && resource.size >= LARGE && resource.kind === 'document' ? await readAside(place) : reads.body(place)
     if (read === undefined) return undefined
-    if (read === 'file') return { blob: fileBlob(blobFile(context.folder, resource.digest), resource.size) }
+    if (read === 'file') return { blob: context.files.blob(resource.digest, resource.size) }
     return { bytes: read }
   }
 

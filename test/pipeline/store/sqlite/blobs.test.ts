@@ -1,11 +1,17 @@
-import { hash } from 'node:crypto'
+import crypto, { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
+import { migrateStore } from '../../../../pipeline/store/backup/migrate.ts'
+import { saveStore } from '../../../../pipeline/store/backup/save.ts'
+import { blobBytes } from '../../../../pipeline/store/blobs.ts'
+import { createProvenFiles } from '../../../../pipeline/store/disk/proven-files.ts'
+import { BlobChanged, Unusable } from '../../../../pipeline/store/errors.ts'
 import { prepareOrphanSearch } from '../../../../pipeline/store/sqlite/housekeeping/orphaned-blobs.ts'
 import { connectReader, connectWriter } from '../../../../pipeline/store/sqlite/schema.ts'
 import type { SiteStore } from '../../../../pipeline/store/store.ts'
@@ -59,6 +65,95 @@ describe('SQLite store: files of blobs', () => {
     await mkdir(body.place ?? '')
     await body.discard()
     expect(await fileOf('/large').then(existsSync)).to.equal(true)
+  })
+
+  describe('HTTP-4 the proof of a file that is read as a whole', () => {
+    const read = async (path: string) => {
+      const body = await site.body(await there(site, path))
+      if (body === undefined || !('blob' in body)) throw new Error('Not in a file')
+      return blobBytes(body.blob).catch((error: unknown) => error)
+    }
+    /** How many digests are begun meanwhile. */
+    const digestsDuring = async (work: () => Promise<unknown>) => {
+      const { createHash } = crypto
+      let count = 0
+      Object.assign(crypto, {
+        createHash: (...given: Parameters<typeof createHash>) => {
+          count++
+          return createHash(...given)
+        },
+      })
+      syncBuiltinESMExports()
+      try {
+        await work()
+      } finally {
+        Object.assign(crypto, { createHash })
+        syncBuiltinESMExports()
+      }
+      return count
+    }
+
+    it('is made once, and again when somebody has written to it', async () => {
+      await done(site, [putBlob('/a', large)])
+      expect(await digestsDuring(() => read('/a'))).to.equal(1)
+      expect(await digestsDuring(() => read('/a'))).to.equal(0)
+      await writeFile(await fileOf('/a'), large)
+      expect(await digestsDuring(() => read('/a'))).to.equal(1)
+      await writeFile(await fileOf('/a'), Buffer.alloc(5000, 'y'))
+      for (let i = 0; i < 2; i++) expect(await read('/a')).to.be.instanceOf(BlobChanged)
+      await writeFile(await fileOf('/a'), large)
+      expect(await read('/a')).to.deep.equal(large)
+    })
+
+    it('keeps a backup and a move to another store from taking other bytes, and they say so', async () => {
+      await done(site, [putBlob('/a', large)])
+      await writeFile(await fileOf('/a'), Buffer.alloc(5000, 'y'))
+      const other = await openTemporary()
+      const works = [
+        () => saveStore(opened.store, join(other.folder, 'backup'), { settings: [] }),
+        () => migrateStore(opened.store, other.store, { settings: [] }),
+      ]
+      for (const work of works) {
+        const error = await work().catch((thrown: unknown) => thrown)
+        expect(error).to.be.instanceOf(Unusable)
+        expect(String(error)).to.match(/\/a does not hold the bytes that it should/)
+      }
+      await other.close()
+    })
+
+    it('is not needed to know that its size is another one', async () => {
+      await done(site, [putBlob('/a', large)])
+      await writeFile(await fileOf('/a'), large.subarray(1))
+      expect(await read('/a')).to.be.instanceOf(BlobChanged)
+    })
+
+    it('is remembered of so many files', async () => {
+      const files = createProvenFiles(opened.folder, 2)
+      const blobs = [large, Buffer.alloc(5000, 'y'), Buffer.alloc(5000, 'z')]
+      await done(
+        site,
+        blobs.map((bytes, i) => putBlob(`/${i}`, bytes)),
+      )
+      const readOne = (bytes: Buffer) => blobBytes(files.blob(hash('sha256', bytes), bytes.length))
+      const again = async () => {
+        const counts: number[] = []
+        for (const bytes of blobs) counts.push(await digestsDuring(() => readOne(bytes)))
+        return counts
+      }
+      expect(await again()).to.deep.equal([1, 1, 1])
+      expect((await again()).some(count => count === 1)).to.equal(true)
+    })
+
+    it('says nothing of what is not read in order', async () => {
+      await done(site, [putBlob('/a', large)])
+      const body = await site.body(await there(site, '/a'))
+      if (body === undefined || !('blob' in body)) throw new Error('Not in a file')
+      const reader = await body.blob.open()
+      await reader.read(Buffer.alloc(100), 4000)
+      expect(await reader.read(Buffer.alloc(5000), 0)).to.equal(5000)
+      await reader.close()
+      expect(await read('/a')).to.deep.equal(large)
+    })
   })
 
   describe('DAV-43 SHA-1 and MD5 of a large blob', () => {
