@@ -1,5 +1,6 @@
 /** Why a request would be allowed or refused, asked of a site by its operator or author (SEC-5). */
 
+import { setImmediate } from 'node:timers/promises'
 import { type Admission, admit, admitDirectory } from './access/admission.ts'
 import { Access } from './access/decision.ts'
 import { type ExplainedRule, type Explanation, explain, nearMisses, type RuleText } from './access/explain.ts'
@@ -108,7 +109,7 @@ export async function explainRequest(site: Site, question: AccessQuestion): Prom
       `That holds where the provider's user name is ${user}, too; if it is another one, name it with the address.`,
     )
   const missed = nearMisses(access, method, path, !allowed, MOST_TOLD)
-  const findings = [...refusals.sort().slice(0, MOST_TOLD), ...(await siteFindings(site))]
+  const findings = [...refusals.sort().slice(0, MOST_TOLD), ...(await siteFindings(site, MOST_DOCUMENTS))]
   return {
     allowed,
     known,
@@ -258,10 +259,21 @@ function reactionFindings(site: Site): string[] {
   return findings.length > MOST_TOLD ? [...told, `And ${findings.length - MOST_TOLD} more in reactions.`] : told
 }
 
-/** Item types that may be meant as others, in all documents. */
-async function misspeltFindings(site: Site): Promise<string[]> {
+/** Documents whose item types are looked at for one question, and how many of them in one turn. */
+const MOST_DOCUMENTS = 10_000
+const TURN = 256
+
+/**
+ * Item types that may be meant as others.
+ *
+ * @param most documents that are looked at; all if not given
+ */
+async function misspeltFindings(site: Site, most = Number.POSITIVE_INFINITY): Promise<string[]> {
   const findings: string[] = []
+  let looked = 0
   for await (const { path, value } of site.store.allDerived('profile')) {
+    if (looked === most) break
+    if (++looked % TURN === 0) await setImmediate()
     const { types } = JSON.parse(value) as Profile
     findings.push(...misspelt(site, path, types).map(reason => `${path}: ${reason}`))
   }
@@ -269,10 +281,14 @@ async function misspeltFindings(site: Site): Promise<string[]> {
   return more > 0 ? [...findings.slice(0, MOST_TOLD), `And ${more} more item types.`] : findings
 }
 
-/** Everything about the declarations of a site that its authors should know. */
-export async function siteFindings(site: Site): Promise<string[]> {
+/**
+ * Everything about the declarations of a site that its authors should know.
+ *
+ * @param most documents whose item types are looked at; all if not given
+ */
+export async function siteFindings(site: Site, most?: number): Promise<string[]> {
   return [
-    ...(await misspeltFindings(site)),
+    ...(await misspeltFindings(site, most)),
     ...leftOutFindings(site),
     ...toldFindings([...site.rules.allFindings()]),
     ...modelFindings(site),

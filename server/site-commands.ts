@@ -138,7 +138,7 @@ async function checkAll(settings: Settings, options: Parameters<Commands['check'
     for (const { path, declares } of wrong)
       problems.push(`${name}${path}: ${declares ? UNLIKE : UNFOUND}${repair ? ' (repaired)' : ''}`)
     if (repair) repaired += wrong.length
-    const found = await withSite(settings, name, siteFindings)
+    const found = await withSite(settings, name, site => siteFindings(site))
     notes.push(...found.map(finding => `${name}: ${finding}`))
   }
   return { checked, problems, repaired, notes }
