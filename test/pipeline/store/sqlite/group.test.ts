@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { closeSync, copyFileSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
@@ -8,7 +8,7 @@ import { type Arrived, runGroup } from '../../../../pipeline/store/sqlite/commit
 import { prepareStatements } from '../../../../pipeline/store/sqlite/commit/statements.ts'
 import { connectWriter, DATABASE } from '../../../../pipeline/store/sqlite/schema.ts'
 import type { PackedChange } from '../../../../pipeline/store/sqlite/writer/messages.ts'
-import { all, done, type OpenedFolder, openTemporary, putBlob } from '../fixture.ts'
+import { all, done, type OpenedFolder, openTemporary, putBlob, temporaryFolder } from '../fixture.ts'
 
 /** Turns of the event loop that others get while some work is done. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
@@ -110,6 +110,44 @@ describe('SQLite store: groups', () => {
       expect(run([put], failing).outcomes).to.deep.equal(['failed'])
       expect(overwritten).to.deep.equal(canWrite ? [true] : [])
     })
+
+  it('HTTP-4 what is told as failed since the log could not be flushed is not there after a kill, though its pages are in the log', async () => {
+    const { folder } = opened
+    await done(opened.store.site('s'), [putBlob('/before', Buffer.alloc(1))])
+    const { folder: twin, remove } = await temporaryFolder()
+    /** Copies what a kill leaves: everything but memory. */
+    const killed = () => {
+      for (const end of ['', '-wal']) copyFileSync(join(folder, `store.sqlite${end}`), join(twin, `store.sqlite${end}`))
+      rmSync(join(twin, 'store.sqlite-shm'), { force: true })
+    }
+    const paths = () => {
+      const database = connectWriter(twin)
+      const rows = database.prepare<{ name: string }>('SELECT name FROM resource ORDER BY name').all()
+      database.close()
+      return rows.map(({ name }) => name)
+    }
+    killed()
+    const end = statSync(join(folder, 'store.sqlite-wal')).size
+    const again = connectWriter(twin)
+    again.exec("INSERT INTO setting VALUES ('x', 'y'); UPDATE resource SET name = 'refused' WHERE name = 'before'")
+    const frames = readFileSync(join(twin, 'store.sqlite-wal')).subarray(end)
+    again.close()
+    expect(frames.length).to.be.above(2 * 4096)
+    const fail = () => {
+      const log = openSync(join(folder, 'store.sqlite-wal'), 'r+')
+      writeSync(log, frames, 0, frames.length, end)
+      closeSync(log)
+      throw Object.assign(new Error('disk I/O error'), { errcode: 1034 })
+    }
+    const failing = ({ statements, ...writer }: WriterState): WriterState => ({
+      ...writer,
+      statements: { ...statements, commit: { ...statements.commit, run: fail } },
+    })
+    expect(run([put('/a')], failing).outcomes).to.deep.equal(['failed'])
+    killed()
+    expect(paths()).to.deep.equal(['', 'before'])
+    await remove()
+  })
 
   it('long walks and listings leave the event loop its turns', async () => {
     const site = opened.store.site('example.org')
