@@ -84,12 +84,12 @@ export async function exportSite(site: SiteStore, directory: string, options: Tr
   let separator = '\n'
   async function note(resource: Resource, file: string): Promise<void> {
     const entry = entryOf(resource, file, await site.properties(resource.path))
-    await manifest.write(separator + JSON.stringify(entry))
+    await manifest.appendFile(separator + JSON.stringify(entry))
     separator = ',\n'
   }
 
   try {
-    await manifest.write(openManifest(site.name))
+    await manifest.appendFile(openManifest(site.name))
     const root = await site.find('/')
     if (root !== undefined) await note(root, './')
     for await (const resource of site.walk('/', { collections: true })) {
@@ -117,7 +117,7 @@ export async function exportSite(site: SiteStore, directory: string, options: Tr
       exported.bytes += written.size
       if (exported.files % REPORT_EVERY === 0) options.progress?.({ step: 'exporting', done: exported.files })
     }
-    await manifest.write(MANIFEST_END)
+    await manifest.appendFile(MANIFEST_END)
     await manifest.datasync()
   } finally {
     await manifest.close()

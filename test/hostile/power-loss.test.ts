@@ -5,12 +5,14 @@ import { syncBuiltinESMExports } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import { packBackup } from '../../pipeline/store/backup/archive.ts'
+import { packBackup, unpackBackup } from '../../pipeline/store/backup/archive.ts'
 import { objectFile } from '../../pipeline/store/backup/format.ts'
+import { checkBackup } from '../../pipeline/store/backup/restore.ts'
 import { saveStore } from '../../pipeline/store/backup/save.ts'
 import { adoptFile, blobFile, prepareFolders, stagingFolder } from '../../pipeline/store/disk/folder.ts'
 import { syncFolder } from '../../pipeline/store/synced-names.ts'
-import { done, openTemporary, putBlob, temporaryFolder, there } from '../pipeline/store/fixture.ts'
+import { exportSite, readFolder } from '../../pipeline/store/transfer.ts'
+import { all, done, openTemporary, put, putBlob, temporaryFolder, there } from '../pipeline/store/fixture.ts'
 
 describe('names of files when the power goes', () => {
   let target: { folder: string; remove: () => Promise<void> }
@@ -105,6 +107,41 @@ describe('names of files when the power goes', () => {
     }
     await packBackup(backup, join(target.folder, 'backup.tar'))
     expect(steps.slice(-2)).to.deep.equal(['name backup.tar', 'sync '])
+    await opened.close()
+  })
+})
+
+describe('files on a disk that becomes full and has room again', () => {
+  it('HTTP-172 a backup and an export hold all of what the disk took in parts', async () => {
+    const opened = await openTemporary({ inlineLimit: 1000 })
+    const { folder, remove } = await temporaryFolder()
+    const site = opened.store.site('a.example')
+    await done(site, [put('/a.html', 'x'.repeat(500)), putBlob('/a.bin', Buffer.alloc(5000, 1))])
+    const probe = await promises.open(join(folder, 'probe'), 'w')
+    const handles = Object.getPrototypeOf(probe)
+    await probe.close()
+    const { write } = handles
+    handles.write = function (bytes: Uint8Array | string, from = 0) {
+      const whole = Buffer.from(bytes as Uint8Array).subarray(from)
+      return write.call(this, whole.subarray(0, Math.ceil(whole.length / 2)))
+    }
+    try {
+      await saveStore(opened.store, join(folder, 'backup'), { settings: [] })
+      await packBackup(join(folder, 'backup'), join(folder, 'backup.tar'))
+      await exportSite(site, join(folder, 'export'))
+    } finally {
+      handles.write = write
+    }
+    await promises.mkdir(join(folder, 'unpacked'))
+    await unpackBackup(join(folder, 'backup.tar'), join(folder, 'unpacked'))
+    for (const saved of ['backup', 'unpacked'])
+      expect((await checkBackup(join(folder, saved), { settings: [], accepts: () => true })).problems).to.deep.equal([])
+    const read = await all(readFolder(join(folder, 'export')))
+    expect(read.map(({ path, size, kind }) => [path, size, kind])).to.deep.equal([
+      ['/a.bin', 5000, 'blob'],
+      ['/a.html', 500, 'document'],
+    ])
+    await remove()
     await opened.close()
   })
 })

@@ -1,7 +1,7 @@
 /** Backups: one state of a whole store, written to a folder while the store is in use. */
 
 import { createHash, type Hash, randomBytes } from 'node:crypto'
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { blobStream } from '../blobs.ts'
 import { BlobChanged, BlobGone, Unusable } from '../errors.ts'
@@ -133,7 +133,7 @@ async function listFile(file: string) {
   let waiting = ''
   const flush = async () => {
     hash.update(waiting)
-    await handle.write(waiting)
+    await handle.appendFile(waiting)
     waiting = ''
   }
   return {
@@ -243,11 +243,8 @@ function lost({ path }: Resource, cause?: unknown): Unusable {
   return new Unusable(`${path} ${what}; run scriptorium check`, { cause })
 }
 
-async function take(
-  handle: { write(bytes: Uint8Array): Promise<unknown> },
-  hash: Hash,
-  bytes: Uint8Array,
-): Promise<void> {
+/** A single write on a disk that becomes full takes a part, and says so without an error. */
+async function take(handle: Pick<FileHandle, 'appendFile'>, hash: Hash, bytes: Uint8Array): Promise<void> {
   hash.update(bytes)
-  if (bytes.length > 0) await handle.write(bytes)
+  await handle.appendFile(bytes)
 }
