@@ -1,6 +1,7 @@
 /** Changes to the credentials of a settings file that keep everything else in it, comments included. */
 
-import { chmod, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { closeSync, fsyncSync, openSync } from 'node:fs'
+import { chmod, chown, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
 import { loadSettings, SettingsError } from './load.ts'
 import type { Settings } from './schema.ts'
@@ -84,18 +85,37 @@ async function edit(file: string, site: number, change: ListChange): Promise<boo
   return changed
 }
 
-/** Replaces the file as a whole, once what is to stand in it proves to be settings. */
+/**
+ * Replaces the file as a whole, once what is to stand in it proves to be settings: the one that a link leads to, which stays
+ * its owner's, and is on disk under its name when this is over.
+ */
 async function replace(file: string, text: string): Promise<void> {
-  const fresh = join(dirname(file), `.new-${process.pid}${extname(file)}`)
+  const target = await realpath(file)
+  const fresh = join(dirname(target), `.new-${process.pid}${extname(file)}`)
   try {
     await writeFile(fresh, text, { mode: 0o600 })
-    await chmod(fresh, (await stat(file)).mode & 0o777)
+    const { mode, uid, gid } = await stat(target)
+    // Whoever may not give it away keeps it.
+    await chown(fresh, uid, gid).catch(() => undefined)
+    await chmod(fresh, mode & 0o777)
     await loadSettings({ file: fresh })
-    await rename(fresh, file)
+    bringToDisk(fresh, 'r+')
+    await rename(fresh, target)
+    // Windows has no such call for folders and needs none.
+    if (process.platform !== 'win32') bringToDisk(dirname(target), 'r')
   } catch (error) {
     await rm(fresh, { force: true })
     if (!(error instanceof SettingsError)) throw error
     throw new SettingsError(error.problems.map(problem => problem.replaceAll(fresh, file)))
+  }
+}
+
+function bringToDisk(path: string, flags: 'r' | 'r+'): void {
+  const handle = openSync(path, flags)
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
   }
 }
 

@@ -5,11 +5,12 @@ import { syncBuiltinESMExports } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
+import { writeCredential } from '../../config/edit.ts'
 import { packBackup, unpackBackup } from '../../pipeline/store/backup/archive.ts'
 import { objectFile } from '../../pipeline/store/backup/format.ts'
 import { checkBackup } from '../../pipeline/store/backup/restore.ts'
 import { saveStore } from '../../pipeline/store/backup/save.ts'
-import { adoptFile, blobFile, prepareFolders, stagingFolder } from '../../pipeline/store/disk/folder.ts'
+import { adoptFile, blobFile, makeFolder, prepareFolders, stagingFolder } from '../../pipeline/store/disk/folder.ts'
 import { syncFolder } from '../../pipeline/store/synced-names.ts'
 import { exportSite, readFolder } from '../../pipeline/store/transfer.ts'
 import { all, done, openTemporary, put, putBlob, temporaryFolder, there } from '../pipeline/store/fixture.ts'
@@ -76,6 +77,20 @@ describe('names of files when the power goes', () => {
     expect(again).to.equal(dirname(blobFile(target.folder, digest)))
     syncFolder(again)
     expect(steps.at(-1)).to.equal('sync blobs/ab')
+  })
+
+  it('HTTP-4 a data folder is on disk by name, with those above it that were made for it', () => {
+    makeFolder(join(target.folder, 'made/for'))
+    expect(steps).to.deep.equal(['sync ', 'sync made'])
+  })
+
+  it('MNT-3 a settings file is on disk before it takes the place of another, and under its name before anybody is told', async () => {
+    const file = join(target.folder, 'site.json')
+    fs.writeFileSync(file, '{"sites":[{"host":"a.example"}]}')
+    fs.symlinkSync(file, join(target.folder, 'link.json'))
+    await writeCredential(join(target.folder, 'link.json'), 0, { user: 'ada', key: 'k'.repeat(22) })
+    expect(steps).to.deep.equal([`sync .new-${process.pid}.json`, 'name site.json', 'sync '])
+    expect(fs.readFileSync(file, 'utf8')).to.include('ada')
   })
 
   it('HTTP-172 a backup replaces the one before when all of it is on disk, which goes after that', async () => {

@@ -45,8 +45,8 @@ export function checkPrivate(folder: string, log: (message: string, details: Rec
 }
 
 /**
- * Makes a folder with what is missing above it, open to this user alone. Node itself tries for ever where a file system
- * takes no folders, as below `/proc`.
+ * Makes a folder with what is missing above it, open to this user alone, and on disk by name. Node itself tries for ever
+ * where a file system takes no folders, as below `/proc`.
  *
  * @throws Error of the system, with its code
  */
@@ -61,9 +61,19 @@ export function makeFolder(folder: string): void {
       // Another process may have been faster.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
+    keepName(path)
   }
   if (!statSync(folder).isDirectory())
     throw Object.assign(new Error(`${folder} is no folder`), { code: 'ENOTDIR', path: folder })
+}
+
+/** Brings the name of a folder to disk, unless that above it may be written to and not read. */
+function keepName(folder: string): void {
+  try {
+    syncFolder(dirname(folder))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+  }
 }
 
 /** Makes the folders of blobs and staged files. */
