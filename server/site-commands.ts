@@ -118,12 +118,11 @@ export const check: Commands['check'] = async (settings, options) => {
 /** The store first: what documents declare can be told only of one that is sound. */
 async function checkAll(settings: Settings, options: Parameters<Commands['check']>[1], use?: Use) {
   const outcome = await checkStore(settings, options, use)
-  const { checked, problems } = outcome
+  const { checked, problems, notes } = outcome
   let { repaired } = outcome
-  if (problems.length > repaired) return { checked, problems, repaired }
+  if (problems.length > repaired) return { checked, problems, repaired, notes }
   const unfinished = await half(settings)
-  if (unfinished !== undefined) return { checked, problems: [...problems, unfinished], repaired }
-  const notes: string[] = []
+  if (unfinished !== undefined) return { checked, problems: [...problems, unfinished], repaired, notes }
   const table = siteTable(settings)
   for (const name of await stored(settings)) {
     if (table.siteFor(name)?.host !== name) continue
@@ -210,10 +209,16 @@ export const query: Commands['query'] = async (settings, { site: name, path, pro
 /** `scriptorium check` of bytes, sums and rows of whichever store the settings name; what the documents of sites declare is not looked at. */
 async function checkStore(settings: Settings, options: Parameters<Commands['check']>[1], use: Use | undefined) {
   const address = settings.postgres === undefined ? undefined : databaseAddress(settings.postgres)
-  if (!address) return checkFolder(settings.data, options)
+  if (!address) {
+    const { checked, findings, problems, repaired } = await checkFolder(settings.data, options)
+    const isNote = (_problem: string, i: number) => findings[i]?.isLeft === true && !findings[i].repaired
+    const notes = problems.filter(isNote).map(note => `${note}; the next server removes it`)
+    return { checked, problems: problems.filter((problem, i) => !isNote(problem, i)), repaired, notes }
+  }
   const objects = await objectsOf(settings)
   try {
-    return await checkDatabase(address, { ...options, objects, ...(use && { use }) })
+    const notes: string[] = []
+    return { ...(await checkDatabase(address, { ...options, objects, ...(use && { use }) })), notes }
   } finally {
     objects?.close()
   }

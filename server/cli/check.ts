@@ -14,7 +14,8 @@ export const check: Command = {
     repair: { type: 'boolean', doc: 'Repair what can be repaired without losing content' },
   },
   details: [
-    'Lists rules, groups, schemas and reactions that may not say what they were meant to, as notes.',
+    'Lists rules, groups, schemas and reactions that may not say what they were meant to, and files',
+    'that a killed process has left and the next server removes, as notes.',
     'The exit code is 0 when the store is sound (or was repaired), and 1 when it is not.',
   ],
   examples: [

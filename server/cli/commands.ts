@@ -37,7 +37,10 @@ export interface CheckOutcome {
   problems: string[]
   /** How many of them were repaired. */
   repaired: number
-  /** What documents declare that means nothing, or something else than it seems to; the store is sound all the same. */
+  /**
+   * What documents declare that means nothing, or something else than it seems to, and what a process has left that was
+   * killed; the store is sound all the same.
+   */
   notes?: string[]
 }
 

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { FIRST_PASSWORD } from '../../../config/first-start.ts'
 import { RESTORING } from '../../../pipeline/store/backup/restore.ts'
+import { connectWriter } from '../../../pipeline/store/sqlite/schema.ts'
 import { openSqliteStore } from '../../../pipeline/store/sqlite/store.ts'
 import { put } from '../../support/content.ts'
 import { client } from '../../support/http.ts'
@@ -104,6 +105,27 @@ describe('command line: a store that is real', () => {
       const refused = `scriptorium: ${join(folder, inside)} is part of the data folder\n`
       expect(await commandHere('import', inside, '--data', 'below/data')).to.deep.equal({ code: 1, output: refused })
     }
+  })
+
+  it('what a kill leaves that the next server removes is a note of a check, and no problem', async () => {
+    await writeFile(join(folder, 'a.txt'), 'x')
+    await commandHere('import', '.')
+    const unnamed = join('blobs', 'ab', 'c'.repeat(62))
+    await mkdir(join(folder, 'data/blobs/ab'))
+    await writeFile(join(folder, 'data', unnamed), 'x')
+    const database = connectWriter(join(folder, 'data'))
+    database.exec(`INSERT INTO blob VALUES ('${'d'.repeat(64)}', 1, '', '', 1)`)
+    database.close()
+    const notes = [
+      `blob dddddddddddd: A blob that nothing refers to has lost its file`,
+      `blob abcccccccccc: No row speaks of the file ${unnamed}`,
+    ]
+    const told = notes.map(note => `note: ${note}; the next server removes it\n`).join('')
+    expect(await commandHere('check')).to.deep.equal({ code: 0, output: `${told}3 checked, 0 problems\n` })
+    const repaired = `${notes.map(note => `${note} (repaired)\n`).join('')}3 checked, 2 problems, 2 repaired\n`
+    expect(await commandHere('check', '--repair')).to.deep.equal({ code: 0, output: repaired })
+    await writeFile(join(folder, 'data/blobs/ab/other'), 'x')
+    expect((await commandHere('check')).code).to.equal(1)
   })
 
   it('what was saved while it was served is served elsewhere, rules included', async () => {

@@ -54,6 +54,7 @@ export async function* checkBlobs(context: CheckContext): AsyncGenerator<Found> 
   // The running server may have removed a blob, file first, since the page was read.
   const referred = writer.prepare<BlobRow>(`SELECT digest, size FROM blob WHERE digest = ? AND ${REFERRED}`)
   const remove = writer.prepare(`DELETE FROM blob WHERE digest = ? AND NOT ${REFERRED}`)
+  const givenUp = writer.prepare<{ digest: string }>('SELECT digest FROM blob WHERE digest = ? AND unused NOTNULL')
   const places = writer.prepare<{ path: string }>(
     `SELECT site.name || folder || resource.name AS path FROM resource JOIN site ON site.id = resource.site
      WHERE digest = ? AND in_file = 1 LIMIT 1`,
@@ -69,7 +70,8 @@ export async function* checkBlobs(context: CheckContext): AsyncGenerator<Found> 
       if (referred.get(digest) === undefined) {
         if (found !== undefined) continue
         const repair = () => void remove.run(digest)
-        yield { kind: 'blob', message: 'A blob that nothing refers to has lost its file', digest, repair }
+        const isLeft = givenUp.get(digest) !== undefined
+        yield { kind: 'blob', message: 'A blob that nothing refers to has lost its file', digest, isLeft, repair }
         continue
       }
       const where = `, first used at ${places.get(digest)?.path ?? '?'}`
@@ -99,8 +101,9 @@ export async function* checkFiles({
       const remove = () => {
         if (!needed(digest)) unlinkSync(file)
       }
-      const repair = /^[0-9a-f]{64}$/.test(digest) ? remove : undefined
-      yield { kind: 'file', message: `No row speaks of the file ${join('blobs', shard, name)}`, digest, repair }
+      const isLeft = /^[0-9a-f]{64}$/.test(digest)
+      const message = `No row speaks of the file ${join('blobs', shard, name)}`
+      yield { kind: 'file', message, digest, isLeft, repair: isLeft ? remove : undefined }
     }
   }
 }

@@ -30,6 +30,8 @@ export interface Disagreement {
   path?: string
   /** SHA-256 of the blob. */
   digest?: string
+  /** A process that is killed leaves this, and the next server takes it away: the store is sound all the same. */
+  isLeft?: boolean
 }
 
 /** A finding that may know how to repair itself, inside a write transaction, without losing content. */
