@@ -1,7 +1,7 @@
 /** What the command line does to a store as a whole: list its sites, save it, restore it. */
 
 import { existsSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { FIRST_PASSWORD } from '../config/first-start.ts'
 import type { Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
@@ -156,9 +156,7 @@ export const restore: Commands['restore'] = async (settings, options) => {
 
 /** The settings with the store of an address instead of their own. */
 function settingsFor({ redis: _redis, postgres: _postgres, ...settings }: Settings, address: string): Settings {
-  return databaseAddress(address) === undefined
-    ? { ...settings, data: resolve(address) }
-    : { ...settings, postgres: address }
+  return databaseAddress(address) === undefined ? { ...settings, data: address } : { ...settings, postgres: address }
 }
 
 async function moveInto(target: Store, source: Store, progress: Progress) {

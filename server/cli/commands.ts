@@ -80,7 +80,7 @@ export interface BackupOptions {
 }
 
 export interface MigrateOptions {
-  /** Data folders, or addresses of databases. */
+  /** Absolute paths of data folders, or addresses of databases. */
   from: string
   to: string
   progress: Progress

@@ -1,5 +1,7 @@
 /** `scriptorium migrate`: everything from one store into another. */
 
+import { resolve } from 'node:path'
+import { databaseAddress } from '../../pipeline/store/postgres/address.ts'
 import { count } from './check.ts'
 import { type Command, UsageError } from './command.ts'
 import { progressLine } from './progress.ts'
@@ -7,7 +9,22 @@ import { settingsOf, settingsOptions } from './settings-options.ts'
 import { line } from './terminal.ts'
 import { mebibytes } from './transfer.ts'
 
+/** The scheme of an address; drives of Windows have one letter. */
+const SCHEME = /^[a-z][a-z0-9+.-]+:/i
+
 const isBucket = (address: string) => address.startsWith('s3:')
+
+/**
+ * A store as the arguments name it. A database that was mistyped must not become a folder of that name, and its password is
+ * shown to nobody.
+ *
+ * @throws UsageError
+ */
+function placeIn(cwd: string, option: string, written: string): string {
+  if (databaseAddress(written) !== undefined) return written
+  if (SCHEME.test(written)) throw new UsageError(`${option} is no address of a database (postgres://…)`, 'migrate')
+  return resolve(cwd, written)
+}
 
 export const migrate: Command = {
   name: 'migrate',
@@ -48,7 +65,9 @@ export const migrate: Command = {
       line(terminal.output, `moved ${count(blobs, 'large file')}, ${mebibytes(bytes)}`)
       return problems.length === 0 ? 0 : 1
     }
-    const moved = await commands.migrate(settings, { from, to, progress: progress.report }).finally(progress.end)
+    const { cwd } = terminal
+    const options = { from: placeIn(cwd, '--from', from), to: placeIn(cwd, '--to', to), progress: progress.report }
+    const moved = await commands.migrate(settings, options).finally(progress.end)
     const sites = moved.sites.filter(({ name }) => !name.includes('#'))
     const found = moved.found > 0 ? `; ${moved.found} of them were there already` : ''
     line(

@@ -75,6 +75,39 @@ describe('command line: which site', () => {
   })
 })
 
+describe('command line: migrate', () => {
+  const run = async (from: string, to: string) => {
+    const asked: string[] = []
+    const migrate = async (_: unknown, { from, to }: { from: string; to: string }) => {
+      asked.push(from, to)
+      return { sites: [], files: 0, bytes: 0, found: 0 }
+    }
+    const { code, errors } = await scriptorium(['migrate', '--from', from, '--to', to], { commands: { migrate } })
+    return { code, asked, errors }
+  }
+
+  it('folders are those of the working directory, and addresses stay as they are', async () => {
+    const { code, asked } = await run('data', 'postgres://u@db/site')
+    expect([code, asked]).to.deep.equal([0, ['/srv/data', 'postgres://u@db/site']])
+  })
+
+  for (const mistyped of [
+    'postgres://u:secret@db/s?connections=many',
+    'postgress://u:secret@db/s',
+    'postgres:/u:secret',
+  ])
+    it(`${mistyped} is no folder, and its password is not shown`, async () => {
+      for (const [option, from, to] of [
+        ['--from', mistyped, 'data'],
+        ['--to', 'data', mistyped],
+      ] as const) {
+        const { code, asked, errors } = await run(from, to)
+        expect([code, asked]).to.deep.equal([2, []])
+        expect(errors).to.include(`${option} is no address of a database`).and.to.not.include('secret')
+      }
+    })
+})
+
 describe('command line: a store that is real', () => {
   let folder: string
   beforeEach(async () => {
