@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, renameSync, rm, statSync } from 'node:fs'
+import { linkSync, mkdirSync, renameSync, rm, statSync } from 'node:fs'
 import { constants, hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { OWN_FOLDER } from '../modes.ts'
@@ -84,20 +84,37 @@ export function prepareFolders(folder: string): void {
 }
 
 /**
- * Gives a staged file its final name, unless a file of that name is there already: it holds the same bytes, and replacing
- * a large one would take as long as removing it. Its name may not be on disk yet: whoever gave it may have failed, or ended,
- * before its folder was brought to disk.
+ * Gives a staged file its final name. One that was there before may not be on disk by it: whoever gave it may have failed, or
+ * ended, before its folder was brought to disk.
  * @returns the folder whose names must be on disk before a row refers to the file
  * @throws Error when neither the staged file nor the final one exists
  */
 export function adoptFile(folder: string, staged: string, digest: string, size: number): string {
   const target = blobFile(folder, digest)
   const parent = dirname(target)
-  if (statSync(target, { throwIfNoEntry: false })?.size === size) return parent
+  if (statSync(target, { throwIfNoEntry: false })?.size === size) {
+    exchange(staged, target)
+    return parent
+  }
   // At once: nobody who comes after a failure could tell that this name is not on disk.
   if (mkdirSync(parent, { recursive: true, mode: OWN_FOLDER }) !== undefined) syncFolder(dirname(parent))
   renameSync(staged, target)
   return parent
+}
+
+/**
+ * Puts a staged file in the place of one that should hold the same bytes, and may have been damaged on its disk. Replacing a
+ * large one would take as long as removing it, so that it goes by another name.
+ */
+function exchange(staged: string, target: string): void {
+  const old = `${staged}-old`
+  try {
+    linkSync(target, old)
+    renameSync(staged, target)
+  } catch {
+    // A commit that is tried again, or a file system without links: what is there stays.
+  }
+  removeLater([old])
 }
 
 /** Removes files while the thread goes on with its work. What cannot be removed now goes at the next start. */

@@ -5,9 +5,9 @@
  */
 
 import type { BigIntStats } from 'node:fs'
-import { link, open, rename, rm, stat } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { OrderedMap } from '../../ordered-map.ts'
-import type { StagedBlob, StoredBlob } from '../blobs.ts'
+import type { StoredBlob } from '../blobs.ts'
 import { BlobChanged } from '../errors.ts'
 import { isWhole, proving } from '../proof.ts'
 import { blobFile } from './folder.ts'
@@ -18,11 +18,6 @@ const MOST = 8192
 export interface ProvenFiles {
   /** @param size bytes */
   blob(digest: string, size: number): StoredBlob
-  /**
-   * Has bytes that have just arrived take the place of a file of theirs that may be damaged: a commit leaves one that is there as it
-   * is. They stay where they are as well.
-   */
-  renew(staged: StagedBlob): Promise<void>
 }
 
 /** Differs as soon as somebody has written to a file, or put another one in its place. */
@@ -72,19 +67,6 @@ export function createProvenFiles(folder: string, most = MOST): ProvenFiles {
             throw error
           }
         },
-      }
-    },
-    async renew({ place, sha256 }) {
-      const file = blobFile(folder, sha256)
-      const found = place !== undefined && (await stat(file, { bigint: true }).catch(() => undefined))
-      if (!found || knownOf(sha256, stateOf(found))) return
-      const fresh = `${place}-fresh`
-      try {
-        await link(place, fresh)
-        await rename(fresh, file)
-      } catch {
-        // Not every file system has links, and a file may go meanwhile; then it stays as it is.
-        await rm(fresh, { force: true }).catch(() => undefined)
       }
     },
   }

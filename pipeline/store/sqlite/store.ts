@@ -200,9 +200,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     const arrived = checksums.arrives()
     try {
       // Processes of an earlier release would take checksums that are missing for known ones.
-      const staged = await staging.stage(body, origin === undefined ? options : { ...options, checksums: true })
-      await files.renew(staged)
-      return staged
+      return await staging.stage(body, origin === undefined ? options : { ...options, checksums: true })
     } finally {
       arrived()
     }

@@ -58,6 +58,15 @@ describe('SQLite store: files of blobs', () => {
     expect(await staged()).to.deep.equal([])
   })
 
+  it('bytes that were damaged on the disk are whole again where they are stored again', async () => {
+    await done(site, [putBlob('/a', large)])
+    const file = await fileOf('/a')
+    await writeFile(file, Buffer.alloc(large.length, 'y'))
+    await done(site, [putBlob('/b', large)])
+    expect((await readFile(file)).equals(large)).to.equal(true)
+    await eventually(async () => expect(await staged()).to.deep.equal([]))
+  })
+
   it('HTTP-4 what has arrived and cannot be removed fails no write: who drops it knows what was stored', async () => {
     const body = await opened.store.stage(Readable.from([large]), { limit: 1e9 })
     await done(site, [{ op: 'put', path: '/large', kind: 'blob', content: { staged: body }, type: 'x/y' }])
