@@ -2,6 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { BlobGone } from './errors.ts'
 
 /** Bytes that are read in pieces, from wherever the store keeps them. */
 export interface StoredBlob {
@@ -41,7 +42,7 @@ export interface BlobReader {
 /** Bytes read at a time. */
 const PIECE = 256 * 1024
 
-/** All of a blob as a stream, with constant memory. */
+/** All of a blob as a stream, with constant memory. It fails with BlobGone where there is less than was stored. */
 export function blobStream(blob: StoredBlob): Readable {
   return Readable.from(piecesOf(blob), { objectMode: false })
 }
@@ -52,7 +53,7 @@ async function* piecesOf(blob: StoredBlob): AsyncGenerator<Uint8Array> {
     for (let at = 0; at < blob.size; ) {
       const buffer = Buffer.allocUnsafeSlow(Math.min(PIECE, blob.size - at))
       const read = await reader.read(buffer, at)
-      if (read === 0) throw new Error('A blob ended before its size')
+      if (read === 0) throw new BlobGone('A blob ended before its size')
       yield buffer.subarray(0, read)
       at += read
     }

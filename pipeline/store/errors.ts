@@ -27,6 +27,11 @@ export class BlobGone extends Error {
 /** Bytes that are there, and are not what was stored. */
 export class BlobChanged extends BlobGone {}
 
+/** Whether bytes could not be read because they, or the file that they were in, are not there, or are not what was stored. */
+export function isLost(error: unknown): boolean {
+  return error instanceof BlobGone || (error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT'
+}
+
 /**
  * Something that an operator named cannot be used: a folder without a store, a backup that is torn. The message says what
  * and why, and is all that there is to say.

@@ -1,10 +1,10 @@
 /** Sites as plain folders: writing one out, and reading any folder of files as a site to be. */
 
 import { constants, type Dirent } from 'node:fs'
-import { copyFile, lstat, mkdir, open, readdir, utimes, writeFile } from 'node:fs/promises'
+import { copyFile, lstat, mkdir, open, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { blobStream } from './blobs.ts'
-import { Unusable } from './errors.ts'
+import { blobStream, type StoredBlob } from './blobs.ts'
+import { BlobGone, isLost, Unusable } from './errors.ts'
 import { fileName, type TakenNames, takenNames } from './filenames.ts'
 import { entryOf, fileKey, MANIFEST, MANIFEST_END, type ManifestEntry, openManifest, readManifest } from './manifest.ts'
 import { OWN_FOLDER } from './modes.ts'
@@ -38,9 +38,18 @@ const REPORT_EVERY = 100
 /** Times that a document is looked up again when it changes while it is being written out. */
 const ATTEMPTS = 5
 
-/** Writes the bytes of a resource, those of a later version if it changes meanwhile. @returns what was written */
-async function writeBody(site: SiteStore, resource: Resource, target: string): Promise<Resource | undefined> {
+/** What became of a resource that could not be written. */
+const CHANGING = 'kept changing and was left out'
+const LOST = 'was left out: its bytes in the store are missing, or others; run scriptorium check'
+
+/**
+ * Writes the bytes of a resource, those of a later version if it changes meanwhile.
+ *
+ * @returns what was written, or in words why nothing was
+ */
+async function writeBody(site: SiteStore, resource: Resource, target: string): Promise<Resource | string> {
   let current: Resource | undefined = resource
+  let reason = CHANGING
   for (let attempt = 0; attempt < ATTEMPTS && current !== undefined; attempt++) {
     const body = await site.body(current)
     if (body !== undefined && 'bytes' in body) {
@@ -48,16 +57,27 @@ async function writeBody(site: SiteStore, resource: Resource, target: string): P
       return current
     }
     if (body !== undefined) {
-      const { blob } = body
-      // Copies without copying where the file system can.
-      if (blob.file !== undefined)
-        await copyFile(blob.file, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
-      else await writeFile(target, blobStream(blob), { flag: 'wx' })
-      return current
+      try {
+        await writeBlob(body.blob, target)
+        return current
+      } catch (error) {
+        if (!isLost(error)) throw error
+        await rm(target, { force: true })
+        reason = LOST
+      }
     }
     current = await site.find(resource.path)
   }
-  return undefined
+  return reason
+}
+
+/** @throws BlobGone when what there is of the bytes has another size */
+async function writeBlob(blob: StoredBlob, target: string): Promise<void> {
+  // Copies without copying where the file system can.
+  if (blob.file !== undefined) await copyFile(blob.file, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+  else await writeFile(target, blobStream(blob), { flag: 'wx' })
+  const { size } = await lstat(target)
+  if (size !== blob.size) throw new BlobGone(`${size} of ${blob.size} bytes`)
 }
 
 /** Makes sure that nothing is overwritten or mixed. @throws Unusable when the folder holds anything */
@@ -106,8 +126,8 @@ export async function exportSite(site: SiteStore, directory: string, options: Tr
       }
       const target = join(directory, file)
       const written = await writeBody(site, resource, target)
-      if (written === undefined) {
-        exported.problems.push(`${resource.path} kept changing and was left out`)
+      if (typeof written === 'string') {
+        exported.problems.push(`${resource.path} ${written}`)
         continue
       }
       const seconds = shownSeconds(written)

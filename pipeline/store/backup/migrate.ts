@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { blobStream, StagingError } from '../blobs.ts'
 import type { Change } from '../commit.ts'
-import { BlobChanged, BlobGone, Unusable } from '../errors.ts'
+import { BlobChanged, isLost, Unusable } from '../errors.ts'
 import type { Property, Resource } from '../resource.ts'
 import type { SiteReader, SiteStore, Snapshot, Store } from '../store.ts'
 import { line, shownSeconds } from '../tags.ts'
@@ -179,7 +179,7 @@ async function putOf(source: SiteReader, resource: Resource, to: Store): Promise
   const staged = await to.stage(blobStream(body.blob), { limit: size }).catch(error => {
     const cause = error instanceof StagingError ? error.cause : undefined
     if (cause instanceof BlobChanged) throw changed({ cause: error })
-    if (cause instanceof BlobGone) throw gone({ cause: error })
+    if (isLost(cause)) throw gone({ cause: error })
     throw error
   })
   isRight(staged.sha256)

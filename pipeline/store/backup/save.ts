@@ -67,7 +67,12 @@ export async function saveStore(store: Store, folder: string, options: SaveOptio
     } catch (error) {
       if (!(error instanceof Gone)) throw error
       if (attempt === ATTEMPTS)
-        throw new Unusable('large files were removed faster than they could be copied; try again', { cause: error })
+        throw new Unusable(
+          `${error.message} was removed before it could be copied, or is lost; run scriptorium check`,
+          {
+            cause: error,
+          },
+        )
     }
   }
 }

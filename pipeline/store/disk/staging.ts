@@ -235,7 +235,7 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
         const alive = isAlive(name)
         const written = alive === undefined ? (await stat(file).catch(() => undefined))?.mtimeMs : undefined
         const abandoned = written !== undefined && Date.now() - written > ABANDONED
-        if (alive === false || abandoned) await rm(file, { force: true })
+        if (alive === false || abandoned) await remove(file)
       }
     },
     relax() {

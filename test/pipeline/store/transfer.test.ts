@@ -1,13 +1,15 @@
 import { spawnSync } from 'node:child_process'
-import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import fc from 'fast-check'
+import { migrateStore } from '../../../pipeline/store/backup/migrate.ts'
+import { saveStore } from '../../../pipeline/store/backup/save.ts'
 import type { Change } from '../../../pipeline/store/commit.ts'
 import { Unusable } from '../../../pipeline/store/errors.ts'
 import type { SiteStore } from '../../../pipeline/store/store.ts'
 import { exportSite, type FolderEntry, readFolder } from '../../../pipeline/store/transfer.ts'
-import { all, done, type Opened, openTemporary, put, putBlob, START, temporaryFolder } from './fixture.ts'
+import { all, done, type Opened, openTemporary, put, putBlob, START, temporaryFolder, there } from './fixture.ts'
 
 /** Imports a folder the plain way, for comparison. */
 async function importFrom(folder: string, site: SiteStore): Promise<void> {
@@ -91,6 +93,33 @@ describe('transfer', () => {
       site: 'example.org',
     })
   })
+
+  for (const [what, damage] of [
+    ['gone', (file: string) => rm(file)],
+    ['too short', (file: string) => truncate(file, 10)],
+  ] as const)
+    it(`HTTP-172 a file whose bytes are ${what} keeps no other out of an export, and is what a backup and a move name`, async () => {
+      await done(site, [put('/a.html', 'A'), putBlob('/b.bin', Buffer.alloc(5000)), put('/c.html', 'C')])
+      const body = await site.body(await there(site, '/b.bin'))
+      await damage(body && 'blob' in body ? (body.blob.file ?? '') : '')
+      const { files, problems } = await exportSite(site, join(target.folder, 'out'))
+      const lost = '/b.bin was left out: its bytes in the store are missing, or others; run scriptorium check'
+      expect([files, problems]).to.deep.equal([2, [lost]])
+      expect((await all(readFolder(join(target.folder, 'out')))).map(({ path }) => path)).to.deep.equal([
+        '/a.html',
+        '/c.html',
+      ])
+      const other = await openTemporary({ inlineLimit: 1000 })
+      for (const work of [
+        () => saveStore(opened.store, join(target.folder, 'backup'), { settings: [] }),
+        () => migrateStore(opened.store, other.store, { settings: [] }),
+      ]) {
+        const refused = await work().catch((error: unknown) => error)
+        expect(refused).to.be.instanceOf(Unusable)
+        expect(String(refused)).to.match(/\/b\.bin .*; run scriptorium check$/)
+      }
+      await other.close()
+    })
 
   it('an export of nothing can be read', async () => {
     await exportSite(site, target.folder)
