@@ -14,8 +14,17 @@ export function sendStream(
   headers: Record<string, string>,
   start: (sink: Sink) => void,
 ): void {
+  endWithClient(response)
   response.writeHead(status, headers)
   start(sinkOf(response))
+}
+
+/** Ends a stream whose client has ended its side: nobody could tell it from one that has gone, and nothing else would end it. */
+function endWithClient(response: ServerResponse): void {
+  const { socket } = response
+  const destroy = () => void response.destroy()
+  if (socket?.readableEnded) destroy()
+  else socket?.once('end', destroy)
 }
 
 function sinkOf(response: ServerResponse): Sink {

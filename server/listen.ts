@@ -75,6 +75,9 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     ? createTlsServer({ ...settings, ...certified(options.tls) }, handle)
     : createServer(settings, handle)
   watch(server, options.tls !== undefined)
+  // Whoever has sent all that there is to send may end its side, and is answered all the same; Node would end both. Over TLS it
+  // does so anyway.
+  if (!options.tls) Object.assign(server, { httpAllowHalfOpen: true })
   // The default cuts heads of more than 2,000 lines off without a word; the size is limited above.
   server.maxHeadersCount = 0
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {

@@ -61,14 +61,37 @@ describe('a connection on which an answer has not ended', () => {
     expect(asked).to.have.length(3)
     await new Promise(resolve => setTimeout(resolve, 50))
     expect(clients.filter(({ socket }) => socket.destroyed || socket.readableEnded)).to.have.length(1)
-    // There is room again when those that waited have gone.
-    for (const each of clients) each.close()
+    // There is room again when those that waited have gone; one that only ends its side has not.
+    for (const { socket } of clients) socket.resetAndDestroy()
     while (!asked.every(({ destroyed }) => destroyed)) await turn()
     const late = await another()
     late.send(ONE.repeat(2100))
     while (asked.length < 4) await turn()
     asked[3]?.end('on')
     expect((await late.receive()).text).to.equal('on')
+  })
+
+  it('gives a client that will send nothing more the answers to all that it has sent, and is closed behind them (RFC 9112 §9.6)', async () => {
+    const asked: ServerResponse[] = []
+    const { client, another } = await opened((request, response) => {
+      request.resume()
+      asked.push(response)
+    })
+    const put = 'PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nok'
+    for (const requests of [[ONE], [put], [ONE, put, ONE]]) {
+      const before = asked.length
+      const sender = requests[0] === ONE && requests.length === 1 ? client : await another()
+      sender.send(requests.join(''))
+      sender.socket.end()
+      for (let i = before; i < before + requests.length; i++) {
+        while (asked.length === i) await turn()
+        // The end has come meanwhile.
+        await new Promise(resolve => setTimeout(resolve, 10))
+        asked[i]?.end(String(i))
+        expect((await sender.receive()).text).to.equal(String(i))
+      }
+      await sender.ended
+    }
   })
 
   it('is ended once, whatever comes behind a request that the parser has refused', async () => {
