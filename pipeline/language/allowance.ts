@@ -112,6 +112,20 @@ export class Allowance {
     this.#whole?.defer(milliseconds)
   }
 
+  /**
+   * Stops the clock, if it has started: whoever waits for others evaluates nothing.
+   *
+   * @returns lets it go on; each time after that, what has passed since the last counts as waiting as well
+   */
+  pause(): () => void {
+    let since = this.#now()
+    return () => {
+      const now = this.#now()
+      if (this.#deadline !== undefined) this.defer(now - since)
+      since = now
+    }
+  }
+
   get stepsLeft(): number {
     return Math.max(0, this.#limits.steps - this.#steps)
   }

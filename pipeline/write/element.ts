@@ -49,8 +49,8 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
   const carryOutInSession = ({ session, place }: SessionWrite, text: string) => {
     const folder = `/.${site.settings.brand}/sessions/${session.id}/`
     let { prefix } = place
-    const alone = async () => {
-      if (write.reader) delete write.reader.composed
+    const alone = async (goOn: () => void) => {
+      goOn()
       await authority.confirm?.()
       const found = await find()
       const { view, target } = found
@@ -65,13 +65,19 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
       const answer = await writeSessionElement(site, model, write, about, selectors.target, text)
       return { ...answer, headers: { ...answer.headers, ...matchesHeader(write, found) } }
     }
-    return commitLoop(() => site.leases.hold(site.store.name, [folder + prefix], alone))
+    return commitLoop(() => {
+      // Its copy changes until the turn of this write has come.
+      if (write.reader) delete write.reader.composed
+      const goOn = allowance().pause()
+      return site.leases.hold(site.store.name, [folder + prefix], () => alone(goOn))
+    })
   }
   /** Until somebody has changed where the element is stored. */
   const carryOutAt = (at: FoundAt, text: string, arrival: Noted) => {
     const { path } = at
     let isFirst = true
     let isWaiting = true
+    const goOn = allowance().pause()
     if (at.place?.view.composed)
       setImmediate(() => {
         // Whoever goes before changes what the page is made of: pages of all who wait would only fill the memory.
@@ -81,6 +87,7 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
       })
     const alone = () => {
       isWaiting = false
+      goOn()
       return commitLoop(async () => {
         await write.check?.()
         await authority.confirm?.()
@@ -105,6 +112,7 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
     if (!isPlain) return site.leases.hold(site.store.name, [path], alone)
     const join = (head: Head) => {
       if (authority.isSettled?.() === false) return undefined
+      goOn()
       const model = modelState(site, allowance, write)
       return joinEdit({ site, write, selectors, text, authority: authority(), model }, head)
     }

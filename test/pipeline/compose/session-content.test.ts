@@ -145,6 +145,35 @@ describe('Session content, by the text of the rules', () => {
       expect((await ask('PUT', selecting('#c'), '<b id="c"></b>')).status).to.equal(401)
     })
 
+    it('SES-213 HTTP-4 a write takes no time of its allowance while it waits for others, of its session or of what is stored', async () => {
+      await site.fill({
+        '/rules.html': ALL,
+        '/page.html': composed(
+          `<ul id="cart" p:transient></ul><b id="b">x</b><p p:template="text/liquid">{% for i in (1..1100) %}{% endfor %}</p>`,
+        ),
+      })
+      const ask = await visitor()
+      const { leases } = site.server.site
+      const [{ hold }, { now }] = [leases, performance]
+      let waited = 0
+      performance.now = () => now.call(performance) + waited
+      leases.hold = (name, paths, work) =>
+        hold(name, paths, newest => {
+          waited += 6000
+          return work(newest)
+        })
+      try {
+        for (const [selector, body] of [
+          ['#cart', '<li>1</li>'],
+          ['#b', '<i>2</i>'],
+        ] as const)
+          expect((await ask('POST', selecting(selector), body)).status, selector).to.equal(206)
+      } finally {
+        Object.assign(leases, { hold })
+        performance.now = now
+      }
+    })
+
     it('COMP-82 more than the site allows is 413, and the connection may go on', async () => {
       await site.fill({ '/page.html': composed('<div id="c" p:transient>d</div>') })
       const ask = await visitor()

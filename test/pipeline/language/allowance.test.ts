@@ -41,6 +41,21 @@ describe('The allowance of a request', () => {
     expect([part.timeLeft, whole.timeLeft]).to.deep.equal([50, 50])
   })
 
+  it('SES-213 the clock stands still while somebody waits for others', () => {
+    let now = 0
+    const allowance = new Allowance({ time: 50 }, undefined, () => now)
+    const early = allowance.pause()
+    now = 100
+    early()
+    expect(allowance.timeLeft).to.equal(50)
+    now = 110
+    const goOn = allowance.pause()
+    for (now of [150, 200]) {
+      goOn()
+      expect(allowance.timeLeft).to.equal(40)
+    }
+  })
+
   it('SEC-6 parts have an allowance each, and all together a few times as much', () => {
     let now = 0
     const whole = new Allowance({ steps: 10, time: 100 }, undefined, () => now)
