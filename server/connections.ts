@@ -9,6 +9,7 @@ import type { TrustsProxy } from '../edge/request.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { STATUS_CODES } from '../pipeline/http/node-http.ts'
 import type { ConnectionRoom } from './descriptors.ts'
+import { endStalled } from './stalled.ts'
 import { Wire } from './wire.ts'
 
 export interface Connections {
@@ -165,7 +166,11 @@ export function connections(
         if (!secure) socket.end(lastAnswer(noRoom(), brokenDocument))
         setImmediate(() => socket.destroy())
       })
-      room.onFull(() => closeIdle(() => server.closeIdleConnections()))
+      const endStalledOnes = endStalled()
+      room.onFull(most => {
+        closeIdle(() => server.closeIdleConnections())
+        endStalledOnes(open, most)
+      })
       const ready = secure ? 'secureConnection' : 'connection'
       server.on(ready, collect(open))
       server.on(ready, (socket: Socket) => {

@@ -8,7 +8,7 @@ import type { Socket } from 'node:net'
 
 export interface ConnectionRoom {
   /**
-   * Counts a connection until it is closed, and closes idle ones where there is no room.
+   * Counts a connection until it is closed, and closes others where there is no room.
    *
    * @param secure it speaks TLS, and cannot be answered before both ends have agreed on keys
    * @returns false where nobody can wait for its first request
@@ -20,12 +20,16 @@ export interface ConnectionRoom {
   mayAsk(socket: Socket): boolean
   /** Whether there is room for one more. */
   hasRoom(): boolean
-  /** Whether there is room for one more file; closes idle connections where there is hardly any. */
+  /** Whether there is room for one more file; closes connections where there is hardly any. */
   mayOpen(): boolean
   /** Connections that were turned away since the start. */
   readonly refused: Readonly<Refused>
-  /** Has a function called that closes idle connections. */
-  onFull(closeIdle: () => void): void
+  /**
+   * Has a function called that closes connections, as long as there is no room.
+   *
+   * @param close is told how many are too many: all that are idle go, and of those that take nothing of their answers so many
+   */
+  onFull(close: (most: number) => void): void
 }
 
 /** Connections that found no room, by what their clients came to know. */
@@ -52,8 +56,8 @@ export interface RoomOptions {
 /** Milliseconds that a connection without room has for its first request. */
 const PATIENCE = 2000
 
-/** Milliseconds between two times that idle connections are closed, and between two words of it. */
-const [SWEEP, WORD] = [5, 10_000]
+/** Milliseconds between two times that connections are closed, with and without somebody who needs room, and between two words of it. */
+const [SWEEP, LOOK, WORD] = [5, 5000, 10_000]
 
 /** @returns how many descriptors this process may have, and has; undefined where the system does not tell */
 export function descriptors(): { limit: number; used: number } | undefined {
@@ -80,7 +84,7 @@ const nameOf = ({ remoteAddress, remotePort, localPort }: Socket) => `${remoteAd
 
 export function connectionRoom(options: RoomOptions): ConnectionRoom {
   const { most, spare, full, beside = { count: 0 }, now = () => performance.now() } = options
-  const sweeps: (() => void)[] = []
+  const sweeps: ((most: number) => void)[] = []
   /** Those that found no room when they came, with the end of their patience. */
   const waiting = new Map<string, NodeJS.Timeout>()
   const refused: Refused = { answered: 0, closed: 0 }
@@ -88,11 +92,26 @@ export function connectionRoom(options: RoomOptions): ConnectionRoom {
   const taken = () => count + beside.count
   let swept = Number.NEGATIVE_INFINITY
   let told = Number.NEGATIVE_INFINITY
+  let looking: NodeJS.Timeout | undefined
+
+  function sweep(least: number): void {
+    for (const close of sweeps) close(Math.max(least, taken() - most))
+  }
 
   function makeRoom(): void {
     if (now() - swept < SWEEP) return
     swept = now()
-    for (const closeIdle of sweeps) closeIdle()
+    sweep(1)
+    looking ??= setInterval(lookAgain, LOOK).unref()
+  }
+
+  /** Who takes nothing of an answer is known by looking again and again. */
+  function lookAgain(): void {
+    if (taken() >= most) sweep(0)
+    else {
+      clearInterval(looking)
+      looking = undefined
+    }
   }
 
   function refuse(how: keyof Refused): void {
@@ -110,7 +129,7 @@ export function connectionRoom(options: RoomOptions): ConnectionRoom {
       if (taken() >= most) makeRoom()
       return taken() < most + spare
     },
-    onFull: closeIdle => void sweeps.push(closeIdle),
+    onFull: close => void sweeps.push(close),
     take(socket, secure) {
       count++
       socket.once('close', () => count--)

@@ -9,6 +9,7 @@ import { asFault } from '../../pipeline/failures.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { StoreError } from '../../pipeline/store/errors.ts'
 import { connectionRoom, descriptors, type Refused, sharedOut } from '../../server/descriptors.ts'
+import { endStalled } from '../../server/stalled.ts'
 import { eventually } from '../support/eventually.ts'
 import { client } from '../support/http.ts'
 import { startProcess } from '../support/process.ts'
@@ -90,6 +91,56 @@ describe('more connections than the system has descriptors for', () => {
     room.take(next, false)
     expect([idle.isClosed, room.mayAsk(next)]).to.deep.equal([true, true])
     next.destroy()
+  })
+
+  it('SEC-12 while there is no room, those go who have taken nothing of their answers for a minute, the longest first', () => {
+    let now = 0
+    const ended: string[] = []
+    const sending = (name: string) => ({
+      name,
+      bytesWritten: 1000,
+      writableLength: 500,
+      _handle: { writeQueueSize: 500 },
+      destroy() {
+        ended.push(name)
+        return this
+      },
+    })
+    const [late, first, slow, slower, idle] = ['late', 'first', 'slow', 'slower', 'idle'].map(sending)
+    if (!late || !first || !slow || !slower || !idle) throw new Error('no connections')
+    Object.assign(idle, { writableLength: 0, _handle: null })
+    const end = endStalled(() => now)
+    end([first, slow, slower, idle], 9)
+    now = 30_000
+    slow.bytesWritten += 1
+    // Of what was written once, the system has taken some.
+    slower._handle.writeQueueSize -= 1
+    end([late, first, slow, slower, idle], 9)
+    now = 59_999
+    end([late, first, slow, slower, idle], 9)
+    expect(ended).to.deep.equal([])
+    now = 60_000
+    end([late, first, slow, slower, idle], 0)
+    expect(ended).to.deep.equal([])
+    end([late, first, slow, slower, idle], 9)
+    expect(ended).to.deep.equal(['first'])
+    now = 90_000
+    slow.bytesWritten += 1
+    end([slow, slower, late, idle], 1)
+    expect(ended).to.have.length(2)
+  })
+
+  it('SEC-12 whoever needs room has so many closed as are too many, and at least one', () => {
+    const asked: number[] = []
+    let now = 0
+    const room = connectionRoom({ most: 1, spare: 2, full: () => undefined, now: () => (now += 10) })
+    room.onFull(most => asked.push(most))
+    const all = Array.from({ length: 3 }, counted)
+    for (const socket of all) room.take(socket, false)
+    room.mayOpen()
+    for (const socket of all) socket.destroy()
+    room.mayOpen()
+    expect(asked).to.deep.equal([1, 2, 2])
   })
 
   it('SEC-12 files of running answers take room, and are opened as long as there is some', () => {
