@@ -19,7 +19,7 @@ import {
   waitingKey,
 } from './entry.ts'
 import { FailedCalls } from './failed.ts'
-import { sizeOf, type WaitingCall, WaitingCalls } from './waiting.ts'
+import { MOST_OF_HOST, sizeOf, type WaitingCall, WaitingCalls } from './waiting.ts'
 
 export interface OutboundParts {
   notes: Pick<NoteStore, 'note' | 'noteKeys' | 'changeNotes'>
@@ -237,6 +237,7 @@ export function createOutbound(parts: OutboundParts): Outbound {
     if (waiting.size + running.size > 0) await stayAlive()
     const seen = new Map<string, string>()
     const gone = new Map<string, boolean>()
+    const tried = new Map<string, number>()
     for await (const key of keysOf(notes, WAITING_PREFIX)) {
       const id = waitingId(key)
       if (closed) break
@@ -245,7 +246,7 @@ export function createOutbound(parts: OutboundParts): Outbound {
       if (by === undefined || by === owner) continue
       const isGone = gone.get(by) ?? (await isOrphaned(by))
       gone.set(by, isGone)
-      if (isGone) await adopt(id, by)
+      if (isGone) await adopt(id, by, tried)
       else seen.set(id, by)
     }
     others = seen
@@ -261,14 +262,22 @@ export function createOutbound(parts: OutboundParts): Outbound {
     return note && entryOf(note).owner
   }
 
-  /** An attempt that may have been under way counts as made; one more is made in any case (REA-86). */
-  async function adopt(id: string, from: string): Promise<void> {
+  /**
+   * An attempt that may have been under way counts as made; one more is made in any case (REA-86). Those were under way that
+   * stood first in the line of their host; the others have lost nothing but time, however often processes come and go.
+   *
+   * @param tried such attempts so far, by line
+   */
+  async function adopt(id: string, from: string, tried: Map<string, number>): Promise<void> {
     await stayAlive()
     await leases.hold('', [`/${id}`], async () => {
       const note = await notes.note(waitingKey(id))
       const entry = note && entryOf(note)
       if (!entry || entry.owner !== from) return
-      const isTried = from !== '' && entry.due <= clock()
+      const line = `${from} ${entry.site} ${hostOf(entry)}`
+      const before = tried.get(line) ?? 0
+      const isTried = from !== '' && entry.due <= clock() && before < MOST_OF_HOST
+      if (isTried) tried.set(line, before + 1)
       const attempts = isTried ? Math.min(entry.attempts + 1, entry.retries) : entry.attempts
       const own = { ...entry, attempts, owner }
       await notes.changeNotes([keepWaiting(own)])

@@ -13,7 +13,7 @@ export const LARGEST_QUEUE = 64 * 1024 * 1024
 
 /** Requests in flight (REA-95). */
 const MOST_OF_SITE = 16
-const MOST_OF_HOST = 4
+export const MOST_OF_HOST = 4
 
 /** What the queue has to know of a request. */
 export interface WaitingCall {

@@ -37,8 +37,9 @@ function queue(kept = new Map<string, Note>()) {
     log: (level, message, details) => void (level === 'warn' && /forgotten/.test(message) && told.push(details)),
     send: async () => (state.isAway ? new Promise(() => undefined) : { ok: false, status: 500 }),
   })
-  const call = async (bodies: readonly string[], site = ABOUT.site) => {
-    const entries = outbound.entries(bodies.map(callOf), { ...ABOUT, site })
+  const call = async (bodies: readonly string[], site = ABOUT.site, retries = 0) => {
+    const calls = bodies.map(body => ({ ...callOf(body), retries }))
+    const entries = outbound.entries(calls, { ...ABOUT, site })
     await outbound.record(entries)
     outbound.dispatch(entries)
     return entries
@@ -67,6 +68,28 @@ describe('Bounds of outbound requests', () => {
     expect(bodies().length - 1).to.be.within(MOST_FAILED * 0.9, MOST_FAILED)
     expect(bodies()).to.include.members(['other', 'next 59'])
     await Promise.all([one.outbound.close(), next.outbound.close()])
+  })
+
+  it('REA-86 attempts that were under way when the process ended count as made, those that waited in line do not', async () => {
+    const one = queue()
+    one.state.isAway = true
+    await one.call(
+      Array.from({ length: 10 }, (_, i) => `${i}`),
+      ABOUT.site,
+      4,
+    )
+    const attempts = () =>
+      one.keys(WAITING_PREFIX).map(key => {
+        const { body, attempts } = entryOf(one.kept.get(key) as Note)
+        return `${body}: ${attempts}`
+      })
+    for (const made of [1, 2, 3]) {
+      const next = queue(one.kept)
+      next.state.isAway = true
+      await next.outbound.resume()
+      const waited = ['4', '5', '6', '7', '8', '9'].map(body => `${body}: 0`)
+      expect(attempts()).to.deep.equal([...['0', '1', '2', '3'].map(body => `${body}: ${made}`), ...waited])
+    }
   })
 
   it('REA-95 of a site failed ones of so many bytes are kept', async () => {
