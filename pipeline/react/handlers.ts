@@ -30,10 +30,15 @@ export async function deliveriesOf(
   const calls: OutboundCall[] = []
   const allowance = new Allowance({}, site)
   const turns = new TurnsBetween()
+  let large = 0
   for (const each of fired) {
     await turns.next()
+    if (each.item === undefined) {
+      large++
+      continue
+    }
     if (allowance.spent !== undefined && each.handler.handler.when.length > 0) continue
-    const body = transitionDocument(each, site.settings.ns)
+    const body = transitionDocument(each, each.item, site.settings.ns)
     if (!(await isOpen(site, each, body, more, allowance, report))) continue
     const { url, method, headers } = each.handler.handler
     const fields = headers.filter(([name]) => name.toLowerCase() !== 'content-type')
@@ -42,11 +47,12 @@ export async function deliveriesOf(
       report('A transition is not delivered', { document: each.handler.path, reason: call.dropped })
     else calls.push(call)
   }
+  if (large > 0) report('Transitions are not delivered', { count: large, reason: 'the items are too large' })
   return calls
 }
 
 /** REA-125. */
-function transitionDocument({ path, type, key, item }: Fired, ns: string): string {
+function transitionDocument({ path, type, key }: Fired, item: string, ns: string): string {
   const quoted = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`
   const selector =
     `[itemtype=${quoted(type)}]` +

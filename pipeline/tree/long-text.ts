@@ -104,9 +104,12 @@ export class LongText {
   #latest = ''
   /** Pieces since the last pause. */
   #added = 0
+  /** UTF-16 code units so far. */
+  length = 0
 
   /** @returns whether it is time for a pause */
   add(piece: string): boolean {
+    this.length += piece.length
     if (piece.length >= LONG) {
       this.#keep()
       this.#pieces.push(piece)

@@ -34,6 +34,16 @@ function* outer(node: AnyNode, kind: DocumentKind): Steps<LongText> {
   return markup
 }
 
+/** `outerMarkup` in steps; undefined where it is longer than so many UTF-16 code units, which is found out in as many. */
+export function* writingAtMost(node: AnyNode, kind: DocumentKind, most: number): Steps<string | undefined> {
+  const markup = new LongText()
+  for (const pause of kind === 'xml' ? writingXml(node, markup) : writingHtml(node, markup)) {
+    if (markup.length > most) return undefined
+    yield pause
+  }
+  return markup.length > most ? undefined : markup.whole
+}
+
 /** Markup of a node's children (of the contents of a `template`), to be read in the context of the node. */
 export function innerMarkup(node: AnyNode, kind: DocumentKind): string {
   return kind === 'xml' ? innerXml(node) : innerHtml(node)

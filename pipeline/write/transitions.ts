@@ -12,7 +12,7 @@ import type { PlacedConstraint, PlacedHandler } from '../react/declared/reaction
 import type { Site } from '../site/site.ts'
 import type { Edit, View, Way } from '../tree/edit/edit.ts'
 import { type ElementNode, isElement, type TreeDocument } from '../tree/nodes.ts'
-import { writingMarkup } from '../tree/serialize.ts'
+import { writingAtMost } from '../tree/serialize.ts'
 import type { Steps } from '../tree/steps.ts'
 import { itemsAround, placesOf } from './edit-losses.ts'
 import {
@@ -41,8 +41,8 @@ export interface Fired {
   key: { property: string; value: string } | undefined
   /** Place of the item among those of its document, as the write alone leaves it. */
   place: number
-  /** The item as committed, as a property `body`. */
-  item: string
+  /** The item as committed, as a property `body`; undefined where it is too large to be told (REA-95). */
+  item: string | undefined
 }
 
 /** What a write does to the items that somebody watches. */
@@ -56,11 +56,20 @@ export const NO_TRANSITIONS: Transitions = { violations: [], fired: [] }
 /** States of watched items as they were found, by item and property (REA-108). */
 export type Noted = ReadonlyMap<string, string>
 
+/**
+ * UTF-16 code units of one item that is told, and of all that one write has told: items stand in items, so that a small page
+ * can hold one text in hundreds of them (REA-95).
+ */
+const LARGEST_TOLD = 1024 * 1024
+const MOST_TOLD = 8 * LARGEST_TOLD
+
 export class TransitionJudge {
   readonly #registry: Registry
   readonly #handlers: readonly PlacedHandler[]
   readonly #isWatching: boolean
   readonly #read: ReadItems
+  /** What may still be told. */
+  #room = MOST_TOLD
 
   private constructor(site: Site) {
     const { constraints, handlers } = site.declarations('reactions')
@@ -226,16 +235,26 @@ export class TransitionJudge {
     { element, type, types, key }: ItemStates,
   ): Steps<Fired> {
     const property = types.map(each => this.#registry.schema(each)?.key?.name).find(name => name !== undefined)
-    const attrs = element.attrs.filter(({ name, prefix }) => name !== 'itemprop' || prefix)
-    const body = { ...element, attrs: [{ name: 'itemprop', value: 'body' }, ...attrs], parentNode: null }
     return {
       handler,
       path,
       place,
       type,
       key: property !== undefined && key !== undefined ? { property, value: key } : undefined,
-      item: yield* writingMarkup(body, 'html'),
+      item: yield* this.#told(element),
     }
+  }
+
+  *#told(element: ElementNode): Steps<string | undefined> {
+    const most = Math.min(LARGEST_TOLD, this.#room)
+    const { startOffset = 0, endOffset = 0 } = element.sourceCodeLocation ?? {}
+    // What is far too large is not written to find out.
+    if (endOffset - startOffset > 2 * most) return undefined
+    const attrs = element.attrs.filter(({ name, prefix }) => name !== 'itemprop' || prefix)
+    const body = { ...element, attrs: [{ name: 'itemprop', value: 'body' }, ...attrs], parentNode: null }
+    const item = yield* writingAtMost(body, 'html', most)
+    this.#room -= item?.length ?? most
+    return item
   }
 
   /** The states of the existing items that an edit touches (REA-108). */
