@@ -37,7 +37,7 @@ const mount = z
         path => /^(\/[A-Za-z0-9_~.-]+)+$/.test(path) && !/\/\.\.?(\/|$)/.test(path),
         128,
       ).optional(),
-      'The mount of a site answers under this path of the public host.',
+      "The mount of a site answers under this path of the public host. Scripts of the site's pages can then use the password that a browser keeps for it.",
     ),
   })
   .transform((written, context): MountPlace => {
