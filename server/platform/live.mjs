@@ -93,6 +93,7 @@ export function live({
     if (inside < 2 || parent.matches('html')) throw Error()
     const holder = parent.cloneNode()
     holder.innerHTML = body
+    holder.querySelectorAll('[data-own]').forEach(disown)
     const nodes = method === 'MOVE' ? [target] : [...holder.childNodes]
     const next = { before: anchor, after: anchor.nextSibling, prepend: anchor.firstChild, append: null }[place]
     if (/PUT|DELETE/.test(method)) anchor.replaceWith(...nodes)
@@ -143,12 +144,17 @@ const put = (parent, node, next) =>
   parent[node.isConnected && parent.moveBefore ? 'moveBefore' : 'insertBefore'](node, next)
 
 const isOwn = it => it.matches?.('[data-own]')
+/** What is stored is nobody's own, whatever it says of itself: a visitor may have written it. */
+const disown = it => it?.removeAttribute('data-own')
 
 /** Gives `old` the content of `now`; tells what is new. What stays is moved as little as can be: somebody may be typing. */
 function sync(old, now, news = new Set()) {
-  const rest = [...old.childNodes].filter(node => !isOwn(node))
+  let rest = [...old.childNodes].filter(isOwn)
   const take = like => rest.splice(rest.findIndex(like) >>> 0, 1)[0]
-  const pairs = [...now.childNodes].map(node => [node, take(o => o.cloneNode().isEqualNode(node.cloneNode()))])
+  const same = node => take(o => o.cloneNode().isEqualNode(node.cloneNode()))
+  for (const node of now.childNodes) if (isOwn(node)) [same(node), node].forEach(disown)
+  rest = [...old.childNodes].filter(node => !isOwn(node))
+  const pairs = [...now.childNodes].map(node => [node, same(node)])
   for (const pair of pairs) {
     const [node, same] = pair
     // Other attributes, set by its author or by scripts, are no reason to throw away what a visitor has typed.
@@ -165,7 +171,8 @@ function sync(old, now, news = new Set()) {
     while (next && next !== mine && (!next.tagName || isOwn(next))) next = next.nextSibling
     if (next !== mine) put(old, mine, first)
     if (!kept) news.add(mine.tagName ? mine : old)
-    else sync(mine, node, news)
+    // A copy as well: it has the marks of what is stored.
+    sync(mine, node, news)
     last = mine
   }
   return [...news]

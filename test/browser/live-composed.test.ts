@@ -28,4 +28,24 @@ describe('live.mjs on composed pages', function () {
     expect(await page.evaluate("document.querySelectorAll('p\\\\:include').length")).to.equal(0)
     await page.evaluate('stream.close()')
   })
+
+  it('EVT-13 what is stored is never taken for what the page has added, and goes with its element', async () => {
+    const { server, http } = pages
+    const list = (items: string) => `document.querySelector('#parts').textContent === '${items}'`
+    await put(server, '/data.html', plain('<ul id="parts"><li data-own>a</li></ul>'))
+    await put(server, '/composed.html', COMPOSED)
+    const page = await pages.newPage()
+    await page.goto('/composed.html')
+    await comes(page, "window.stream?.token !== ''")
+    const change = (method: string, selector: string, markup?: string) =>
+      http(method, '/data.html', { Range: `selector=${selector}` }, markup)
+    await change('POST', '#parts', '<li><b data-own>b</b></li>')
+    await comes(page, list('ab'))
+    await page.evaluate("document.querySelector('#parts').insertAdjacentHTML('beforeend', '<li data-own>mine</li>')")
+    await change('DELETE', '#parts > li')
+    await comes(page, list('bmine'))
+    await change('PUT', '#parts > li', '<li>c</li>')
+    await comes(page, list('cmine'))
+    await page.evaluate('stream.close()')
+  })
 })
