@@ -76,8 +76,8 @@ export function siteSecurityHeaders(): (
   }
 }
 
-/** Inline styles are all that error and sign-in pages need. */
-const SERVER_PAGE_POLICY =
+/** Inline styles are all that pages of the server need. */
+export const SERVER_PAGE_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 /**

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { SiteSettings } from '../../config/sites.ts'
 import { serverPage } from '../../edge/page.ts'
+import { SERVER_PAGE_POLICY } from '../../edge/security-headers.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { type Conditions, evaluateRead, preconditionFailed } from '../../pipeline/http/conditions.ts'
 import { lazyPackage } from '../../pipeline/lazy-package.ts'
@@ -59,7 +60,7 @@ export function referencePage(
   const chapter = path.slice(base.length + 1)
   const page = pageOf(settings, chapter === '' ? CONTENTS : chapter)
   if (!page) return undefined
-  const headers = { ETag: page.tag, 'Cache-Control': 'no-cache' }
+  const headers = { ETag: page.tag, 'Cache-Control': 'no-cache', 'Content-Security-Policy': SERVER_PAGE_POLICY }
   if (conditions) {
     const verdict = evaluateRead(conditions, { tag: page.tag })
     if (verdict === 412) throw preconditionFailed(page.tag)

@@ -79,8 +79,10 @@ describe('The reference of a running server', () => {
     }
   })
 
-  it('is revalidated by its tag', async () => {
+  it('HTTP-160 is shown under the policy of pages of the server, and revalidated by its tag', async () => {
     const first = await get('/.platform/reference/http')
+    const policy = (await get('/.platform/none')).headers.get('content-security-policy')
+    expect(first.headers.get('content-security-policy')).to.equal(policy).and.include("default-src 'none'")
     const again = await get('/.platform/reference/http', { 'If-None-Match': first.headers.get('etag') ?? '' })
     expect(again.status).to.equal(304)
   })
