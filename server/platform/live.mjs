@@ -130,7 +130,15 @@ export function live({
       composed = !answer.headers.has('Last-Modified')
       again = !isKnown() && again
       const now = root.id ? page.getElementById(root.id) : page.documentElement
-      if (now && !again) changed(sync(root, now))
+      if (!now || again) continue
+      let news = [root]
+      try {
+        news = sync(root, now)
+      } catch {
+        // Something hides behind a name what is needed all the same.
+        root.replaceChildren(...now.childNodes)
+      }
+      changed(news)
     }
     busy = false
   }
@@ -143,7 +151,10 @@ export function live({
 const put = (parent, node, next) =>
   parent[node.isConnected && parent.moveBefore ? 'moveBefore' : 'insertBefore'](node, next)
 
-const isOwn = it => it.matches?.('[data-own]')
+/** Without its content: fields of a form hide behind their names what a form can do (`<button name="remove">`). */
+const inert = parse('')
+const bare = it => inert.importNode(it)
+const isOwn = it => bare(it).matches?.('[data-own]')
 /** What is stored is nobody's own, whatever it says of itself: a visitor may have written it. */
 const disown = it => it?.removeAttribute('data-own')
 
@@ -151,18 +162,18 @@ const disown = it => it?.removeAttribute('data-own')
 function sync(old, now, news = new Set()) {
   let rest = [...old.childNodes].filter(isOwn)
   const take = like => rest.splice(rest.findIndex(like) >>> 0, 1)[0]
-  const same = node => take(o => o.cloneNode().isEqualNode(node.cloneNode()))
+  const same = node => take(o => bare(o).isEqualNode(bare(node)))
   for (const node of now.childNodes) if (isOwn(node)) [same(node), node].forEach(disown)
   rest = [...old.childNodes].filter(node => !isOwn(node))
   const pairs = [...now.childNodes].map(node => [node, same(node)])
   for (const pair of pairs) {
     const [node, same] = pair
     // Other attributes, set by its author or by scripts, are no reason to throw away what a visitor has typed.
-    if (same || !node.matches?.('body,main,form,details')) continue
+    if (same || !bare(node).matches?.('body,main,form,details')) continue
     pair[1] = take(o => o.tagName === node.tagName && o.id === node.id)
     if (pair[1]) news.add(adopt(pair[1], node))
   }
-  for (const node of rest) node.remove()
+  for (const node of rest) old.removeChild(node)
   let last
   for (const [node, kept] of pairs) {
     const mine = kept ?? document.importNode(node, true)

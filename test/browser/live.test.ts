@@ -129,6 +129,23 @@ describe('live.mjs in a browser', function () {
     expect(await page.evaluate("document.querySelector('#none').textContent")).to.equal('<p>none</p>')
   })
 
+  it('EVT-70 fields of forms may be named as what elements can do', async () => {
+    const page = await visit()
+    await settled(page)
+    await page.evaluate("window.kept = document.querySelector('#b')")
+    const step = async (names: string, id: string) => {
+      const fields = names.split(' ').map(name => `<input name="${name}">`)
+      await http('PUT', PATH, {}, pageOf(`${BODY}<p id="${id}">p</p><form>${fields.join('')}</form>`))
+      await comes(page, `document.querySelector('#${id}')`)
+      await inStep(page)
+    }
+    await step('cloneNode matches remove id', 'one')
+    await step('attributes tagName', 'two')
+    expect(await page.evaluate("kept === document.querySelector('#b')")).to.equal(true)
+    await step('childNodes', 'three')
+    await step('childNodes', 'four')
+  })
+
   it('EVT-25 EVT-70 a change that is too large to travel: the document is fetched', async () => {
     const page = await visit()
     await settled(page)
