@@ -56,7 +56,7 @@ export async function cascade(
 
   const open = async (path: string): Promise<WrittenPlace | undefined> => {
     const place = await working.open(path)
-    if (working.opened > MOST) throw blocked(registry, undefined, MOST)
+    if (working.opened > MOST) throw blocked(registry, undefined, MOST, TOO_MANY)
     return place
   }
 
@@ -66,7 +66,7 @@ export async function cascade(
     const place = await open(path)
     if (!place) return []
     const { length } = place.document.source
-    if (working.isChanged(path) && (again += length) > MOST_AGAIN) throw blocked(registry, undefined, 1)
+    if (working.isChanged(path) && (again += length) > MOST_AGAIN) throw blocked(registry, undefined, 1, TOO_MANY)
     const before = await inTurns(findingHoldings(registry, place.document), length)
     const outcome = await inTurns(following(registry, place, effects, own.has(path)), length)
     if (outcome === 'unwritable') throw blocked(registry, effects[0]?.referrer, 1)
@@ -163,14 +163,13 @@ async function judged(
   place: WrittenPlace,
   requirements: Requirement[],
 ): Promise<WrittenPlace> {
-  const refused = blocked(registry, undefined, 1)
   try {
     const { place: completed, judgement } = await judgeCopy({ registry, host, path }, place)
-    if (judgement.failures.length > 0) throw refused
+    if (judgement.failures.length > 0) throw blocked(registry, undefined, 1, 'a shape does not permit it')
     requirements.push(...judgement.requirements.map(ofEffect))
     return completed
   } catch (error) {
-    if (error instanceof Fault && error.status === 422) throw refused
+    if (error instanceof Fault && error.status === 422) throw blocked(registry, undefined, 1, UNFIT)
     throw error
   }
 }
@@ -182,15 +181,23 @@ export function transitionsBlocked(registry: Registry, items: number): Fault {
   return constraintFault(registry.vocabulary.ns, 'restrict', [{ ...violation, message }], 409)
 }
 
-/** @param referrer the property that stands in the way; undefined when an effect would break something */
-function blocked(registry: Registry, referrer: Referrer | undefined, items: number): Fault {
-  return constraintFault(registry.vocabulary.ns, 'restrict', [violationOf(referrer, items)], 409)
+const TOO_MANY = 'one write may not change so much'
+const UNFIT = 'the schema of what refers to it does not accept what would become of that'
+
+/**
+ * @param referrer the property that stands in the way; undefined when an effect would break something
+ * @param why what it would break
+ */
+function blocked(registry: Registry, referrer: Referrer | undefined, items: number, why?: string): Fault {
+  return constraintFault(registry.vocabulary.ns, 'restrict', [violationOf(referrer, items, why)], 409)
 }
 
-function violationOf(referrer: Referrer | undefined, items: number) {
+function violationOf(referrer: Referrer | undefined, items: number, why?: string) {
   const are = items === 1 ? '1 item refers' : `${items} items refer`
-  if (!referrer)
-    return { constraintSelector: ':root', failedConstraint: 'cascade', message: `${are} to it and cannot follow` }
+  if (!referrer) {
+    const message = `${are} to it and cannot follow${why === undefined ? '' : `: ${why}`}`
+    return { constraintSelector: ':root', failedConstraint: 'cascade', message }
+  }
   const { schema, property, reference } = referrer
   return {
     constraintSelector: `[itemprop='${reference.property}']`,

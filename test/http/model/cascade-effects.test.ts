@@ -146,6 +146,7 @@ onBothPlanes('Data model, effects of referential actions', on => {
       await on.shelf.list('/log.html', reading('KRS'))
       const answer = answerOf(await on.shelf.http('DELETE', '/stations.html'))
       expect([answer.status, answer.description]).to.deep.equal([409, 'Referential constraints violated'])
+      expect(answer.violations[0]?.message).to.include('cannot follow: a shape does not permit it')
       expect(await exists('/stations.html')).to.equal(true)
     })
 
