@@ -122,8 +122,14 @@ function* checkProperty(
   if (type === undefined) return
   for (const element of elements) {
     const found = checkValue(registry, type, element, read(element, item))
-    yield found && { ...found, ...place }
+    yield found && { ...place, ...found, reason: found.reason + adviceOnTemplates(schema.type, found.value) }
   }
+}
+
+/** Templates are text when a page is made of them, and markup where they are stored (COMP-35). */
+function adviceOnTemplates(itemtype: string, value = ''): string {
+  if (!/\{[{%]/.test(value)) return ''
+  return `; a template is judged as it is stored: write itemtype="{{ '${shown(itemtype)}' }}", and only what it makes is an item`
 }
 
 function fits(count: number, { least, most }: Cardinality): boolean {

@@ -53,6 +53,17 @@ onBothPlanes('Data model, values', on => {
       expect(await judged({ cardinality: '1..1' }, { p: ['', 'x'] })).to.equal('422 cardinality p')
     })
 
+    it('COMP-35 tells of templates that they are judged as they are stored', async () => {
+      await judged({ type: primitive('Integer') }, { p: '1' })
+      const wrong = await on.shelf.append('/list.html', instance(THING, { p: '{{ request.body.n }}' }))
+      const [violation] = answerOf(wrong).violations
+      expect(violation?.message).to.include(
+        `is no Integer; a template is judged as it is stored: write itemtype="{{ '${THING}' }}"`,
+      )
+      const right = instance(`{{ '${THING}' }}`, { p: '{{ request.body.n }}' })
+      expect(verdictOf(await on.shelf.append('/list.html', right))).to.equal('206')
+    })
+
     it('tells what was expected and found', async () => {
       await on.shelf.clear()
       await on.shelf.declare(schema(THING, {}, property('p', { cardinality: '1..1' })))
