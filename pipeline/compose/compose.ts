@@ -142,7 +142,7 @@ function* composing(
     page,
     text: page.search.source,
     output: false,
-    fromXml: kind === 'xml',
+    holder: page,
     loose: false,
     inPlace: true,
     transient: false,

@@ -81,8 +81,8 @@ export interface Surroundings {
   text: string | undefined
   /** They are part of a template's output (COMP-48). */
   output: boolean
-  /** They come from an XML document, where names of namespaces that mean nothing are data (COMP-120). */
-  fromXml: boolean
+  /** The document in which they were written, if only as a template that has made them: relative paths count from there. */
+  holder: Page
   /** Not in the page's own tree, so that nothing is known about directives below. */
   loose: boolean
   /** They stand where the requested document has them: nothing has put them there. */
@@ -107,6 +107,11 @@ export function meaning(composing: Composing, uri: string): Meaning {
     composing.meanings.set(uri, known)
   }
   return known
+}
+
+/** Whether names of namespaces that mean nothing are data: in XML documents, and in what comes from one (COMP-120). */
+export function isData({ kind }: Composing, { tree }: Page): boolean {
+  return kind === 'xml' || tree.kind === 'xml'
 }
 
 /** The value of a name, `request` included. */

@@ -2,7 +2,7 @@
 
 import type { Schema } from '../model/schema.ts'
 import type { Attribute, ElementNode } from '../tree/nodes.ts'
-import { type Composing, meaning, type Surroundings } from './composing.ts'
+import { type Composing, isData, meaning, type Surroundings } from './composing.ts'
 import { declaredPrefix, qualifiedName, writtenName } from './prefixes.ts'
 
 /** An attribute in the text of a start tag: HTML's parser gives names in lower case (COMP-9). */
@@ -27,7 +27,7 @@ export interface Directives {
 export function directivesOf(
   composing: Composing,
   { attrs }: ElementNode,
-  place: Pick<Surroundings, 'fromXml' | 'prefixes'>,
+  place: Pick<Surroundings, 'holder' | 'prefixes'>,
 ): Directives | undefined {
   let found: Directives | undefined
   const resources: AttributeDirective[] = []
@@ -65,7 +65,7 @@ function roleOf(
   composing: Composing,
   a: Attribute,
   written: string,
-  { fromXml, prefixes }: Pick<Surroundings, 'fromXml' | 'prefixes'>,
+  { holder, prefixes }: Pick<Surroundings, 'holder' | 'prefixes'>,
 ): Role {
   if (declaredPrefix(a) !== undefined) return composing.kind === 'html' && !composing.creating ? 'removed' : 'kept'
   const name = qualifiedName(written)
@@ -76,7 +76,7 @@ function roleOf(
     case 'foreign':
       return 'kept'
     case 'other':
-      return fromXml ? 'kept' : 'removed'
+      return isData(composing, holder) ? 'kept' : 'removed'
     case 'page':
       if (name.local === 'template' || name.local === 'paginate' || name.local === 'transient') return name.local
       return 'removed'

@@ -15,7 +15,7 @@ export function* including({ composing, element, place }: Dispatch): Work<Splice
   const { graph, site } = composing
   const text = attribute(element, 'selector')?.trim() ?? ''
   if (text === '') throw compositionError('An include needs a selector.')
-  const { file, search } = place.page ?? composing.page
+  const { file, search } = place.holder
   const selector = authorsSelector(site, text, 'include', search.source)
   const resource = attribute(element, 'resource')
   const globs = resource?.split(/\s+/).filter(glob => glob !== '')

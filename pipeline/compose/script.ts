@@ -45,7 +45,7 @@ function jobFor(javascript: JavaScript, { composing, place }: Dispatch, source: 
   return {
     site: site.store.name,
     ns: site.settings.ns,
-    origin: (place.page ?? composing.page).file.resource.path,
+    origin: place.holder.file.resource.path,
     place: 'method',
     source,
     // What a script does not mention it does not need.
@@ -65,10 +65,9 @@ async function run(javascript: JavaScript, job: ScriptJob, { composing, place }:
     return outcome.value
   }
   if ('response' in outcome) throw new Error('A page cannot throw a response.')
-  const page = place.page ?? composing.page
   const { message } = outcome.failure
   // An `Error` is thrown by authors alone.
-  const told = message.startsWith('Error: ') ? message : withoutValues(message, job.source, page.search.source)
+  const told = message.startsWith('Error: ') ? message : withoutValues(message, job.source, place.holder.search.source)
   const failure = { ...outcome.failure, message: told }
   if (isSpent(failure)) throw budgetFault(failure)
   throw new Fault(500, 'BindingFailure', `A script of the page has failed: ${failure.message}`, { failure })

@@ -78,10 +78,9 @@ function run(
 
 function resultOf(outcome: Outcome, text: string, { composing, place }: Dispatch): Value {
   if ('value' in outcome) return outcome.value
-  const page = place.page ?? composing.page
   const { message } = outcome.failure
   // What the author throws is for the author to say.
-  const told = ENGINE.test(message) ? withoutValues(message, text, page.search.source) : message
+  const told = ENGINE.test(message) ? withoutValues(message, text, place.holder.search.source) : message
   throw bindingFailure(composing, { variant: 'threw', message: told })
 }
 
@@ -106,7 +105,7 @@ function hostOf(dispatch: Dispatch, self: Value | undefined, bound: ReadonlyMap<
       },
     },
     reach: reachOf(composing),
-    base: (place.page ?? composing.page).file.resource.path,
+    base: place.holder.file.resource.path,
     // What code of other languages reads is not followed.
     schemas: siteSchemas({ model, code: site.code }, composing.allowance, () => {
       reads.fleeting = true

@@ -14,7 +14,7 @@ import {
   type TreeDocument,
 } from '../tree/nodes.ts'
 import { NODES_PER_STEP } from '../tree/steps.ts'
-import { type Composing, type Dispatch, type FailedPart, meaning, type Surroundings } from './composing.ts'
+import { type Composing, type Dispatch, type FailedPart, isData, meaning, type Surroundings } from './composing.ts'
 import { append, bytesOf, copyOf, NODE_BYTES, shallowCopy } from './copy.ts'
 import { type AttributeDirective, type Directives, directivesOf, spelledLocal, spellings } from './directives.ts'
 import { compositionError, failureOfPart, named, tooMuch } from './failure.ts'
@@ -116,7 +116,7 @@ function* replacing(
   const uri = name && place.prefixes.namespace(name.prefix)
   if (!name || uri === undefined) return undefined
   const provides = meaning(composing, uri)
-  if (provides === 'foreign' || (provides === 'other' && place.fromXml)) return undefined
+  if (provides === 'foreign' || (provides === 'other' && isData(composing, place.holder))) return undefined
   composing.allowance.dispatch()
   const names = new Names(place.names)
   const dispatch: Dispatch = { composing, element, place: { ...place, names } }
@@ -246,11 +246,11 @@ function* applying(dispatch: Dispatch, directive: AttributeDirective, local: str
 
 /** COMP-35, COMP-39, COMP-43. */
 function* binding(dispatch: Dispatch, { does, value }: AttributeDirective): Work<Value> {
-  const { languages, graph, site, page, allowance } = dispatch.composing
+  const { languages, graph, site, allowance } = dispatch.composing
   if (does === 'sessel') return yield* awaiting(languages.sessel(value, dispatch))
   if (does === 'javascript') return yield* awaiting(languages.javascript(value, dispatch))
   return yield* graph.select(
-    authorsSelector(site, value, 'a resource binding', (dispatch.place.page ?? page).search.source),
+    authorsSelector(site, value, 'a resource binding', dispatch.place.holder.search.source),
     allowance,
   )
 }
@@ -327,7 +327,7 @@ function* projecting(
     page,
     text: page.search.source,
     output: false,
-    fromXml: composing.kind === 'xml' || tree.kind === 'xml',
+    holder: page,
     loose: own === undefined,
     inPlace: false,
     transient,

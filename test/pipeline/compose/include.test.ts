@@ -23,6 +23,9 @@ describe('Includes', () => {
         '<table><tbody id="rows"><tr><td>1</td></tr></tbody></table><select><option id="o">x</option></select>',
       ),
       '/near/part.html': page('<p id="near">near</p>'),
+      '/near/host.html': composed(
+        `<p id="host" p:template="text/liquid">{{ 1 }}<p:include selector="#near" resource="part.html"/><b e:n="(\${#near} from 'part.html').count()"><p:stamp n/></b></p>`,
+      ),
       '/meta.html':
         '<!doctype html><html><head><meta name="shared" content="m"><title>m</title></head><body></body></html>',
     })
@@ -48,6 +51,11 @@ describe('Includes', () => {
       'COMP-25 takes several globs, and paths from its own directory',
       '<p:include selector="#near" resource="/none/* near/*"></p:include>',
       '<p id="near">near</p>',
+    ],
+    [
+      'COMP-25 SES-125 that of a template, for what it has made, also where another page includes it',
+      '<p:include selector="#host" resource="/near/*"/>',
+      '<p id="host">1<p id="near">near</p><b>1</b></p>',
     ],
     [
       'COMP-25 the way up from there',
