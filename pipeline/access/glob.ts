@@ -136,3 +136,11 @@ function anyMatches(matchers: readonly Matcher[], names: readonly string[]): boo
 export function matchesPath(pattern: Pattern, path: string): boolean {
   return matchesNames(pattern, pathNames(path))
 }
+
+/** What an author may have taken a pattern for, where it matches hardly any path; paths are decoded and have no query. */
+export function mistakenPattern(text: string): string | undefined {
+  if (/^https?:\/\//i.test(text)) return 'is an address: paths begin with a slash'
+  if (!/^[/*?[{\\$:]/.test(text)) return 'does not begin with a slash, as every path does'
+  if (/%[0-9a-f]{2}/i.test(text)) return 'is compared with decoded paths: write the characters themselves'
+  return undefined
+}

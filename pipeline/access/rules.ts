@@ -9,7 +9,7 @@ import {
 } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
 import type { RawAccess, RawRule } from './extract.ts'
-import { compilePattern, type Pattern } from './glob.ts'
+import { compilePattern, mistakenPattern, type Pattern } from './glob.ts'
 import { type Part, plainText, splitLookups } from './lookup.ts'
 import { type Needs, needsOf } from './needs.ts'
 import { renderSelector, selectorTemplate, type TemplatePart } from './selector-template.ts'
@@ -87,6 +87,8 @@ export const ELEMENT_METHODS = ['GET', 'HEAD', 'PUT', 'DELETE', 'POST'] as const
 /** Deprecated actors that mean any signed-in principal (ACT-3). */
 const DEPRECATED = new Set([':username', `\${username}`, `\${request.auth.username}`])
 const BUILT_IN = new Set(['users', 'authenticated'])
+/** What rules are asked about (METH-3), and the wildcard. */
+const ASKED = new Set('GET HEAD PUT DELETE POST MOVE PATCH QUERY OPTIONS *'.split(' '))
 /** RFC 9110 §9.1, or the wildcard. */
 const METHOD = /^[!#$%&'*+.^_`|~0-9A-Z-]+$/
 
@@ -142,6 +144,7 @@ function compileRule(
   const methods = new Set(raw.method.map(method => method.toUpperCase()))
   for (const method of methods)
     if (!METHOD.test(method)) report(`The method ${method} is none: each stands in an element of its own.`)
+    else if (!ASKED.has(method)) report(`No request asks for the method ${method}.`)
   let selectorText = raw.selector.join(', ')
   if (selectorText && methods.has('MOVE')) {
     if (allow) {
@@ -167,21 +170,13 @@ function compileRule(
   const patterns = raw.resource.map(resource => {
     const pattern = compilePattern(splitLookups(resource, true))
     if (!pattern.compiled) report('A resource is no pattern and compared as it is written.')
-    const hint = mistaken(resource)
-    if (hint) report(`The resource ${resource} ${hint}`)
+    const hint = mistakenPattern(resource)
+    if (hint) report(`The resource ${resource} ${hint}.`)
     return pattern
   })
   const strongest = Math.max(...actors.map(tierFor)) as Tier
   const looksUp = patterns.some(pattern => pattern.open) || (scope !== undefined && scope.text === undefined)
   return { ...place, allow, actors, strongest, patterns, methods, selector: scope, looksUp }
-}
-
-/** What an author may have taken a resource for, where it matches hardly any path; paths are decoded and have no query. */
-function mistaken(resource: string): string | undefined {
-  if (/^https?:\/\//i.test(resource)) return 'is an address: paths begin with a slash.'
-  if (!/^[/*?[{\\$:]/.test(resource)) return 'does not begin with a slash, as every path does.'
-  if (/%[0-9a-f]{2}/i.test(resource)) return 'is compared with decoded paths: write the characters themselves.'
-  return undefined
 }
 
 function tierFor(actor: Actor): Tier {

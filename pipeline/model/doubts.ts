@@ -1,6 +1,9 @@
 /** What a schema says that means nothing, or something else than its author may think: it is taken as if it were not there. */
 
-import type { RawProperty, RawSchema } from './declarations.ts'
+import { mistakenPattern } from '../access/glob.ts'
+import { CONFIGURATION_NAMES } from '../tree/microdata-value.ts'
+import { type Extensions, SelectorError, selectorFor } from '../tree/selector/selector.ts'
+import type { RawProperty, RawSchema, RawShape } from './declarations.ts'
 import { CARDINALITIES, PRIMITIVES } from './types.ts'
 import { shown } from './violations.ts'
 import type { Vocabulary } from './vocabulary.ts'
@@ -8,21 +11,94 @@ import type { Vocabulary } from './vocabulary.ts'
 /** Whether a site declares a schema or an enumeration of this URL. */
 type Knows = (url: string) => boolean
 
+/** Whether the values of a property are unique by themselves; undefined for a type without schema. */
+type IsUnique = (type: string, property: string) => boolean | undefined
+
+/** Shapes of one document that are looked at for its author. */
+export const MOST_DOUBTED = 1000
+
 /**
- * @param knows asked about the site as it stands
+ * @param knows asked about the site as it stands, as is the next
  * @returns one sentence for each
  */
-export function doubtsAbout(schema: RawSchema, vocabulary: Vocabulary, knows: Knows): string[] {
+export function doubtsAbout(
+  schema: RawSchema,
+  vocabulary: Vocabulary,
+  knows: Knows,
+  isUnique: IsUnique = () => undefined,
+): string[] {
   return [
+    ...parent(schema, vocabulary, knows),
     ...schema.properties.flatMap(property => {
       const place = `the property ${shown(property.name)} of ${shown(schema.type)}`
-      return [...cardinality(property.cardinality), ...type(property, vocabulary, knows)].map(
-        doubt => `${place}: ${doubt}`,
-      )
+      return [
+        ...cardinality(property.cardinality),
+        ...type(property, vocabulary, knows),
+        ...key(schema, property, isUnique),
+        ...reference(property, isUnique),
+      ].map(doubt => `${place}: ${doubt}`)
     }),
     ...schema.constraints.flatMap(group =>
       cardinality(group.cardinality).map(doubt => `the group ${shown(group.group)} of ${shown(schema.type)}: ${doubt}`),
     ),
+  ]
+}
+
+/** A shape that selects nothing, or asks for nothing, lets everything pass (MOD-90). */
+export function doubtsAboutShape(shape: RawShape, extensions: Extensions | undefined): string[] {
+  const unread = (texts: readonly string[]) => texts.filter(text => !isSelector(text, extensions)).map(shown)
+  return [
+    ...shape.resources.flatMap(text => {
+      const mistaken = mistakenPattern(text)
+      return mistaken ? [`the resource ${shown(text)} of a shape ${mistaken}`] : []
+    }),
+    ...unread(shape.selectors).map(text => `the selector ${text} of a shape does not parse: it selects nothing`),
+    ...unread(shape.constraints).map(text => `the constraint ${text} of a shape does not parse: it asks for nothing`),
+    ...unread(shape.permits).map(text => `the permit ${text} of a shape does not parse: it permits nothing`),
+  ]
+}
+
+function isSelector(text: string, extensions: Extensions | undefined): boolean {
+  try {
+    selectorFor(text, extensions)
+    return true
+  } catch (error) {
+    if (error instanceof SelectorError) return false
+    throw error
+  }
+}
+
+function parent({ type, parent: named }: RawSchema, { ns }: Vocabulary, knows: Knows): string[] {
+  if (named === undefined || knows(named)) return []
+  const own = named.startsWith(`${ns}/`) ? named.slice(ns.length + 1) : ''
+  if (own === 'Instance' || own === 'Map' || CONFIGURATION_NAMES.has(own)) return []
+  return [`the schema of ${shown(type)}: its parent ${shown(named)} is declared nowhere, so that it inherits nothing`]
+}
+
+/** MOD-44. */
+function key(schema: RawSchema, { name, key: isKey }: RawProperty, isUnique: IsUnique): string[] {
+  return isKey && isUnique(schema.type, name) === false ? ['it is no key, since it is not unique by itself'] : []
+}
+
+/** MOD-50, MOD-52. */
+function reference({ references, cascade }: RawProperty, isUnique: IsUnique): string[] {
+  if (references === undefined) return cascade === undefined ? [] : ['its cascade means nothing without references']
+  const doubts =
+    cascade === undefined || ['true', 'restrict', 'false'].includes(cascade)
+      ? []
+      : [`the cascade ${shown(cascade)} is none of true, restrict, false: nothing follows`]
+  const at = references.lastIndexOf('#')
+  const [type, property] = [references.slice(0, Math.max(at, 0)), references.slice(at + 1)]
+  const told = shown(references)
+  if (type === '' || property === '')
+    return [...doubts, `its reference ${told} names no item type and property, so that its items are refused`]
+  const unique = isUnique(type, property)
+  if (unique) return doubts
+  return [
+    ...doubts,
+    unique === undefined
+      ? `it refers to ${told}, and no schema declares that type, so that it finds nothing`
+      : `it refers to ${told}, which is not unique, so that its items are refused`,
   ]
 }
 

@@ -9,7 +9,7 @@ import { PersistentMap } from '../access/persistent-map.ts'
 import type { Extensions } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
 import type { RawDeclarations, RawEnum, RawSchema } from './declarations.ts'
-import { doubtsAbout } from './doubts.ts'
+import { doubtsAbout, doubtsAboutShape, MOST_DOUBTED } from './doubts.ts'
 import { combine, type Reference, type Schema, type SchemaProperty } from './schema.ts'
 import { appliesTo, compileShapes, type Shape } from './shape.ts'
 import { shown } from './violations.ts'
@@ -151,7 +151,15 @@ export class Registry {
     for (const own of raw?.schemas ?? []) taken('the schema of', own.type, this.#schemas.get(own.type) ?? [], own)
     for (const own of raw?.enums ?? []) taken('the enumeration', own.url, this.#enums.get(own.url) ?? [], own)
     const knows = (url: string) => this.#schemas.get(url) !== undefined || this.#enums.get(url) !== undefined
-    for (const schema of raw?.schemas ?? []) reasons.push(...doubtsAbout(schema, this.vocabulary, knows))
+    const isUnique = (type: string, property: string) => {
+      const schema = this.schema(type)
+      return schema && schema.properties.get(property)?.unique === true
+    }
+    for (const schema of raw?.schemas ?? []) reasons.push(...doubtsAbout(schema, this.vocabulary, knows, isUnique))
+    for (const { url, values } of raw?.enums ?? [])
+      if (values.length === 0) reasons.push(`the enumeration ${shown(url)} has no value: it permits none`)
+    for (const shape of (raw?.shapes ?? []).slice(0, MOST_DOUBTED))
+      reasons.push(...doubtsAboutShape(shape, this.#selectors))
     return reasons.map(reason => ({ path, reason }))
   }
 

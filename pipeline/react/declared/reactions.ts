@@ -3,7 +3,7 @@
  * snapshot. What a request needs is put together when it is first asked for.
  */
 
-import { compilePattern, matchesNames, type Pattern, pathNames } from '../../access/glob.ts'
+import { compilePattern, matchesNames, mistakenPattern, type Pattern, pathNames } from '../../access/glob.ts'
 import { PersistentMap } from '../../access/persistent-map.ts'
 import type { RawCode } from '../../model/declarations.ts'
 import { shown } from '../../model/violations.ts'
@@ -53,6 +53,8 @@ const LONGEST_KEY = 64
 const MOST_KEYS = 100
 /** Items of one document, of each kind, whose filters are looked at for its author. */
 const MOST_DOUBTED = 1000
+/** Of requests for which reactions run, on either face (REA-6). */
+const METHODS = new Set('GET HEAD PUT DELETE POST MOVE COPY PATCH QUERY OPTIONS *'.split(' '))
 const NOTHING: Candidates = { triggers: [], processors: [] }
 
 export class SiteReactions {
@@ -247,7 +249,13 @@ function compiled(raw: RawReaction, path: string, place: number, extensions: Ext
 }
 
 function* doubtsAbout({ reactions, constraints }: RawReactions, extensions: Extensions): Generator<string> {
-  for (const { kind, status, selector } of reactions.slice(0, MOST_DOUBTED)) {
+  for (const { kind, resource, method, status, selector } of reactions.slice(0, MOST_DOUBTED)) {
+    for (const text of resource) {
+      const mistaken = mistakenPattern(text)
+      if (mistaken) yield `the resource ${shown(text)} of a ${kind} ${mistaken}`
+    }
+    for (const text of method)
+      if (!METHODS.has(text.toUpperCase())) yield `the method ${shown(text)} of a ${kind} is none that runs one`
     for (const text of selector)
       if (!parsed(text, extensions)) yield `the selector ${shown(text)} of a ${kind} does not parse: it selects nothing`
     if (kind === 'trigger' && status.length > 0) yield 'a trigger has a status, which is not known before the answer'

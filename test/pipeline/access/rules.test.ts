@@ -179,6 +179,7 @@ describe('findings', () => {
     ['RULE-13 a resource with {{', { resource: ['/{{ id }}'] }, /resource/],
     ['RULE-13 a deprecated actor', { actor: [':username'] }, /deprecated/],
     ['RULE-5 two methods in one value', { method: ['GET, PUT'] }, /method GET, PUT/],
+    ['METH-1 a method that no request has', { method: ['UPDATE'] }, /No request asks for the method UPDATE/],
     ['PATH-1 a resource without slash', { resource: ['plan.html'] }, /plan\.html does not begin with a slash/],
     ['PATH-1 a whole address', { resource: ['https://x.test/plan.html'] }, /is an address/],
     ['PATH-1 an encoded resource', { resource: ['/my%20plan.html'] }, /decoded/],

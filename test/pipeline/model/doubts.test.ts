@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { RawProperty, RawSchema } from '../../../pipeline/model/declarations.ts'
-import { doubtsAbout } from '../../../pipeline/model/doubts.ts'
+import { doubtsAbout, doubtsAboutShape } from '../../../pipeline/model/doubts.ts'
 
 const VOCABULARY = { ns: 'https://platform.example/ns', schemaHost: 'https://schema.org' }
 const TYPE = 'https://a.example/T'
@@ -39,6 +39,58 @@ describe('what a schema says and cannot mean', () => {
       const doubts = doubtsAbout(schema(property), VOCABULARY, url => url === 'https://a.example/Color')
       expect(doubts).to.deep.equal(doubt === undefined ? [] : [`the property p of ${TYPE}: ${doubt}`])
     })
+
+  const NAMED: [rule: string, property: Partial<RawProperty>, doubts: string[]][] = [
+    ['MOD-44', { key: true }, ['it is no key, since it is not unique by itself']],
+    ['MOD-52', { cascade: 'true' }, ['its cascade means nothing without references']],
+    [
+      'MOD-52',
+      { references: 'urn:u#id', cascade: 'yes' },
+      ['the cascade yes is none of true, restrict, false: nothing follows'],
+    ],
+    ['MOD-50', { references: 'urn:u#id', cascade: 'restrict' }, []],
+    [
+      'MOD-50',
+      { references: 'urn:u' },
+      ['its reference urn:u names no item type and property, so that its items are refused'],
+    ],
+    ['MOD-50', { references: 'urn:u#p' }, ['it refers to urn:u#p, which is not unique, so that its items are refused']],
+    [
+      'MOD-50',
+      { references: 'urn:v#id' },
+      ['it refers to urn:v#id, and no schema declares that type, so that it finds nothing'],
+    ],
+  ]
+  for (const [rule, property, doubts] of NAMED)
+    it(`${rule} ${JSON.stringify(property)}`, () => {
+      const isUnique = (type: string, name: string) => (type === 'urn:v' ? undefined : name === 'id')
+      expect(doubtsAbout(schema(property), VOCABULARY, () => false, isUnique)).to.deep.equal(
+        doubts.map(doubt => `the property p of ${TYPE}: ${doubt}`),
+      )
+    })
+
+  for (const [parent, isKnown] of [
+    [`${VOCABULARY.ns}/Group`, true],
+    [`${VOCABULARY.ns}/Instance`, true],
+    ['urn:known', true],
+    [`${VOCABULARY.ns}/group`, false],
+    ['urn:other', false],
+  ] as const)
+    it(`MOD-12 the parent ${parent}`, () => {
+      const doubts = doubtsAbout(schema({}, { parent }), VOCABULARY, url => url === 'urn:known')
+      const doubt = `the schema of ${TYPE}: its parent ${parent} is declared nowhere, so that it inherits nothing`
+      expect(doubts).to.deep.equal(isKnown ? [] : [doubt])
+    })
+
+  it('MOD-90 shapes that let everything pass', () => {
+    const shape = { resources: ['/x', 'x.html'], selectors: ['a >> b', 'li'], constraints: [':has('], permits: ['b['] }
+    expect(doubtsAboutShape(shape, undefined)).to.deep.equal([
+      'the resource x.html of a shape does not begin with a slash, as every path does',
+      'the selector a >> b of a shape does not parse: it selects nothing',
+      'the constraint :has( of a shape does not parse: it asks for nothing',
+      'the permit b[ of a shape does not parse: it permits nothing',
+    ])
+  })
 
   it('MOD-80 groups have cardinalities, too', () => {
     const constraints = [{ group: 'g', cardinality: '2', properties: [] }]

@@ -68,6 +68,7 @@ describe('Reactions that are not as their author may think', () => {
         processor({ status: '2x', action: '1' }) + trigger({ status: '404', selector: 'ul > > li', action: '1' }),
       ),
       '/b.html': page(transition + processor({ status: '2xx', selector: 'li', action: '1' }) + trigger({})),
+      '/c.html': page(trigger({ resource: 'x.html', method: 'SAVE', action: '1' })),
     })
     expect(await siteFindings(site.site)).to.deep.equal([
       '/a.html: the status 2x of a processor is none, such as 404 or 4xx: it never matches',
@@ -75,6 +76,8 @@ describe('Reactions that are not as their author may think', () => {
       '/a.html: a trigger has a status, which is not known before the answer',
       '/b.html: a trigger without action is left out',
       '/b.html: the selector a >> b of a transition does not parse: it watches nothing',
+      '/c.html: the resource x.html of a trigger does not begin with a slash, as every path does',
+      '/c.html: the method SAVE of a trigger is none that runs one',
     ])
   })
 })
