@@ -7,6 +7,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { memoryBlob, type StagedBlob, StagingError, type StagingOptions } from '../../blobs.ts'
+import { StoreError } from '../../errors.ts'
 import { collectAt } from '../../garbage-collection.ts'
 import { storeError } from '../connection.ts'
 import type { Session } from '../session.ts'
@@ -35,6 +36,11 @@ async function discard(uploads: Session, id: string): Promise<void> {
     // Whoever waits for this has an answer of the store already.
   }
 }
+
+/** Milliseconds after which an upload says again that it is on its way. */
+const NOTED = 60 * 60_000
+/** Says so, unless it is marked: then its chunks are being removed (`removeAbandoned`). */
+const STAY = `UPDATE upload SET begun = now() WHERE id = $1::uuid AND begun > '-infinity'`
 
 /** Where a body goes. */
 export interface Outflow {
@@ -72,8 +78,14 @@ export function intoChunks(uploads: Session): Outflow {
   let filled = 0
   let count = 0
   let size = 0
+  let noted = performance.now()
   let sending: Promise<unknown> = uploads.run('INSERT INTO upload (id) VALUES ($1::uuid)', id)
   sending.catch(() => undefined)
+
+  async function stay(): Promise<void> {
+    noted = performance.now()
+    if ((await uploads.run(STAY, id)) === 0) throw new StoreError('busy', 'The upload was taken for one that was left')
+  }
 
   async function send(): Promise<void> {
     const bytes = block.subarray(0, filled)
@@ -91,6 +103,10 @@ export function intoChunks(uploads: Session): Outflow {
 
   return {
     async fill(piece) {
+      if (performance.now() - noted > NOTED) {
+        await sending
+        await stay()
+      }
       for (let from = 0; from < piece.length; ) {
         const part = piece.subarray(from, from + CHUNK - filled)
         block.set(part, filled)
@@ -101,7 +117,7 @@ export function intoChunks(uploads: Session): Outflow {
     },
     async finish() {
       if (filled > 0) await send()
-      await sending
+      await Promise.all([sending, stay()])
       return { ...digests.digest(), size, place: id, discard: () => discard(uploads, id) }
     },
     async abandon() {

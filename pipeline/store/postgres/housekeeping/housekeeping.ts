@@ -43,11 +43,17 @@ async function sweep(session: Session, before: number): Promise<boolean> {
   return found.length === BLOBS
 }
 
-/** Removes some chunks of uploads that nobody will come back for. @returns true when more is waiting */
+/**
+ * Removes some chunks of uploads that nobody will come back for. A mark tells those who do that it has begun.
+ *
+ * @returns true when more is waiting
+ */
 async function removeAbandoned(session: Session): Promise<boolean> {
   const upload = await session.row<{ id: string; kept: boolean }>(
-    `SELECT id, EXISTS (SELECT 1 FROM blob WHERE blob.upload = upload.id) AS kept FROM upload
-     WHERE begun < now() - interval '${ABANDONED}' LIMIT 1`,
+    `UPDATE upload SET begun = '-infinity'
+     WHERE begun < now() - interval '${ABANDONED}'
+       AND id = (SELECT id FROM upload WHERE begun < now() - interval '${ABANDONED}' LIMIT 1)
+     RETURNING id, EXISTS (SELECT 1 FROM blob WHERE blob.upload = upload.id) AS kept`,
   )
   if (upload === undefined) return false
   const removed = upload.kept
