@@ -74,7 +74,7 @@ export function* takingInOthers(changes: readonly PlannedSplice[], nodes: readon
   return false
 }
 
-function writtenRanges(changes: readonly PlannedSplice[]): [number, number][] {
+export function writtenRanges(changes: readonly PlannedSplice[]): [number, number][] {
   let distance = 0
   return changes.map(({ start, end, text }) => {
     const from = start + distance

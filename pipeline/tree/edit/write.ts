@@ -10,6 +10,7 @@ import {
 } from '../nodes.ts'
 import { writingMarkup } from '../serialize.ts'
 import { NODES_PER_STEP, type Steps } from '../steps.ts'
+import { writingAsWritten } from './as-written.ts'
 import { childrenFound, findingCounterparts, parentsFound } from './counterpart.ts'
 import { writingMarkupIn } from './markup.ts'
 import { findingOutcome } from './outcome.ts'
@@ -39,7 +40,9 @@ export function* writing(document: TreeDocument, tail: Tail, plan: Plan): Steps<
   const judge = yield* preparingProofs(document, tail, plan, yield* provingLocal(document))
   const list = candidates(plan)
   const few = selection(list, Math.max(2, attempts.left - 2))
-  for (const candidate of list) {
+  for (const [tried, candidate] of list.entries()) {
+    const asWritten = tried === 1 && (yield* writingAsWritten(document, plan))
+    if (asWritten) return asWritten
     const changes = changesOf(plan, candidate)
     const verdict = yield* judge(candidate)
     if (typeof verdict !== 'string') {
@@ -50,6 +53,8 @@ export function* writing(document: TreeDocument, tail: Tail, plan: Plan): Steps<
     const proved = yield* workingWithPatch(yield* planned(), provingWhole(attempts, plan, written))
     if (proved) return proved
   }
+  const asWritten = list.length === 1 && (yield* writingAsWritten(document, plan))
+  if (asWritten) return asWritten
   const proved = yield* workingWithPatch(yield* planned(), climbing(document, tail, plan, attempts, inserted))
   if (proved) return proved
 
