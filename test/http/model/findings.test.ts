@@ -72,7 +72,7 @@ describe('declarations that may not say what they were meant to', () => {
       page(`<i itemscope itemtype="${ns}/Enum"></i><i itemscope itemtype="{schema_host}/Enum"></i>`),
     )
     expect((await findings()).match(/did you mean https:\/\/schema.org\/Enum\?/g)).to.have.length(2)
-    const governed = page(schema(`${ns}/Groups`, {}) + `<i itemscope itemtype="${ns}/Groups"></i>`)
+    const governed = page(`${schema(`${ns}/Groups`, {})}<i itemscope itemtype="${ns}/Groups"></i>`)
     expect((await put('/near.html', governed)).headers).to.not.have.property('platform-findings')
   })
 
