@@ -274,11 +274,19 @@ async function misspeltFindings(site: Site, most = Number.POSITIVE_INFINITY): Pr
   for await (const { path, value } of site.store.allDerived('profile')) {
     if (looked === most) break
     if (++looked % TURN === 0) await setImmediate()
-    const { types } = JSON.parse(value) as Profile
-    findings.push(...misspelt(site, path, types).map(reason => `${path}: ${reason}`))
+    findings.push(...misspelt(site, path, typesIn(value)).map(reason => `${path}: ${reason}`))
   }
   const more = findings.length - MOST_TOLD
   return more > 0 ? [...findings.slice(0, MOST_TOLD), `And ${more} more item types.`] : findings
+}
+
+/** What is damaged says nothing; the check tells of it. */
+function typesIn(profile: string): readonly string[] {
+  try {
+    return (JSON.parse(profile) as Profile).types
+  } catch {
+    return []
+  }
 }
 
 /**
