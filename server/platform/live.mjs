@@ -154,7 +154,7 @@ const put = (parent, node, next) =>
 /** Without its content: fields of a form hide behind their names what a form can do (`<button name="remove">`). */
 const inert = parse('')
 const bare = it => inert.importNode(it)
-const isOwn = it => bare(it).matches?.('[data-own]')
+const isOwn = it => it.attributes?.['data-own']
 /** What is stored is nobody's own, whatever it says of itself: a visitor may have written it. */
 const disown = it => it?.removeAttribute('data-own')
 
