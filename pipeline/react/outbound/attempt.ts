@@ -1,7 +1,7 @@
 /** One attempt of an outbound request: to an address that was checked, without redirects (REA-85, REA-87). */
 
 import { lookup } from 'node:dns/promises'
-import { isIP } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import { isLocalName } from '../../http/network.ts'
 import { lazyPackage } from '../../lazy-package.ts'
 import type { Field } from '../header-fields.ts'
@@ -102,18 +102,26 @@ async function send(
   deadline: AbortSignal,
   limits: AttemptLimits,
 ): Promise<Attempted> {
-  const client = new (undici().Client)(url.origin, {
-    connect: {
-      timeout: limits.connect,
-      // Nobody is asked again: another answer could be another address.
-      lookup: (_host, options, done) => {
-        const wanted = addresses.filter(({ family }) => !options.family || options.family === family)
-        if (options.all) return done(null, [...wanted])
-        const [first] = wanted
-        if (first) done(null, first.address, first.family)
-        else done(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), '', 0)
-      },
+  const connect = undici().buildConnector({
+    timeout: limits.connect,
+    allowH2: false,
+    // Nobody is asked again: another answer could be another address.
+    lookup: (_host, options, done) => {
+      const wanted = addresses.filter(({ family }) => !options.family || options.family === family)
+      if (options.all) return done(null, [...wanted])
+      const [first] = wanted
+      if (first) done(null, first.address, first.family)
+      else done(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), '', 0)
     },
+  })
+  let watching: NodeJS.Timeout | undefined
+  const client = new (undici().Client)(url.origin, {
+    connect: (options, done) =>
+      connect(options, (...connected) => {
+        const [, socket] = connected
+        if (socket) watching = cuttingOff(socket)
+        done(...connected)
+      }),
     headersTimeout: limits.total,
     bodyTimeout: limits.total,
     allowH2: false,
@@ -131,8 +139,19 @@ async function send(
     await discard(response.body)
     return status >= 200 && status < 300 ? { ok: true, status } : { ok: false, status }
   } finally {
+    clearInterval(watching)
     await client.destroy()
   }
+}
+
+/** Milliseconds between two looks at how much has come. */
+const LOOK = 50
+
+/** Ends a connection on which more comes than is read of an answer: its head, or what stands around its content, has no end. */
+function cuttingOff(socket: Socket): NodeJS.Timeout {
+  return setInterval(() => {
+    if (socket.bytesRead > 2 * LARGEST_ANSWER) socket.destroy()
+  }, LOOK)
 }
 
 /** Reads an answer up to a limit; what fails after its status makes no difference to it. */

@@ -145,6 +145,30 @@ describe('One attempt', () => {
     expect(await attempt(sending(`${to.url}/`, true), undefined, limits)).to.include({ error: 'no answer in time' })
   })
 
+  it('REA-85 nor is the head of an answer, or what comes before it, read without end', async () => {
+    const { createServer } = await import('node:net')
+    for (const [head, piece] of [
+      ['HTTP/1.1 200 ', 'x'.repeat(1_000)],
+      ['', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(100)],
+      ['', '\r\n'.repeat(1_000)],
+    ] as const) {
+      const flood = createServer(socket => {
+        const write = () => {
+          while (!socket.destroyed && socket.write(piece));
+        }
+        socket.on('error', () => undefined).on('drain', write)
+        socket.write(head)
+        write()
+      })
+      await new Promise<void>(resolve => flood.listen(0, '127.0.0.1', resolve))
+      const { port } = flood.address() as { port: number }
+      const limits = { connect: 10_000, total: 10_000 }
+      const failed = await attempt(sending(`http://127.0.0.1:${port}/`, true), undefined, limits)
+      expect(failed).to.deep.equal({ ok: false, error: 'UND_ERR_SOCKET' })
+      flood.close()
+    }
+  })
+
   it('REA-85 of an answer without end no more than 64 KiB are read', async () => {
     let sent = 0
     to = await receiver((_, response) => {
