@@ -53,15 +53,26 @@ describe('language: JavaScript: workers and limits', () => {
       fields: () => new Map(),
       build: () => Promise.reject(new Error('Nothing is built.')),
       // Longer than a thread that does not end is left alone.
-      call: () => new Promise(resolve => setTimeout(resolve, 600, 'at last')),
+      call: () => {
+        Date.now = () => now() - 60 * 24 * 3_600_000
+        return new Promise(resolve => setTimeout(resolve, 600, 'at last'))
+      },
     }
+    const { now } = Date
+    const warnings: Error[] = []
+    const warn = (warning: Error) => void warnings.push(warning)
+    process.on('warning', warn)
     const source = `import A from 'https://a.example/A' with { type: '${NS}/Schema' }; export default () => A.slow()`
     // The thread starts with the first.
     await hurried.evaluate(job('export default () => 1'), ample())
-    const outcome = await hurried.evaluate(job(source, { schemas }), ample())
+    const outcome = await hurried.evaluate(job(source, { schemas }), ample()).finally(() => {
+      Date.now = now
+    })
     await hurried.close()
+    process.off('warning', warn)
     expect(plain(outcome)).to.equal('at last')
     expect(hurried.counters()).to.include({ kills: 0 })
+    expect(warnings, 'a clock that is set back').to.deep.equal([])
   })
 
   it('JS-32 the time in which a worker starts is not that of the script that it starts for', async () => {
