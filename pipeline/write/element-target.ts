@@ -118,7 +118,10 @@ export const ELEMENT_GATES: ElementGates = [
     name: 'target',
     pass({ write, view, target, anchor }) {
       if (!target || (write.op === 'move' && !anchor)) throw noMatch()
-      if (view) refuseTransient(write, view, target, anchor)
+      if (!view) return
+      refuseTransient(write, view, target, anchor)
+      for (const key of anchor ? [target, anchor] : [target])
+        if (!sessionWriteOf(write, view, key.element)) originOf(view, key)
     },
   },
   {
