@@ -62,7 +62,9 @@ async function* documentsAt({ mount, path, author }: Exchange): AsyncGenerator<S
   if (!path.endsWith('/')) {
     const node = scope.covers(path) ? await mount.view.find(path) : undefined
     if (!node || node.resource.path !== path) return
-    const file = node.place.isPublished ? await site.findParsed(path) : undefined
+    const file = await site.findParsed(path)
+    // Drafts and helper files are not seen, but what is published at the path of a draft.
+    if (!file && !node.place.isPublished) return
     if (!file?.isDocument) throw notHtml()
     yield file
     return

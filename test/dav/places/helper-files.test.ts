@@ -146,6 +146,7 @@ describe('drafts over the wire', () => {
     expect((await query(at)).status, 'the published version').to.equal(201)
     await dav('PUT', `${at}new.html`, {}, '')
     expect((await query(at)).text).not.to.include('new.html')
+    expect((await query(`${at}new.html`)).status).to.equal(404)
   })
 })
 
@@ -335,5 +336,8 @@ describe('helper files over the wire', () => {
     await dav('PUT', `${at}x.html~`, { 'Content-Type': 'text/html' }, page('<b>backup</b>'))
     const found = await dav('QUERY', at, { 'Content-Type': 'text/css-selector' }, 'b')
     expect(found.text).to.include('<b>x</b>').and.not.include('helper').and.not.include('backup')
+    for (const type of ['text/css-selector', 'text/sessel'])
+      for (const name of ['._x.html', 'x.html~'])
+        expect((await dav('QUERY', at + name, { 'Content-Type': type }, 'b')).status, `${type} ${name}`).to.equal(404)
   })
 })
