@@ -36,11 +36,12 @@ function factsOf({ method = '', headers }: IncomingMessage) {
 
 /**
  * On every response: scripts, styles and pictures are loaded without asking, and a browser that knows the author's password
- * sends it along, also for a page of a neighbour or of a visitor. In a frame, such a page would see whether there is a
- * document, and how many frames it has.
+ * sends it along, also for a page of a neighbour or of a visitor. In a frame, or in a window that it opens, such a page
+ * would see whether there is a document, and how many frames it has.
  */
 export const OWN_PAGES: Readonly<Record<string, string>> = {
   'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
   'X-Frame-Options': 'DENY',
 }
 

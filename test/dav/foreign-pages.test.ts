@@ -33,7 +33,11 @@ describe('the mount and pages', () => {
     ]
     expect(reads.map(({ status }) => status)).to.deep.equal([200, 200, 206, 304, 200, 200, 404, 401])
     for (const { headers } of reads)
-      expect(headers).to.include({ 'cross-origin-resource-policy': 'same-origin', 'x-frame-options': 'DENY' })
+      expect(headers).to.include({
+        'cross-origin-resource-policy': 'same-origin',
+        'cross-origin-opener-policy': 'same-origin',
+        'x-frame-options': 'DENY',
+      })
   })
 
   const PREFLIGHT = { 'Access-Control-Request-Method': 'PUT' }
