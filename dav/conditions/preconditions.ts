@@ -1,6 +1,13 @@
 /** Preconditions of requests on the mount: they compare with what the mount shows (DAV-41, DAV-42). */
 
-import { type Conditions, evaluateWrite, preconditionFailed, readConditions } from '../../pipeline/http/conditions.ts'
+import {
+  type Conditions,
+  type Dated,
+  evaluateWrite,
+  preconditionFailed,
+  readConditions,
+} from '../../pipeline/http/conditions.ts'
+import type { Resource } from '../../pipeline/store/resource.ts'
 import { shownSeconds } from '../../pipeline/store/tags.ts'
 import { asSeen } from '../access/visibility.ts'
 import type { Exchange } from '../exchange.ts'
@@ -23,9 +30,15 @@ export async function checkConditions(exchange: Conditional, node: Node | undefi
   const verdict = evaluateWrite(relaxed, {
     exists: node !== undefined,
     tags: tag === undefined ? [] : [tag],
-    ...(resource && { lastModified: shownSeconds(resource) * 1000, sameSecond: resource.sameSecond }),
+    ...(resource && datesOf(resource)),
   })
   if (verdict !== 'proceed') throw preconditionFailed(tag)
+}
+
+/** What dates of a condition are compared with (DAV-41). */
+export function datesOf(resource: Resource): Dated {
+  const { sameSecond, modified } = resource
+  return { lastModified: shownSeconds(resource) * 1000, sameSecond, committed: modified }
 }
 
 function withoutAbsence(conditions: Conditions): Conditions {

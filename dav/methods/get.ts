@@ -18,6 +18,7 @@ import { contentTag, shownSeconds } from '../../pipeline/store/tags.ts'
 import { known, listing, visible } from '../access/visibility.ts'
 import { LISTING_POLICY, listingOrder, listingPage } from '../answers/listing-page.ts'
 import { systemOf } from '../answers/mount-advice.ts'
+import { datesOf } from '../conditions/preconditions.ts'
 import type { Exchange } from '../exchange.ts'
 import { isCollection, type Node } from '../places/place.ts'
 import { readElements } from './elements.ts'
@@ -77,7 +78,7 @@ async function fileAnswer(exchange: Exchange, node: Node, range: Range | undefin
     // A page opened in a browser here must not act with the author's password.
     'Content-Security-Policy': 'sandbox',
   }
-  const current = { tag, lastModified, sameSecond: resource.sameSecond }
+  const current = { tag, ...datesOf(resource) }
   const conditions = readConditions(exchange.request.headers)
   if (conditions) {
     const verdict = evaluateRead(conditions, current)

@@ -93,6 +93,8 @@ export interface Dated {
   lastModified?: number
   /** The version it replaced carried the same second, so a date cannot tell the two apart (DAV-41). */
   sameSecond?: boolean
+  /** Unix milliseconds of the commit, where a client has set the time: versions before may have carried any up to this. */
+  committed?: number
 }
 
 /** What a read would be answered with. */
@@ -171,10 +173,11 @@ function fitsState(listed: EntityTag, { tags, documentParts, fragmentParts }: Wr
 }
 
 /** Whether the state is newer than the date; without either it does not count as changed. */
-function changedSince(date: number | undefined, { lastModified, sameSecond }: Dated): boolean {
+function changedSince(date: number | undefined, { lastModified, sameSecond, committed = 0 }: Dated): boolean {
   if (date === undefined || lastModified === undefined) return false
   const second = Math.floor(lastModified / 1000)
-  return second > date || (second === date && sameSecond === true)
+  if (second === date) return sameSecond === true
+  return second > date || Math.floor(committed / 1000) >= date
 }
 
 /**

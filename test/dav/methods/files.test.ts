@@ -100,6 +100,23 @@ describe('files over the wire', () => {
     expect((await dav('GET', '/quick.txt', { Range: 'bytes=0-0', 'If-Range': since })).status).to.equal(200)
   })
 
+  for (const [what, path, set] of [
+    ['a PUT', '/old.txt', () => dav('PUT', '/old.txt', { 'X-OC-Mtime': '1773480413' }, 'two')],
+    ['a MOVE', '/old2.txt', () => dav('MOVE', '/older.txt', { Destination: '/old2.txt' })],
+  ] as const)
+    it(`DAV-41 DAV-36 so does ${what} that brings an older time`, async () => {
+      await dav('PUT', '/older.txt', { 'X-OC-Mtime': '1773480413' }, 'two')
+      await dav('PUT', path, {}, 'one')
+      const since = (await dav('HEAD', path)).headers['last-modified'] ?? ''
+      await set()
+      const older = (await dav('HEAD', path)).headers['last-modified'] ?? ''
+      expect(Date.parse(older)).to.equal(1773480413_000)
+      expect((await dav('GET', path, { 'If-Modified-Since': since })).text).to.equal('two')
+      expect((await dav('PUT', path, { 'If-Unmodified-Since': since }, 'three')).status).to.equal(412)
+      const later = { 'If-Modified-Since': 'Fri, 31 Dec 2100 23:59:59 GMT' }
+      expect((await dav('GET', path, later)).status).to.equal(304)
+    })
+
   it('DAV-42 201 for new, 204 for replaced, with the tag and without a body', async () => {
     for (const [name, first, second] of [
       ['made.html', page('1'), page('2')],

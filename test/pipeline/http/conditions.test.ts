@@ -88,6 +88,8 @@ describe('conditional reads', () => {
   const whole: Representation = { tag: STORED, lastModified: SECOND + 250 }
   const same: Representation = { ...whole, sameSecond: true }
   const undated: Representation = { tag: STORED }
+  /** A client has set the time back by a minute. */
+  const aged: Representation = { ...whole, lastModified: SECOND - 60_000, committed: SECOND + 250 }
   const fragment: Representation = { tag: fragmentTag(F1, D1), fragmentParts: [F1, F2] }
   const coded: Representation = { tag: codedTag(STORED, 'br') }
 
@@ -134,6 +136,9 @@ describe('conditional reads', () => {
     ['DAV-41 a later date does not', { 'if-modified-since': AFTER }, same, notModified(STORED)],
     ['DAV-41 same second is not unmodified', { 'if-unmodified-since': AT }, same, 412],
     ['DAV-41 a later date is', { 'if-unmodified-since': AFTER }, same, 'proceed'],
+    ['DAV-41 a date before the commit may be of a version before', { 'if-modified-since': AT }, aged, 'proceed'],
+    ['DAV-41 and is not unmodified', { 'if-unmodified-since': AT }, aged, 412],
+    ['DAV-41 a date after the commit is of none', { 'if-modified-since': AFTER }, aged, notModified(STORED)],
     [
       'HTTP-40 fragment, same version',
       { 'if-none-match': fragmentTag(F1, D1) },
