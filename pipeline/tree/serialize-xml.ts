@@ -4,6 +4,7 @@ import { isShort, LONG, LongText, writingText } from './long-text.ts'
 import { declaredPrefix, inScopeNamespaces, prefixOf, XML_NAMESPACE } from './namespaces.ts'
 import { type AnyNode, type Attribute, type ChildNode, type ElementNode, isElement, isText } from './nodes.ts'
 import { atOnce, NODES_PER_STEP, type Steps } from './steps.ts'
+import { isXmlAttribute, xmlComment, xmlTagName } from './xml-names.ts'
 
 /** Namespace by prefix; `''` is the default namespace. */
 type Bindings = Map<string, string>
@@ -64,9 +65,9 @@ function* findingOwed(cut: ElementNode): Steps<Bindings> {
     if (!declared.get(prefix) && !needed.has(prefix)) needed.set(prefix, namespace)
   }
   const enter = (node: ElementNode): string[] => {
-    const own = node.attrs.map(declaredPrefix).filter(prefix => prefix !== undefined)
+    const own = node.attrs.map(a => declaredPrefix(a) ?? declaredInHtml(a)).filter(prefix => prefix !== undefined)
     declare(own, 1)
-    need(prefixOf(node.tagName), node.namespaceURI)
+    need(prefixOf(xmlTagName(node.tagName)), node.namespaceURI)
     for (const a of node.attrs) if (isPrefixed(a)) need(a.prefix, a.namespace)
     return own
   }
@@ -83,6 +84,15 @@ function* findingOwed(cut: ElementNode): Steps<Bindings> {
     }
   }
   return needed
+}
+
+/** What the name of an attribute begins with that declares a prefix; scopes know by it what HTML's parser has read. */
+const DECLARES = 'xmlns:'
+
+/** The prefix that an attribute declares which HTML's parser has read: elements of HTML are in no namespace of its. */
+function declaredInHtml({ name, prefix, value }: Attribute): string | undefined {
+  if (prefix || !name.startsWith(DECLARES) || !isXmlAttribute(name, value, () => false)) return undefined
+  return name.slice(DECLARES.length)
 }
 
 interface XmlWriter {
@@ -107,7 +117,7 @@ function xmlWriter(markup: LongText, context: Bindings = new Map()): XmlWriter {
 
   /** @returns the declaration of a prefix that means something else, or nothing, where the text will stand */
   const ensure = (prefix: string, namespace: string): string => {
-    if (scope.get(prefix) === namespace) return ''
+    if (scope.get(prefix) === namespace || scope.has(DECLARES + prefix)) return ''
     bind(prefix, namespace)
     return ` ${prefix === '' ? 'xmlns' : `xmlns:${prefix}`}="${escapeAttribute(namespace)}"`
   }
@@ -116,13 +126,24 @@ function xmlWriter(markup: LongText, context: Bindings = new Map()): XmlWriter {
   const enter = (node: ElementNode, declarations?: Bindings): string => {
     for (const a of node.attrs) {
       const prefix = declaredPrefix(a)
-      if (prefix !== undefined) bind(prefix, a.value.trim())
+      if (prefix !== undefined && isWritable(a, node)) bind(prefix, a.value.trim())
+      const written = declaredInHtml(a)
+      if (written !== undefined) bind(DECLARES + written, a.value)
     }
     let owed = ''
     for (const [prefix, namespace] of declarations ?? []) owed += ensure(prefix, namespace)
-    owed += ensure(prefixOf(node.tagName), node.namespaceURI)
+    owed += ensure(prefixOf(xmlTagName(node.tagName)), node.namespaceURI)
     for (const a of node.attrs) if (isPrefixed(a)) owed += ensure(a.prefix, a.namespace)
     return owed
+  }
+
+  const isBound = (prefix: string): boolean => scope.has(prefix) || scope.has(DECLARES + prefix)
+
+  /** What HTML has and XML cannot have is left out. */
+  const isWritable = (a: Attribute, { tagName, namespaceURI }: ElementNode): boolean => {
+    if (a.prefix) return true
+    if (a.name === 'xmlns') return prefixOf(tagName) !== '' || a.value.trim() === namespaceURI
+    return isXmlAttribute(a.name, a.value, isBound)
   }
 
   /** Ends the scope of an element. */
@@ -137,12 +158,13 @@ function xmlWriter(markup: LongText, context: Bindings = new Map()): XmlWriter {
   const element = (node: ElementNode, declarations?: Bindings): string => {
     const outer = hidden.length
     const owed = enter(node, declarations)
-    let tag = `<${node.tagName}`
-    for (const a of node.attrs) tag += `${beforeValue(a)}${escapeAttribute(a.value)}"`
+    const name = xmlTagName(node.tagName)
+    let tag = `<${name}`
+    for (const a of node.attrs) if (isWritable(a, node)) tag += `${beforeValue(a)}${escapeAttribute(a.value)}"`
     let content = ''
     for (const child of node.childNodes) content += isElement(child) ? element(child) : leaf(child)
     leave(outer)
-    return tag + owed + (node.childNodes.length === 0 ? '/>' : `>${content}</${node.tagName}>`)
+    return tag + owed + (node.childNodes.length === 0 ? '/>' : `>${content}</${name}>`)
   }
 
   const writing = function* (node: ElementNode, declarations?: Bindings): Steps<void> {
@@ -152,8 +174,10 @@ function xmlWriter(markup: LongText, context: Bindings = new Map()): XmlWriter {
     }
     const outer = hidden.length
     const owed = enter(node, declarations)
-    markup.add(`<${node.tagName}`)
+    const name = xmlTagName(node.tagName)
+    markup.add(`<${name}`)
     for (const a of node.attrs) {
+      if (!isWritable(a, node)) continue
       markup.add(beforeValue(a))
       yield* writingText(a.value, markup, escapeAttribute)
       markup.add('"')
@@ -162,7 +186,7 @@ function xmlWriter(markup: LongText, context: Bindings = new Map()): XmlWriter {
     markup.add(owed + (isEmpty ? '/>' : '>'))
     yield* writingAll(node.childNodes)
     leave(outer)
-    if (!isEmpty && markup.add(`</${node.tagName}>`)) yield
+    if (!isEmpty && markup.add(`</${name}>`)) yield
   }
 
   const writingAll = function* (nodes: readonly ChildNode[]): Steps<void> {
@@ -188,7 +212,7 @@ function leaf(node: Exclude<ChildNode, ElementNode>): string {
     case '#text':
       return escapeText(node.value)
     case '#comment':
-      return `<!--${node.data}-->`
+      return `<!--${xmlComment(node.data).replace(ILLEGAL, reference)}-->`
     case '#documentType':
       return doctype(node.name, node.publicId, node.systemId)
     case '#instruction':
@@ -208,8 +232,10 @@ function doctype(name: string, publicId: string, systemId: string): string {
 }
 
 // A literal carriage return would be read as a line feed; in attributes all white space would be read as spaces.
-const IN_TEXT = /[&<>\r]/g
-const IN_ATTRIBUTE = /[&<>"\t\n\r]/g
+const IN_TEXT = /[&<>\r\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
+const IN_ATTRIBUTE = /[&<>"\t\n\r\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
+/** Characters that no XML document may hold; HTML and programs may (XML 1.0, section 2.2). */
+const ILLEGAL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
 const REFERENCES: Record<string, string> = {
   '&': '&amp;',
   '<': '&lt;',
@@ -221,7 +247,7 @@ const REFERENCES: Record<string, string> = {
 }
 
 function reference(character: string): string {
-  return REFERENCES[character] ?? character
+  return REFERENCES[character] ?? '\ufffd'
 }
 
 function escapeText(text: string): string {

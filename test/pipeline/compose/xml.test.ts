@@ -77,6 +77,15 @@ describe('XML documents', () => {
     expect(other.text).to.match(/<b [^>]*xmlns:o="urn:other"[^>]*><h id="host"><o:n o:m="2"\/><\/h><\/b>/)
   })
 
+  it('COMP-119 nothing that a visitor has put into a page makes a feed ill-formed that shows it', async () => {
+    await put(server, '/guests.html', page('<ul id="guests"><li a"b="1">x\f<!-- y -- z --><c"d></c"d></li></ul>'))
+    const include = '<p:include selector="#guests" resource="/guests.html"/>'
+    const { status, text } = await get('/guests.xml', `<f ${DECLARED}>${include}</f>`)
+    expect(status).to.equal(200)
+    expect(text).to.include('<li>x\ufffd<!-- y - - z --><cU000022d/></li>')
+    await put(server, '/again.xml', text, 'application/xml')
+  })
+
   it('MOD-94 no element that a shape has not seen comes of them in a page', async () => {
     await put(server, '/notes.xml', '<notes id="notes"><!--><script>1</script>--><?x ><script>2</script>?></notes>')
     await put(

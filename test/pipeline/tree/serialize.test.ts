@@ -219,6 +219,26 @@ describe('tree/serialize', () => {
       )
     })
 
+    const brought: [html: string, xml: string][] = [
+      ['a\f&#1;\uffff\u{1f600}b', 'a\ufffd\ufffd\ufffd\u{1f600}b'],
+      ['<!-- x -- y - -->', '<!-- x - - y - -->'],
+      ['<!---x--->', '<!---x- -->'],
+      ['<b @click="1" a"b="2" :x="3" 1a="4" é="5" title="a&#2;\n">t</b>', '<b é="5" title="a\ufffd&#10;">t</b>'],
+      ['<b q:x="1" xml:space="s" xmlns:w="urn:w" w:y="2">t</b>', '<b xml:space="s" xmlns:w="urn:w" w:y="2">t</b>'],
+      ['<b xmlns="urn:z" xmlns:q="" xmlns:xml="u" xmlns:1="v" q:x="1">t</b>', '<b>t</b>'],
+      ['<x"y>t</x"y>', '<xU000022y>t</xU000022y>'],
+      ['<xml:a>t</xml:a>', '<xmlU00003Aa>t</xmlU00003Aa>'],
+      ['<w:t xmlns:w="urn:w">t</w:t>', '<w:t xmlns:w="urn:w">t</w:t>'],
+    ]
+    for (const [html, xml] of brought)
+      it(`COMP-119 what HTML has and XML has not: ${JSON.stringify(html)}`, () => {
+        const div = find(parseDocument('html', `<div>${html}</div>`).root, 'div')
+        const written = outerMarkup(div, 'xml')
+        expect(written).to.equal(`<div xmlns="http://www.w3.org/1999/xhtml">${xml}</div>`)
+        expect(atOnce(writingMarkup(div, 'xml'))).to.equal(written)
+        expect(outerMarkup(find(parseDocument('xml', written).root, 'div'), 'xml')).to.equal(written)
+      })
+
     it('inner markup reads in the context of its element', () => {
       const { root } = parseDocument('xml', '<r xmlns:p="u"><a>x<p:b/></a></r>')
       expect(innerMarkup(find(root, 'a'), 'xml')).to.equal('x<p:b/>')
