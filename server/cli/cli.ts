@@ -119,7 +119,11 @@ function failure(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof Unusable) return error.message
   if (error instanceof LockError || error instanceof SessionError) return `${error.message}: ${failure(error.cause)}`
-  const { code, address, port, path, syscall } = error as NodeJS.ErrnoException & { address?: string; port?: number }
+  const { code, address, port, path, dest, syscall } = error as NodeJS.ErrnoException & {
+    address?: string
+    port?: number
+    dest?: string
+  }
   const place = address === undefined ? `port ${port}` : `${address}:${port}`
   if (code === 'EADDRINUSE')
     return `${place} is taken by another program; choose another port with --port or --mount-port`
@@ -136,7 +140,9 @@ function failure(error: unknown): string {
     return `${address === undefined ? 'a server' : place} cannot be reached: ${error.message}`
   if (code === 'ENOENT' && syscall === 'mkdir') return `no folder can be made at ${path}`
   if (code === 'ENOENT' && path !== undefined) return `there is no ${path}`
-  if (isDiskFull(error)) return `no space left on the device${path === undefined ? '' : ` (${path})`}`
+  if (code === 'EIO') return `${path ?? 'a file'} cannot be read or written: its disk fails`
+  const target = dest ?? path
+  if (isDiskFull(error)) return `no space left on the device${target === undefined ? '' : ` (${target})`}`
   // Such as that of a disk that is full: what failed is known, and where it did says nothing.
   if (error instanceof StoreError && error.reason !== 'failed') return `the store cannot be used: ${error.message}`
   return error.stack ?? error.message

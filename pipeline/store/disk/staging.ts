@@ -226,7 +226,8 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
         if (out !== undefined) await abandon(out)
         if (error instanceof StagingError || error instanceof StoreError) throw error
         const reason = isDiskFull(error) ? 'full' : isUnwritable(error) ? 'unwritable' : 'failed'
-        throw new StoreError(reason, 'The body could not be written', { cause: error })
+        const told = reason === 'full' ? 'No space is left for what is to be stored' : 'The body could not be written'
+        throw new StoreError(reason, told, { cause: error })
       }
     },
     async clean() {

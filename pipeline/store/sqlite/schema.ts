@@ -1,6 +1,6 @@
 /** Tables of the embedded store and the settings every connection to it runs with. */
 
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { closeSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DERIVATION } from '../derivation.ts'
 import { Unusable } from '../errors.ts'
@@ -308,7 +308,12 @@ export function prepareTables(folder: string): void {
   }
 }
 
-/** Whether there is a store in a folder. */
+/** Whether there is a store in a folder. @throws Error of the system where this user may not look */
 export function holdsStore(folder: string): boolean {
-  return existsSync(join(folder, DATABASE))
+  try {
+    return statSync(join(folder, DATABASE), { throwIfNoEntry: false }) !== undefined
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') throw error
+    return false
+  }
 }

@@ -248,6 +248,8 @@ describe('command line: failures of the system', () => {
     [{ code: 'EADDRNOTAVAIL', address: '192.0.2.1', port: 1 }, '192.0.2.1 is no address of this machine (listen.host)'],
     [{ code: 'ENOENT', path: '/c.pem' }, 'there is no /c.pem'],
     [{ code: 'ENOSPC' }, 'no space left on the device'],
+    [{ code: 'ENOSPC', path: '/srv/data/blob', dest: '/mnt/out' }, 'no space left on the device (/mnt/out)'],
+    [{ code: 'EIO', path: '/srv/data' }, '/srv/data cannot be read or written: its disk fails'],
     [{ errno: -constants.errno.EDQUOT, path: '/srv/data' }, 'no space left on the device (/srv/data)'],
     [new StoreError('full', 'database or disk is full'), 'the store cannot be used: database or disk is full'],
   ]

@@ -1,4 +1,6 @@
+import fs from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -126,6 +128,24 @@ describe('command line: a store that is real', () => {
       expect(output).to.equal(`scriptorium: there is no store in ${join(folder, 'mistyped')}\n`)
       expect(await readdir(folder)).to.deep.equal([])
     })
+
+  it('a store that may not be looked at is told from none', async () => {
+    const { statSync } = fs
+    const path = join(folder, 'data/store.sqlite')
+    const closed = (file: string) => {
+      if (file === path) throw Object.assign(new Error(), { code: 'EACCES', path })
+      return statSync(file, { throwIfNoEntry: false })
+    }
+    Object.assign(fs, { statSync: closed })
+    syncBuiltinESMExports()
+    try {
+      const output = `scriptorium: no permission to use ${path}\n`
+      expect(await commandHere('sites')).to.deep.equal({ code: 1, output })
+    } finally {
+      Object.assign(fs, { statSync })
+      syncBuiltinESMExports()
+    }
+  })
 
   it('the data folder is no part of what is imported, wherever it lies', async () => {
     await mkdir(join(folder, 'below'))
