@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'chai'
@@ -70,6 +70,8 @@ describe('damage: what a bad day leaves on a disk', () => {
           const at = stored.includes('/first') ? 0 : stored.length - 1
           stored[at] = 1
           writeFileSync(file, stored)
+          // Times of files may be too coarse for what comes one after another.
+          utimesSync(file, 1_000_000, 1_000_000)
         }
     }
     await restarted(change)
