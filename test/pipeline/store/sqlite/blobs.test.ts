@@ -55,7 +55,7 @@ describe('SQLite store: files of blobs', () => {
     await done(site, [putBlob('/c', large)])
     expect(new Set([await fileOf('/a'), await fileOf('/b'), await fileOf('/c')]).size).to.equal(1)
     await settle()
-    expect(await staged()).to.deep.equal([])
+    await eventually(async () => expect(await staged()).to.deep.equal([]))
   })
 
   it('bytes that were damaged on the disk are whole again where they are stored again', async () => {
