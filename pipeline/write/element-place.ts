@@ -13,23 +13,32 @@ export function nowhere(): Fault {
 /** How the element of a document's own tree is found that stands where one of another tree of the same text does. */
 export function placeOf({ tree, element }: Origin): (document: TreeDocument) => Key {
   const start = element.sourceCodeLocation?.startOffset
+  // A formatting element that is left open stands in the tree once more for each block behind it, with the same place.
+  const at = start === undefined ? 0 : elementsAt(tree, start, element.tagName).indexOf(element)
   return document => {
     if (tree === document) return { element, document }
-    const found = start === undefined ? undefined : elementAt(document, start, element.tagName)
+    const found = start === undefined ? undefined : elementAt(document, start, element.tagName, at)
     if (!found) throw nowhere()
     return { element: found, document }
   }
 }
 
 /** Elements of a tree of composition and of the stored one come from the same tags. */
-function elementAt({ root }: TreeDocument, start: number, tagName: string): ElementNode | undefined {
-  const open: ParentNode[] = [root]
-  for (let parent = open.pop(); parent; parent = open.pop()) {
-    for (const node of parent.childNodes) {
-      if (!isElement(node)) continue
-      if (node.sourceCodeLocation?.startOffset === start && node.tagName === tagName) return node
-      open.push(node)
-    }
+function elementAt(document: TreeDocument, start: number, tagName: string, at: number): ElementNode | undefined {
+  const found = elementsAt(document, start, tagName)
+  return found[at] ?? found[0]
+}
+
+/** In document order. */
+function elementsAt({ root }: TreeDocument, start: number, tagName: string): ElementNode[] {
+  const found: ElementNode[] = []
+  const open = [{ parent: root as ParentNode, next: 0 }]
+  for (let level = open.at(-1); level; level = open.at(-1)) {
+    const node = level.parent.childNodes[level.next++]
+    if (!node) open.pop()
+    if (!node || !isElement(node)) continue
+    if (node.sourceCodeLocation?.startOffset === start && node.tagName === tagName) found.push(node)
+    open.push({ parent: node, next: 0 })
   }
-  return undefined
+  return found
 }

@@ -310,6 +310,7 @@ const EDIT_FAULTS: Partial<Record<EditError['reason'], (message: string) => Faul
   'void-anchor': () => new Fault(422, 'InvalidPlacement', 'This element cannot have children; use before or after.'),
   malformed: message => new Fault(422, 'InvalidFragment', `The fragment is not well formed: ${message}`),
   'other-encoding': message => new Fault(422, 'InvalidFragment', message),
+  directives: message => new Fault(422, 'InvalidFragment', message),
   parentless: () => new Fault(400, 'InvalidPlacement', 'The root element has no siblings; use append or prepend.'),
   root: () => new Fault(422, 'IllegalMove', 'The root element can be neither removed nor moved.'),
   'into-itself': () => new Fault(422, 'IllegalMove', 'An element cannot be moved into itself.'),

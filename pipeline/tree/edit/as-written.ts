@@ -6,6 +6,7 @@
 
 import { comparing } from '../compare.ts'
 import { parsingDocument } from '../document.ts'
+import { parsingHtml } from '../html.ts'
 import { TreeError } from '../limits.ts'
 import {
   type ChildNode,
@@ -30,14 +31,40 @@ import { type ProposedEdit, replaced } from './proposal.ts'
  */
 export function* writingAsWritten(document: TreeDocument, plan: Plan): Steps<ProposedEdit | undefined> {
   const [candidate] = candidates(plan)
-  if (document.kind !== 'html' || candidate?.way !== 'splice') return undefined
+  if (candidate?.way !== 'splice' || !concernsPrefixed(document, plan)) return undefined
   const changes = changesOf(plan, candidate)
-  const concerned = changes.map(({ start, end, text }) => document.source.slice(start, end) + text)
-  if (!concerned.some(mayHavePrefixed)) return undefined
   try {
     return yield* splicing(document, plan, changes)
   } catch (error) {
     if (error instanceof TreeError) return undefined
+    throw error
+  }
+}
+
+/** Whether prefixed elements may come, go or move. */
+export function concernsPrefixed({ kind, source }: TreeDocument, plan: Plan): boolean {
+  const [candidate] = candidates(plan)
+  if (kind !== 'html' || !candidate) return false
+  return changesOf(plan, candidate).some(({ start, end, text }) => mayHavePrefixed(source.slice(start, end) + text))
+}
+
+/**
+ * Whether a text that was written anew still says what was asked for when it is read with prefixed elements in place, in
+ * steps. Written by the standard's tree, one that closes itself would take in all that follows it.
+ *
+ * @param source the new text
+ */
+export function* keepsWritten(document: TreeDocument, plan: Plan, source: string): Steps<boolean> {
+  if (document.kind !== 'html' || !mayHavePrefixed(source)) return true
+  try {
+    const read = yield* parsingPrefixed(document.source)
+    const plain = yield* parsingHtml(document.source)
+    // Where both readings are one, so are those of what the tree is written as.
+    if (yield* comparing(plain.childNodes, read.childNodes)) return true
+    if (!(yield* making(read, plan))) return false
+    return yield* comparing(read.childNodes, (yield* parsingPrefixed(source)).childNodes)
+  } catch (error) {
+    if (error instanceof TreeError) return false
     throw error
   }
 }

@@ -9,9 +9,10 @@ import {
   type TreeDocument,
 } from '../nodes.ts'
 import { writingMarkup } from '../serialize.ts'
-import { NODES_PER_STEP, type Steps } from '../steps.ts'
-import { writingAsWritten } from './as-written.ts'
+import { done, NODES_PER_STEP, type Steps } from '../steps.ts'
+import { concernsPrefixed, keepsWritten, writingAsWritten } from './as-written.ts'
 import { childrenFound, findingCounterparts, parentsFound } from './counterpart.ts'
+import { EditError } from './error.ts'
 import { writingMarkupIn } from './markup.ts'
 import { findingOutcome } from './outcome.ts'
 import { preparingPatch, workingWithPatch } from './patch.ts'
@@ -45,24 +46,38 @@ export function* writing(document: TreeDocument, tail: Tail, plan: Plan): Steps<
     if (asWritten) return asWritten
     const changes = changesOf(plan, candidate)
     const verdict = yield* judge(candidate)
+    const isKept = () =>
+      candidate.way === 'splice' ? done(true) : keepsWritten(document, plan, changedSource(document.source, changes))
     if (typeof verdict !== 'string') {
+      if (!(yield* isKept())) break
       return yield* writingInPlace(document, plan, verdict, { changes, way: candidate.way, inserted })
     }
     if (verdict === 'disproved' || !few.includes(candidate)) continue
     const written = { changes, way: candidate.way, inserted }
     const proved = yield* workingWithPatch(yield* planned(), provingWhole(attempts, plan, written))
+    if (proved && !(yield* isKept())) break
     if (proved) return proved
   }
   const asWritten = list.length === 1 && (yield* writingAsWritten(document, plan))
   if (asWritten) return asWritten
   const proved = yield* workingWithPatch(yield* planned(), climbing(document, tail, plan, attempts, inserted))
+  if (proved && !(yield* keepsWritten(document, plan, proved.source))) throw amongDirectives()
   if (proved) return proved
 
-  const last = list.findLast(({ way }) => way === 'normalised') ?? list[0]
+  // Whatever else the text is read as, it keeps the directives that were sent.
+  const normalised = concernsPrefixed(document, plan) ? undefined : list.findLast(({ way }) => way === 'normalised')
+  const last = normalised ?? list[0]
   const changes = last ? changesOf(plan, last) : [yield* workingWithPatch(yield* planned(), writingWhole(document))]
+  if (!last && !(yield* keepsWritten(document, plan, changedSource(document.source, changes)))) throw amongDirectives()
   const { parsed, nodes, parents, reread } = yield* findingOutcome(attempts, plan, changes)
   const outcome = { changes, way: 'reparsed' as const, inserted: yield* writingMarkupOf(parsed, parents, nodes) }
   return replaced(document, parsed, { ...outcome, nodes, parents, reread })
+}
+
+function amongDirectives(): EditError {
+  const message =
+    'Tags around this element are missing or misplaced, and the page cannot be written anew without moving its'
+  return new EditError('directives', `${message} directives. Correct it as a whole.`)
 }
 
 /**

@@ -91,17 +91,24 @@ describe('Writes through composed pages', () => {
 
   it('COMP-86 what is generated is stored nowhere: 416', () =>
     leavesAlone(server, ['/data/a.html', '/post.html'], async () => {
+      // A failed condition hides no 416 (HTTP-1).
       for (const [method, body] of [
         ['PUT', '<i id="made">2</i>'],
         ['POST', '<b>2</b>'],
         ['DELETE', undefined],
       ] as const)
-        // A failed condition hides no 416 (HTTP-1).
         for (const condition of [{}, { 'If-Match': '"other"' }]) {
           const headers = { ...selecting('#made'), ...condition }
           expect((await send(method, '/post.html', headers, body)).status, method).to.equal(416)
         }
     }))
+
+  it('COMP-86 of a formatting element that the parser repeats the one is changed that was found', async () => {
+    const PAGE = composed('<p:include selector="#a" resource="/data/*"></p:include><p><b class="x">1</p><p>2</p>')
+    await put(server, '/post.html', PAGE)
+    expect((await send('DELETE', '/post.html', selecting('b.x'))).status).to.equal(204)
+    expect((await send('GET', '/post.html')).text).to.include('<p></p><p><b class="x">2</b></p>')
+  })
 
   it('COMP-86 a MOVE stays within one document, else 501', async () => {
     const move = (from: string, to: string) =>

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { parseDocument } from '../../../../pipeline/tree/document.ts'
-import { edit } from '../../../../pipeline/tree/edit/edit.ts'
+import { EditError, edit } from '../../../../pipeline/tree/edit/edit.ts'
 import { atOnce } from '../../../../pipeline/tree/steps.ts'
 import { command } from './command.ts'
 
@@ -69,6 +69,18 @@ describe('COMP-6, COMP-86 an edit takes, leaves and brings directives where they
       expect(proposed.source).to.equal(page(expected))
       expect(proposed.inserted).to.equal(inserted)
       expect(atOnce(proposed.accepting())).to.deep.include({ source: page(expected) })
+    })
+  }
+
+  // To the standard everything behind a tag that closes itself stands in the element.
+  const SOUP: [name: string, body: string][] = [
+    ['behind a directive that closes itself', `${INCLUDE}<p>rest</p><p><b id=t>x</p><p>y</p>`],
+    ['beside a directive in a table', `<table><tr>${INCLUDE}<td>1</table><p><b id=t>x</p><p>y</p>`],
+  ]
+  for (const [name, body] of SOUP) {
+    it(`HTTP-24 tag soup is not written anew ${name}: it would take in the rest, or move`, () => {
+      const document = parseDocument('html', `<!doctype html><html xmlns:p="urn:v"><body CLASS=z>\n${body}`)
+      expect(() => edit(document, command(document, 'remove t'))).to.throw(EditError, 'directives')
     })
   }
 
