@@ -86,6 +86,8 @@ function intoFile(file: string, log: Log) {
   const open = () => openSync(file, 'a', 0o600)
   let descriptor = open()
   let complained = Number.NEGATIVE_INFINITY
+  /** A disk that became full took a part of the last line. */
+  let isCut = false
   const attempt = (work: () => void) => {
     try {
       work()
@@ -97,7 +99,12 @@ function intoFile(file: string, log: Log) {
   }
   return {
     // In one piece, which the system appends as a whole where several processes write.
-    write: (entry: object) => attempt(() => void writeSync(descriptor, `${JSON.stringify(entry)}\n`)),
+    write: (entry: object) =>
+      attempt(() => {
+        const line = Buffer.from(`${isCut ? '\n' : ''}${JSON.stringify(entry)}\n`)
+        isCut = writeSync(descriptor, line) < line.length
+        if (isCut) throw new Error('A part of a line was written')
+      }),
     reopen: () =>
       attempt(() => {
         const fresh = open()

@@ -1,7 +1,9 @@
 /** Who changes what, as the log and the record of changes tell it. */
 
 import { once } from 'node:events'
+import fs from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -242,5 +244,22 @@ describe('the record of changes', () => {
       undefined,
       undefined,
     ])
+  })
+
+  it('a line of which a full disk took a part spoils none behind it', async () => {
+    const { writeSync } = fs
+    const cut = (descriptor: number, line: Uint8Array) => writeSync(descriptor, line.subarray(0, line.length / 2))
+    Object.assign(fs, { writeSync: cut })
+    syncBuiltinESMExports()
+    try {
+      await putAll(server, { '/cut.css': 'a{}' })
+    } finally {
+      Object.assign(fs, { writeSync })
+      syncBuiltinESMExports()
+    }
+    await putAll(server, { '/whole.css': 'b{}' })
+    const [half = '', last = ''] = (await readFile(file, 'utf8')).trimEnd().split('\n').slice(-2)
+    expect(() => JSON.parse(half)).to.throw()
+    expect(JSON.parse(last)).to.deep.include({ changes: [{ op: 'put', path: '/whole.css' }] })
   })
 })
