@@ -26,7 +26,7 @@ import { prepareOverdue } from './housekeeping/retention.ts'
 import { prepareReader, readSite } from './read/reader.ts'
 import { connectReader, LOCK_WAIT, limitPages, prepareTables, relaxPages } from './schema.ts'
 import { inTime } from './turn.ts'
-import { packChange, packEvent } from './writer/packing.ts'
+import { packChange, packEvents } from './writer/packing.ts'
 import { type Cargo, type Log, type NewJob, startWriter } from './writer/writer.ts'
 
 export interface SqliteOptions {
@@ -142,7 +142,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       task: 'commit',
       at: clock(),
       site,
-      commit: { ...commit, changes, events: (commit.events ?? []).map(event => packEvent(event, commit)) },
+      commit: { ...commit, changes, events: packEvents(commit) },
       unlisted: hidden,
       eventLimits,
       ...(until !== undefined && { until }),

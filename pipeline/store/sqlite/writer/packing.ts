@@ -1,7 +1,7 @@
 /** Changes on their way from callers to the writer: what they name, which can never be, and where their bytes travel. */
 
 import type { ByteSplice, Content } from '../../blobs.ts'
-import type { Change, Commit, NewEvent } from '../../commit.ts'
+import type { Change, Commit } from '../../commit.ts'
 import { StoreError } from '../../errors.ts'
 import { packEntries } from '../../packed-entries.ts'
 import type { PackedChange, PackedContent, PackedEvent, PackedSplice } from './messages.ts'
@@ -76,24 +76,28 @@ export function packChange(change: Change, cargo: Cargo[], maySplice: boolean): 
 }
 
 /**
- * Whether the body that a commit leaves at a path may be shared with an event. That of a document that was there before has
- * been shared already, or is about to be exchanged again: each event of such a body would have it moved out of the way.
+ * By path, whether the body that a commit leaves there may be shared with an event. That of a document that was there before
+ * has been shared already, or is about to be exchanged again: each event of such a body would have it moved out of the way.
  */
-function isNew({ changes }: Pick<Commit, 'changes'>, path: string): boolean {
-  let found = false
+function newBodies(changes: Commit['changes']): ReadonlyMap<string, boolean> {
+  const bodies = new Map<string, boolean>()
   for (const change of changes) {
     if (change.op === 'describe') continue
-    if (change.op !== 'put') return false
-    if (change.path !== path) continue
-    if (found || change.kind !== 'document' || change.expect !== 'absent' || !('bytes' in change.content)) return false
-    found = true
+    if (change.op !== 'put') return new Map()
+    const { path, kind, expect, content } = change
+    bodies.set(path, !bodies.has(path) && kind === 'document' && expect === 'absent' && 'bytes' in content)
   }
-  return found
+  return bodies
 }
 
-/** Takes the text of a new document out of an event, which its bytes say already. */
-export function packEvent({ text, ...event }: NewEvent, commit: Pick<Commit, 'changes'>): PackedEvent {
-  if (!text || !isNew(commit, event.path)) return event
-  const { payload } = event
-  return { ...event, payload: payload.slice(0, text.start), tail: payload.slice(text.start + text.length) }
+/** Takes the texts of new documents out of the events of a commit, which their bytes say already. */
+export function packEvents({ changes, events = [] }: Pick<Commit, 'changes' | 'events'>): PackedEvent[] {
+  let bodies: ReadonlyMap<string, boolean> | undefined
+  return events.map(({ text, ...event }) => {
+    if (!text) return event
+    bodies ??= newBodies(changes)
+    if (!bodies.get(event.path)) return event
+    const { payload } = event
+    return { ...event, payload: payload.slice(0, text.start), tail: payload.slice(text.start + text.length) }
+  })
 }
