@@ -72,7 +72,7 @@ async function refuseTransitions(site: Site, registry: Registry, judged: Judged)
   )
 }
 
-/** Documents opened in a row before others get their turn. */
+/** Documents opened, or made ready, in a row before others get their turn. */
 const SLICE = 16
 
 /**
@@ -112,8 +112,11 @@ export async function consequencesOf(site: Site, model: ModelState, judged: Judg
     // An effect on the document itself was judged with what the write brought to it.
     const remaining = followed.effects.has(path) ? [] : requirements
     const effects: Effect[] = []
-    for (const [other, place] of followed.effects)
-      if (!own.has(other)) effects.push(await effectOn(site, opened.get(other), other, place))
+    for (const [other, place] of followed.effects) {
+      if (own.has(other)) continue
+      effects.push(await effectOn(site, opened.get(other), other, place))
+      if (effects.length % SLICE === 0) await setImmediate()
+    }
     return {
       requirements: [...(followed.effects.size > 0 ? remaining.map(ofEffect) : remaining), ...followed.requirements],
       own: new Map(

@@ -84,6 +84,36 @@ describe('Data model, large documents', () => {
     expect((await shelf.text('/log.html')).replace(/\n+/g, '\n')).to.equal(listPage('<p itemscope></p>'))
   })
 
+  it('MOD-56 the new versions of many documents that follow are made in turns', async () => {
+    await shelf.declare(...typed)
+    await shelf.list('/s.html', station(0))
+    const paths = numbers.slice(0, 50).map(i => `/log${i}.html`)
+    await Promise.all(paths.map(path => shelf.list(path, instance(READING, { station: 'c0' }))))
+    const { site } = shelf.server
+    const { derivation } = site
+    let [made, most] = [0, 0]
+    let turn = setImmediate(function next() {
+      made = 0
+      turn = setImmediate(next)
+    })
+    // Each new version asks once by what it is to be read.
+    Object.defineProperty(site, 'derivation', {
+      configurable: true,
+      get() {
+        most = Math.max(most, ++made)
+        return derivation
+      },
+    })
+    try {
+      expect((await shelf.replace('/s.html', listPage(station(1)))).status).to.equal(200)
+    } finally {
+      clearImmediate(turn)
+      Reflect.deleteProperty(site, 'derivation')
+    }
+    expect(await shelf.text('/log49.html')).to.include('c1')
+    expect(most).to.be.within(1, 20)
+  })
+
   it('MOD-54 effects that come back to a document again and again are refused in time', async () => {
     const next = property('next', { references: `${STATION}#code`, cascade: 'true', cardinality: '1..1' })
     await shelf.declare(schema(STATION, {}, property('code', { unique: 'true' }), next))
