@@ -8,8 +8,8 @@ import { isOver } from '../edge/one-piece.ts'
 import type { TrustsProxy } from '../edge/request.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { STATUS_CODES } from '../pipeline/http/node-http.ts'
-import type { ConnectionRoom } from './descriptors.ts'
-import { endStalled } from './stalled.ts'
+import { type ConnectionRoom, nameOf } from './descriptors.ts'
+import { endSilent, endStalled } from './stalled.ts'
 import { Wire } from './wire.ts'
 
 export interface Connections {
@@ -74,8 +74,8 @@ export function connections(
   byBytes: AnswersByBytes | undefined,
 ): Connections {
   const wires = new Map<Duplex, Wire>()
-  /** Connections as the system knows them; some may still be about their keys. */
-  const accepted = new Set<Socket>()
+  /** Connections as the system knows them, with when they came; some may still be about their keys. */
+  const accepted = new Map<Socket, number>()
   /** Connections on which requests can come. */
   const open = new Set<Socket>()
   let waiting = 0
@@ -155,25 +155,35 @@ export function connections(
     },
 
     watch(server, secure) {
-      const collect = (sockets: Set<Socket>) => (socket: Socket) => {
-        sockets.add(socket)
-        socket.once('close', () => sockets.delete(socket))
-      }
-      server.on('connection', collect(accepted))
+      /** Connections on which TLS is spoken, by the name that they have on both sides of it. */
+      const secured = new Map<string, Socket>()
       server.on('connection', (socket: Socket) => {
+        accepted.set(socket, performance.now())
+        const name = nameOf(socket)
+        socket.once('close', () => {
+          accepted.delete(socket)
+          secured.delete(name)
+        })
         if (room.take(socket, secure)) return
         // What it may ask stays unread: on most systems the answer is read all the same.
         if (!secure) socket.end(lastAnswer(noRoom(), brokenDocument))
         setImmediate(() => socket.destroy())
       })
       const endStalledOnes = endStalled()
+      const hasAsked = (connection: Socket) => {
+        const socket = secure ? secured.get(nameOf(connection)) : connection
+        return socket !== undefined && (socket.bytesWritten > 0 || wires.get(socket)?.answer !== undefined)
+      }
       room.onFull(most => {
         closeIdle(() => server.closeIdleConnections())
         endStalledOnes(open, most)
+        endSilent(accepted, hasAsked, most)
       })
       const ready = secure ? 'secureConnection' : 'connection'
-      server.on(ready, collect(open))
       server.on(ready, (socket: Socket) => {
+        open.add(socket)
+        if (secure) secured.set(nameOf(socket), socket)
+        socket.once('close', () => open.delete(socket))
         if (!socket.destroyed && byBytes?.trusts(socket.remoteAddress ?? '', 0) === false) wireOf(socket).follow()
       })
     },
@@ -186,7 +196,7 @@ export function connections(
       const closed = new Promise<void>(resolve => closeIdle(() => server.close(() => resolve())))
       const sweep = setInterval(() => closeIdle(() => server.closeIdleConnections()), SWEEP)
       const timer = setTimeout(() => {
-        for (const socket of accepted) socket.destroy()
+        for (const socket of accepted.keys()) socket.destroy()
       }, grace)
       await closed
       clearInterval(sweep)

@@ -27,7 +27,8 @@ export interface ConnectionRoom {
   /**
    * Has a function called that closes connections, as long as there is no room.
    *
-   * @param close is told how many are too many: all that are idle go, and of those that take nothing of their answers so many
+   * @param close is told how many are too many: all that are idle go, and so many of those that ask nothing or take nothing of
+   *   their answers
    */
   onFull(close: (most: number) => void): void
 }
@@ -80,7 +81,8 @@ export function sharedOut({ limit, used }: { limit: number; used: number }): Pic
 }
 
 /** The same on both ends of a connection's TLS. */
-const nameOf = ({ remoteAddress, remotePort, localPort }: Socket) => `${remoteAddress} ${remotePort} ${localPort}`
+export const nameOf = ({ remoteAddress, remotePort, localPort }: Socket) =>
+  `${remoteAddress} ${remotePort} ${localPort}`
 
 export function connectionRoom(options: RoomOptions): ConnectionRoom {
   const { most, spare, full, beside = { count: 0 }, now = () => performance.now() } = options

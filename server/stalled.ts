@@ -1,4 +1,7 @@
-/** Clients that take nothing of their answers: where others find no room, those who have taken nothing for longest have to go. */
+/**
+ * Clients that keep connections for nothing: where others find no room, those have to go who have asked nothing yet, and those
+ * who take nothing of their answers; the longest first.
+ */
 
 import type { Socket } from 'node:net'
 
@@ -29,5 +32,29 @@ export function endStalled(now = () => performance.now()): (connections: Iterabl
     }
     stalled.sort(([a], [b]) => a - b)
     for (const [, connection] of stalled.slice(0, most)) connection.destroy()
+  }
+}
+
+/** Milliseconds that a connection has for the beginning of its first request. */
+const BEGINNING = 5_000
+
+/**
+ * Ends connections on which nobody has begun to ask anything for too long, keys of TLS included.
+ *
+ * @param accepted the oldest first, each with the milliseconds of when it came
+ * @param most how many at most
+ */
+export function endSilent<Connection extends { destroy(): unknown }>(
+  accepted: Iterable<readonly [Connection, number]>,
+  hasAsked: (connection: Connection) => boolean,
+  most: number,
+  now = performance.now(),
+): void {
+  let ended = 0
+  for (const [connection, since] of accepted) {
+    if (ended >= most || now - since < BEGINNING) break
+    if (hasAsked(connection)) continue
+    connection.destroy()
+    ended++
   }
 }

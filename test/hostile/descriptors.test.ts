@@ -1,6 +1,7 @@
-import { EventEmitter } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { connect as connectTo, type Socket } from 'node:net'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect as connectTo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -8,8 +9,9 @@ import { describe, it } from 'mocha'
 import { asFault } from '../../pipeline/failures.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { StoreError } from '../../pipeline/store/errors.ts'
+import { connections } from '../../server/connections.ts'
 import { connectionRoom, descriptors, type Refused, sharedOut } from '../../server/descriptors.ts'
-import { endStalled } from '../../server/stalled.ts'
+import { endSilent, endStalled } from '../../server/stalled.ts'
 import { eventually } from '../support/eventually.ts'
 import { client } from '../support/http.ts'
 import { startProcess } from '../support/process.ts'
@@ -32,13 +34,16 @@ function counted() {
 }
 
 /** What comes on a connection of one's own that stays open after its request, until something has come or it is closed. */
-function answerOn(to: number): Promise<string> {
+function answerOn(to: number, path = '/'): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
-  const socket = connectTo(to, '127.0.0.1', () => socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'))
+  const socket = connectTo(to, '127.0.0.1', () => socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`))
   socket.once('data', bytes => resolve(String(bytes))).on('error', error => resolve(error.message))
   socket.once('close', () => resolve('closed'))
   return promise.finally(() => setTimeout(() => socket.destroy(), 100))
 }
+
+const credentials = [{ user: 'editor', password: 'a known password' }]
+const AUTHORIZATION = `Basic ${Buffer.from('editor:a known password').toString('base64')}`
 
 describe('more connections than the system has descriptors for', () => {
   it('a part stays free for files, however few there are', () => {
@@ -130,6 +135,48 @@ describe('more connections than the system has descriptors for', () => {
     expect(ended).to.have.length(2)
   })
 
+  it('SEC-12 while there is no room, those go who have asked nothing for five seconds, the oldest first', () => {
+    const ended: string[] = []
+    const came = (name: string, at: number) => [{ name, destroy: () => ended.push(name) }, at] as const
+    const all = [came('asked', 0), came('silent', 1), came('later', 2), came('fresh', 4)]
+    const end = (most: number, now: number) => endSilent(all, ({ name }) => name === 'asked', most, now)
+    end(9, 5000)
+    expect(ended).to.deep.equal([])
+    end(1, 5003)
+    expect(ended).to.deep.equal(['silent'])
+    end(9, 5003)
+    expect(ended).to.deep.equal(['silent', 'silent', 'later'])
+  })
+
+  it('SEC-12 a listener without room ends a connection that says nothing, and none that has asked', async () => {
+    const { now } = performance
+    const waiting: ServerResponse[] = []
+    const room = connectionRoom({ most: 2, spare: 2, full: () => undefined })
+    const answer: RequestListener = (request, response) =>
+      void (request.url === '/wait' ? waiting.push(response) : response.end('x'))
+    const own = connections({ handler: answer, brokenDocument: () => ({ headers: {}, body: '' }), room }, undefined)
+    const server = createServer(own.handle)
+    own.watch(server, false)
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const { port: to } = server.address() as AddressInfo
+    const asking = answerOn(to, '/wait')
+    await eventually(() => expect(waiting).to.have.length(1))
+    const silent = connectTo(to, '127.0.0.1')
+    const closed = new Promise(resolve => silent.once('close', resolve))
+    await eventually(() => expect(room.hasRoom()).to.equal(false))
+    try {
+      performance.now = () => now.call(performance) + 5000
+      expect(await answerOn(to)).to.match(/^HTTP\/1\.1 200 /)
+      await closed
+      waiting[0]?.end('y')
+      expect(await asking).to.match(/^HTTP\/1\.1 200 /)
+    } finally {
+      performance.now = now
+      silent.destroy()
+      await own.close(server, 0)
+    }
+  })
+
   it('SEC-12 whoever needs room has so many closed as are too many, and at least one', () => {
     const asked: number[] = []
     let now = 0
@@ -163,7 +210,6 @@ describe('more connections than the system has descriptors for', () => {
 
   it('SEC-12 with 64 descriptors, downloads that nobody reads leave room to tell everybody else', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'scriptorium-descriptors-'))
-    const credentials = [{ user: 'editor', password: 'a known password' }]
     const sites = [{ host: 'localhost', credentials, defaultGet: 'allow' }]
     const settings = {
       data: join(folder, 'data'),
@@ -175,8 +221,7 @@ describe('more connections than the system has descriptors for', () => {
     const held: Socket[] = []
     try {
       const http = client(server.port)
-      const Authorization = `Basic ${Buffer.from('editor:a known password').toString('base64')}`
-      const put = await http('PUT', '/dav/large.bin', { Authorization }, Buffer.alloc(24 * 1024 * 1024))
+      const put = await http('PUT', '/dav/large.bin', { Authorization: AUTHORIZATION }, Buffer.alloc(24 * 1024 * 1024))
       expect(put.status).to.equal(201)
       const answers: string[] = []
       for (let i = 0; i < 40; i++) {
@@ -217,16 +262,22 @@ describe('more connections than the system has descriptors for', () => {
       health: { public: true },
       metrics: { public: true },
     }
-    const server = await startProcess(folder, { ...settings, sites: [{ host: 'localhost' }] }, {}, 64)
+    const server = await startProcess(
+      folder,
+      { ...settings, sites: [{ host: 'localhost', credentials }], mount: { path: '/dav' } },
+      {},
+      64,
+    )
     const held: Socket[] = []
     try {
       const { most } = sharedOut({ limit: 64, used: 31 })
-      // They say nothing, so that none of them is idle.
+      // Each is about to send a file, so that none of them is idle.
+      const head = `PUT /dav/file HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${AUTHORIZATION}\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n`
       for (let i = 0; i < most; i++) {
         const socket = connectTo(server.port, '127.0.0.1')
-        socket.write('GET / HTTP/1.1\r\n')
+        socket.write(head)
         held.push(socket.on('error', () => undefined))
-        await new Promise(resolve => socket.once('connect', resolve))
+        await once(socket, 'data')
       }
       const http = client(server.port)
       const refused = await eventually(async () => {
