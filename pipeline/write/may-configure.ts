@@ -10,7 +10,7 @@ import { decodeInTurn, parsingDocument } from '../tree/document.ts'
 import { typesOf } from '../tree/microdata.ts'
 import { type ChildNode, isElement, type TreeDocument } from '../tree/nodes.ts'
 import { writingMarkup } from '../tree/serialize.ts'
-import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
+import { inTurns, NODES_PER_STEP, type Steps, TurnsBetween } from '../tree/steps.ts'
 import { configurationTypes, configures } from './configuration.ts'
 
 /** Configuration items of a document that stand in no other one: their types and their markup. */
@@ -27,6 +27,9 @@ interface Changing {
   changes: readonly Change[]
   written: readonly WrittenDocument[]
 }
+
+/** The documents that are put, by path: a write with what follows from it may put thousands. */
+type Written = ReadonlyMap<string, WrittenDocument>
 
 /**
  * @param own what a write changes by itself
@@ -45,8 +48,12 @@ export async function refuseConfiguring(site: Site, own: Changing, follows?: Cha
   }
 }
 
-async function refuseTouching(site: Site, { changes, written }: Changing): Promise<void> {
+async function refuseTouching(site: Site, { changes, written: documents }: Changing): Promise<void> {
+  // Of two with one path the first is the one that counts.
+  const written = new Map(documents.toReversed().map(document => [document.path, document]))
+  const turns = new TurnsBetween()
   for (const change of changes) {
+    await turns.next()
     if (change.op === 'put') await refuseReplaced(site, change, written)
     else if (change.op === 'delete') await refuseLost(site, change.path)
     else if (change.op === 'move' || change.op === 'copy') {
@@ -64,9 +71,9 @@ async function refuseTouching(site: Site, { changes, written }: Changing): Promi
 }
 
 /** What is put in the place of a document and is none holds nothing of what that held. */
-async function refuseReplaced(site: Site, place: WrittenPlace, written: readonly WrittenDocument[]): Promise<void> {
+async function refuseReplaced(site: Site, place: WrittenPlace, written: Written): Promise<void> {
   const { path } = place
-  if (written.some(document => document.path === path)) await refuseChanged(site, path, place, written)
+  if (written.has(path)) await refuseChanged(site, path, place, written)
   else await refuseLost(site, path)
 }
 
@@ -75,9 +82,9 @@ async function refuseChanged(
   site: Site,
   from: string,
   { path: to, type }: WrittenPlace,
-  written: readonly WrittenDocument[],
+  written: Written,
 ): Promise<void> {
-  const after = written.find(({ path }) => path === to)
+  const after = written.get(to)
   if (!after || (!site.counts(from) && !site.counts(to))) return
   const before = await itemsAt(site, from)
   const now =
@@ -93,12 +100,8 @@ async function refuseChanged(
 }
 
 /** A file that becomes a document by its copy's name must hold no items (SEC-9). */
-async function refuseBrought(
-  site: Site,
-  { path: to, type }: WrittenPlace,
-  written: readonly WrittenDocument[],
-): Promise<void> {
-  const after = written.find(({ path }) => path === to)
+async function refuseBrought(site: Site, { path: to, type }: WrittenPlace, written: Written): Promise<void> {
+  const after = written.get(to)
   if (!after || !site.counts(to) || !configures(site, after.profile?.types ?? [])) return
   const [item] = await itemsOf(site, await parsed(type, after))
   if (item) throw new Touching(item.type, to)

@@ -1,5 +1,8 @@
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
+import type { Site, WrittenDocument } from '../../pipeline/site/site.ts'
+import type { Change } from '../../pipeline/store/commit.ts'
+import { refuseConfiguring } from '../../pipeline/write/may-configure.ts'
 import { NS, page, put, ruleMarkup } from '../support/content.ts'
 import { type Client, client, type Fields } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -97,5 +100,23 @@ describe("a credential's scope as boundary: what follows from a write", () => {
     expect((await limited('GET', '/part/more.html')).text).to.equal('')
     await put(server, '/part/more.html', person('eve'))
     expect((await limited('DELETE', '/part/more.html')).status).to.equal(204)
+  })
+
+  it('SEC-10 SEC-12 each of many documents that follow a write is looked at a few times, however many there are', async () => {
+    let looks = 0
+    const documents = Array.from({ length: 500 }, (_, i) => ({
+      get path() {
+        looks++
+        return `/${i}.html`
+      },
+    })) as unknown as WrittenDocument[]
+    const changes = documents.map((_, i) => ({
+      op: 'put',
+      path: `/${i}.html`,
+      type: 'text/html',
+    })) as unknown as Change[]
+    const site = { counts: () => false } as unknown as Site
+    await refuseConfiguring(site, { changes: [], written: [] }, { changes, written: documents })
+    expect(looks).to.be.within(documents.length, 3 * documents.length)
   })
 })
