@@ -1,8 +1,8 @@
 /** Changes to the credentials of a settings file that keep everything else in it, comments included. */
 
-import { closeSync, fsyncSync, openSync } from 'node:fs'
-import { chmod, chown, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
+import { syncFolder } from '../pipeline/store/synced-names.ts'
 import { loadSettings, SettingsError } from './load.ts'
 import type { Settings } from './schema.ts'
 import type { Credential } from './site-schema.ts'
@@ -93,29 +93,24 @@ async function replace(file: string, text: string): Promise<void> {
   const target = await realpath(file)
   const fresh = join(dirname(target), `.new-${process.pid}${extname(file)}`)
   try {
-    await writeFile(fresh, text, { mode: 0o600 })
     const { mode, uid, gid } = await stat(target)
-    // Whoever may not give it away keeps it.
-    await chown(fresh, uid, gid).catch(() => undefined)
-    await chmod(fresh, mode & 0o777)
+    const handle = await open(fresh, 'w', 0o600)
+    try {
+      await handle.writeFile(text)
+      // Whoever may not give it away keeps it.
+      await handle.chown(uid, gid).catch(() => undefined)
+      await handle.chmod(mode & 0o777)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
     await loadSettings({ file: fresh })
-    bringToDisk(fresh, 'r+')
     await rename(fresh, target)
-    // Windows has no such call for folders and needs none.
-    if (process.platform !== 'win32') bringToDisk(dirname(target), 'r')
+    syncFolder(dirname(target))
   } catch (error) {
     await rm(fresh, { force: true })
     if (!(error instanceof SettingsError)) throw error
     throw new SettingsError(error.problems.map(problem => problem.replaceAll(fresh, file)))
-  }
-}
-
-function bringToDisk(path: string, flags: 'r' | 'r+'): void {
-  const handle = openSync(path, flags)
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
   }
 }
 

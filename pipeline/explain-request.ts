@@ -1,6 +1,5 @@
 /** Why a request would be allowed or refused, asked of a site by its operator or author (SEC-5). */
 
-import { setImmediate } from 'node:timers/promises'
 import { type Admission, admit, admitDirectory } from './access/admission.ts'
 import { Access } from './access/decision.ts'
 import { type ExplainedRule, type Explanation, explain, nearMisses, type RuleText } from './access/explain.ts'
@@ -17,6 +16,7 @@ import { toSelector } from './refusals.ts'
 import { schemaGroups } from './site/schema-groups.ts'
 import type { Site } from './site/site.ts'
 import { selectFirst } from './tree/selector/selector.ts'
+import { TurnsBetween } from './tree/steps.ts'
 import { isConfiguration } from './write/configuration.ts'
 
 /** Who asks for what. */
@@ -259,9 +259,8 @@ function reactionFindings(site: Site): string[] {
   return findings.length > MOST_TOLD ? [...told, `And ${findings.length - MOST_TOLD} more in reactions.`] : told
 }
 
-/** Documents whose item types are looked at for one question, and how many of them in one turn. */
+/** Documents whose item types are looked at for one question. */
 const MOST_DOCUMENTS = 10_000
-const TURN = 256
 
 /**
  * Item types that may be meant as others.
@@ -270,10 +269,11 @@ const TURN = 256
  */
 async function misspeltFindings(site: Site, most = Number.POSITIVE_INFINITY): Promise<string[]> {
   const findings: string[] = []
+  const turns = new TurnsBetween()
   let looked = 0
   for await (const { path, value } of site.store.allDerived('profile')) {
-    if (looked === most) break
-    if (++looked % TURN === 0) await setImmediate()
+    if (looked++ === most) break
+    await turns.next()
     findings.push(...misspelt(site, path, typesIn(value)).map(reason => `${path}: ${reason}`))
   }
   const more = findings.length - MOST_TOLD

@@ -159,11 +159,7 @@ export function connections(
       const secured = new Map<string, Socket>()
       server.on('connection', (socket: Socket) => {
         accepted.set(socket, performance.now())
-        const name = nameOf(socket)
-        socket.once('close', () => {
-          accepted.delete(socket)
-          secured.delete(name)
-        })
+        socket.once('close', () => accepted.delete(socket))
         if (room.take(socket, secure)) return
         // What it may ask stays unread: on most systems the answer is read all the same.
         if (!secure) socket.end(lastAnswer(noRoom(), brokenDocument))
@@ -182,8 +178,12 @@ export function connections(
       const ready = secure ? 'secureConnection' : 'connection'
       server.on(ready, (socket: Socket) => {
         open.add(socket)
-        if (secure) secured.set(nameOf(socket), socket)
-        socket.once('close', () => open.delete(socket))
+        const name = secure ? nameOf(socket) : undefined
+        if (name !== undefined) secured.set(name, socket)
+        socket.once('close', () => {
+          open.delete(socket)
+          if (name !== undefined) secured.delete(name)
+        })
         if (!socket.destroyed && byBytes?.trusts(socket.remoteAddress ?? '', 0) === false) wireOf(socket).follow()
       })
     },

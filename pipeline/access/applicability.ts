@@ -3,7 +3,7 @@
  * LOOK-1 to LOOK-7).
  */
 
-import { type Extensions, type Selector, selectorFor } from '../tree/selector/selector.ts'
+import { type Extensions, parseSelector, type Selector, selectorFor } from '../tree/selector/selector.ts'
 import type { AccessRules } from './access-rules.ts'
 import { fillPattern, matchesNames, mayMatchNames, type Pattern } from './glob.ts'
 import type { Membership } from './groups.ts'
@@ -11,7 +11,7 @@ import { lookUp, type Part } from './lookup.ts'
 import { type MatchingRule, NOBODY } from './matching.ts'
 import { canBeMet } from './needs.ts'
 import { type Requester, verifiedEmail } from './principal.ts'
-import { type Actor, collapse, type Group, parseSelector, type Rule, type Tier } from './rules.ts'
+import { type Actor, collapse, type Group, type Rule, type Tier } from './rules.ts'
 import { renderSelector } from './selector-template.ts'
 
 /** Characters of a value in a selector: with a longer one it is too large to be one, with a common one it never is. */

@@ -3,10 +3,11 @@
  * No document is read and no selector is evaluated against one.
  */
 
+import { parseSelector } from '../tree/selector/selector.ts'
 import type { Access } from './decision.ts'
 import { describedBy } from './described.ts'
 import { coversMethod, type MatchingRule, resolve } from './matching.ts'
-import { collapse, ELEMENT_METHODS, parseSelector } from './rules.ts'
+import { collapse, ELEMENT_METHODS } from './rules.ts'
 
 /** One part of the 207 answer; the first has no selector and stands for the document. */
 export interface CapabilityPart {

@@ -3,9 +3,9 @@
 import {
   compileSelector,
   type Extensions,
+  parseSelector,
   type Selector,
   SelectorError,
-  selectorFor,
 } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
 import type { RawAccess, RawRule } from './extract.ts'
@@ -234,16 +234,6 @@ const UNKNOWN = '\ue000'
 function templateNeeds(template: readonly TemplatePart[]): Needs | undefined {
   try {
     return needsOf(compileSelector(renderSelector(template, () => UNKNOWN)), UNKNOWN)
-  } catch (error) {
-    if (error instanceof SelectorError) return undefined
-    throw error
-  }
-}
-
-/** A selector, or undefined when the text does not parse. */
-export function parseSelector(text: string, extensions: Extensions | undefined): Selector | undefined {
-  try {
-    return selectorFor(text, extensions)
   } catch (error) {
     if (error instanceof SelectorError) return undefined
     throw error

@@ -2,7 +2,7 @@
 
 import { mistakenPattern } from '../access/glob.ts'
 import { CONFIGURATION_NAMES } from '../tree/microdata-value.ts'
-import { type Extensions, SelectorError, selectorFor } from '../tree/selector/selector.ts'
+import { type Extensions, parseSelector } from '../tree/selector/selector.ts'
 import type { RawProperty, RawSchema, RawShape } from './declarations.ts'
 import { CARDINALITIES, PRIMITIVES } from './types.ts'
 import { shown } from './violations.ts'
@@ -14,7 +14,7 @@ type Knows = (url: string) => boolean
 /** Whether the values of a property are unique by themselves; undefined for a type without schema. */
 type IsUnique = (type: string, property: string) => boolean | undefined
 
-/** Shapes of one document that are looked at for its author. */
+/** Declarations of one document, of each kind, that are looked at for its author. */
 export const MOST_DOUBTED = 1000
 
 /**
@@ -46,7 +46,7 @@ export function doubtsAbout(
 
 /** A shape that selects nothing, or asks for nothing, lets everything pass (MOD-90). */
 export function doubtsAboutShape(shape: RawShape, extensions: Extensions | undefined): string[] {
-  const unread = (texts: readonly string[]) => texts.filter(text => !isSelector(text, extensions)).map(shown)
+  const unread = (texts: readonly string[]) => texts.filter(text => !parseSelector(text, extensions)).map(shown)
   return [
     ...shape.resources.flatMap(text => {
       const mistaken = mistakenPattern(text)
@@ -56,16 +56,6 @@ export function doubtsAboutShape(shape: RawShape, extensions: Extensions | undef
     ...unread(shape.constraints).map(text => `the constraint ${text} of a shape does not parse: it asks for nothing`),
     ...unread(shape.permits).map(text => `the permit ${text} of a shape does not parse: it permits nothing`),
   ]
-}
-
-function isSelector(text: string, extensions: Extensions | undefined): boolean {
-  try {
-    selectorFor(text, extensions)
-    return true
-  } catch (error) {
-    if (error instanceof SelectorError) return false
-    throw error
-  }
 }
 
 function parent({ type, parent: named }: RawSchema, { ns }: Vocabulary, knows: Knows): string[] {

@@ -45,3 +45,9 @@ export class Unusable extends Error {
 
 /** What an operator named does not answer, and may by itself later on. */
 export class NoAnswer extends Unusable {}
+
+/** @param cause what reading the bytes of a path has failed with; nothing where the store does not have them at all */
+export function lostBytes(path: string, cause?: unknown): Unusable {
+  const what = cause instanceof BlobChanged ? 'does not hold the bytes that it should' : 'has no bytes in the store'
+  return new Unusable(`${path} ${what}; run scriptorium check`, { cause })
+}

@@ -1,17 +1,13 @@
 /** Transitions of items that follow a write on other pages: cascades are judged, and fire handlers, like writes (REA-103). */
 
-import { setImmediate } from 'node:timers/promises'
 import { transitionsBlocked } from '../model/cascade.ts'
 import type { WrittenPlace } from '../model/place.ts'
 import type { OwnDocument } from '../model/working.ts'
 import type { Site } from '../site/site.ts'
-import { inTurns } from '../tree/steps.ts'
+import { inTurns, TurnsBetween } from '../tree/steps.ts'
 import type { ModelState } from './commit.ts'
 import type { ItemStates } from './transition-items.ts'
 import { type Fired, TransitionJudge } from './transitions.ts'
-
-/** Documents judged in a row before others get their turn. */
-const SLICE = 16
 
 /** Follows the items of documents through the effects of one write. Where nobody watches anything it does nothing. */
 export class EffectTransitions {
@@ -54,9 +50,9 @@ export class EffectTransitions {
     const fired: Fired[] = []
     for (const each of own) fired.push(...(effects.has(each.path) ? await this.#still(each, effects) : [each]))
     let refused = 0
-    let looked = 0
+    const turns = new TurnsBetween()
     for (const [path, place] of effects) {
-      if (++looked % SLICE === 0) await setImmediate()
+      await turns.next()
       const before = this.#before.get(path) ?? []
       const following = this.#judge.following(path, before, place?.document, place?.followed ?? [])
       const found = await inTurns(following, place?.document.source.length ?? 0)

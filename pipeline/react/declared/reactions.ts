@@ -6,8 +6,9 @@
 import { compilePattern, matchesNames, mistakenPattern, type Pattern, pathNames } from '../../access/glob.ts'
 import { PersistentMap } from '../../access/persistent-map.ts'
 import type { RawCode } from '../../model/declarations.ts'
+import { MOST_DOUBTED } from '../../model/doubts.ts'
 import { shown } from '../../model/violations.ts'
-import { type Extensions, type Selector, SelectorError, selectorFor } from '../../tree/selector/selector.ts'
+import { type Extensions, parseSelector, type Selector } from '../../tree/selector/selector.ts'
 import type { Steps } from '../../tree/steps.ts'
 import type { RawAction, RawConstraint, RawHandler, RawReaction, RawReactions, RawValue } from './extract.ts'
 
@@ -51,8 +52,6 @@ interface Declared {
 const LONGEST_KEY = 64
 /** Beginnings of one reaction; one with more is looked at for every path. */
 const MOST_KEYS = 100
-/** Items of one document, of each kind, whose filters are looked at for its author. */
-const MOST_DOUBTED = 1000
 /** Of requests for which reactions run, on either face (REA-6). */
 const METHODS = new Set('GET HEAD PUT DELETE POST MOVE COPY PATCH QUERY OPTIONS *'.split(' '))
 const NOTHING: Candidates = { triggers: [], processors: [] }
@@ -183,7 +182,7 @@ export class SiteReactions {
     for (const [path, { raw }] of this.#size === 0 ? [] : this.#inPathOrder()) {
       for (const constraint of raw.constraints) {
         // One that does not parse watches nothing (REA-4).
-        const selector = parsed(constraint.selector, this.#selectors)
+        const selector = parseSelector(constraint.selector, this.#selectors)
         if (selector) placed.constraints.push({ path, constraint, selector })
       }
       for (const handler of raw.handlers) placed.handlers.push({ path, handler })
@@ -243,7 +242,7 @@ function compiled(raw: RawReaction, path: string, place: number, extensions: Ext
     otherwise,
     resources: resource.length === 0 || resource.includes('*') ? undefined : resource.map(each => compilePattern(each)),
     methods: methods.size === 0 || methods.has('*') ? undefined : methods,
-    selectors: selector.length === 0 ? undefined : selector.flatMap(each => parsed(each, extensions) ?? []),
+    selectors: selector.length === 0 ? undefined : selector.flatMap(each => parseSelector(each, extensions) ?? []),
     statuses: status.length === 0 || kind === 'trigger' ? undefined : status.flatMap(statusFilter),
   }
 }
@@ -257,7 +256,8 @@ function* doubtsAbout({ reactions, constraints }: RawReactions, extensions: Exte
     for (const text of method)
       if (!METHODS.has(text.toUpperCase())) yield `the method ${shown(text)} of a ${kind} is none that runs one`
     for (const text of selector)
-      if (!parsed(text, extensions)) yield `the selector ${shown(text)} of a ${kind} does not parse: it selects nothing`
+      if (!parseSelector(text, extensions))
+        yield `the selector ${shown(text)} of a ${kind} does not parse: it selects nothing`
     if (kind === 'trigger' && status.length > 0) yield 'a trigger has a status, which is not known before the answer'
     else
       for (const text of status)
@@ -265,17 +265,8 @@ function* doubtsAbout({ reactions, constraints }: RawReactions, extensions: Exte
           yield `the status ${shown(text)} of a processor is none, such as 404 or 4xx: it never matches`
   }
   for (const { selector } of constraints.slice(0, MOST_DOUBTED))
-    if (!parsed(selector, extensions))
+    if (!parseSelector(selector, extensions))
       yield `the selector ${shown(selector)} of a transition does not parse: it watches nothing`
-}
-
-function parsed(text: string, extensions: Extensions): Selector | undefined {
-  try {
-    return selectorFor(text, extensions)
-  } catch (error) {
-    if (error instanceof SelectorError) return undefined
-    throw error
-  }
 }
 
 /** REA-24: other forms never match. */

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { blobStream, StagingError } from '../blobs.ts'
 import type { Change } from '../commit.ts'
-import { BlobChanged, isLost, Unusable } from '../errors.ts'
+import { BlobChanged, isLost, lostBytes, Unusable } from '../errors.ts'
 import type { Property, Resource } from '../resource.ts'
 import type { SiteReader, SiteStore, Snapshot, Store } from '../store.ts'
 import { line, shownSeconds } from '../tags.ts'
@@ -162,15 +162,11 @@ async function putOf(source: SiteReader, resource: Resource, to: Store): Promise
   const { path, kind, digest, size, type, language } = resource
   if (kind === 'collection') throw new Error('A collection is no file')
   const body = await source.body(resource)
-  const gone = (options?: ErrorOptions) =>
-    new Unusable(`${path} has no bytes in the store; run scriptorium check`, options)
-  if (body === undefined) throw gone()
+  if (body === undefined) throw lostBytes(path)
   const shown = shownSeconds(resource)
   const rest = { op: 'put', path, kind, type, shown, ...(language !== undefined && { language }) } as const
-  const changed = (options?: ErrorOptions) =>
-    new Unusable(`${path} does not hold the bytes that it should; run scriptorium check`, options)
   const isRight = (found: string) => {
-    if (found !== digest) throw changed()
+    if (found !== digest) throw lostBytes(path, new BlobChanged('The bytes have another digest'))
   }
   if ('bytes' in body) {
     isRight(hash('sha256', body.bytes))
@@ -178,9 +174,7 @@ async function putOf(source: SiteReader, resource: Resource, to: Store): Promise
   }
   const staged = await to.stage(blobStream(body.blob), { limit: size }).catch(error => {
     const cause = error instanceof StagingError ? error.cause : undefined
-    if (cause instanceof BlobChanged) throw changed({ cause: error })
-    if (isLost(cause)) throw gone({ cause: error })
-    throw error
+    throw isLost(cause) ? lostBytes(path, cause) : error
   })
   isRight(staged.sha256)
   return { ...rest, content: { staged } }

@@ -4,7 +4,7 @@ import { createHash, type Hash, randomBytes } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { blobStream } from '../blobs.ts'
-import { BlobChanged, BlobGone, Unusable } from '../errors.ts'
+import { BlobChanged, BlobGone, lostBytes, Unusable } from '../errors.ts'
 import { LOCK, OWN_FILE, OWN_FOLDER } from '../modes.ts'
 import type { Resource } from '../resource.ts'
 import type { SiteReader, Snapshot, Store } from '../store.ts'
@@ -66,13 +66,8 @@ export async function saveStore(store: Store, folder: string, options: SaveOptio
       return await store.snapshot(state => save(state, writing, { ...options, folder, values: settings }))
     } catch (error) {
       if (!(error instanceof Gone)) throw error
-      if (attempt === ATTEMPTS)
-        throw new Unusable(
-          `${error.message} was removed before it could be copied, or is lost; run scriptorium check`,
-          {
-            cause: error,
-          },
-        )
+      const why = `${error.message} was removed before it could be copied, or is lost; run scriptorium check`
+      if (attempt === ATTEMPTS) throw new Unusable(why, { cause: error })
     }
   }
 }
@@ -220,7 +215,7 @@ class Objects {
 
   async #write(reader: SiteReader, resource: Resource, target: string): Promise<void> {
     const body = await reader.body(resource)
-    if (body === undefined) throw lost(resource)
+    if (body === undefined) throw lostBytes(resource.path)
     await mkdir(dirname(target), { recursive: true, mode: OWN_FOLDER })
     const unfinished = `${target}.new`
     const handle = await open(unfinished, 'w', OWN_FILE)
@@ -228,12 +223,13 @@ class Objects {
     try {
       if ('bytes' in body) await take(handle, hash, body.bytes)
       else for await (const piece of blobStream(body.blob)) await take(handle, hash, piece)
-      if (hash.digest('hex') !== resource.digest) throw lost(resource, new BlobChanged('The bytes have another digest'))
+      if (hash.digest('hex') !== resource.digest)
+        throw lostBytes(resource.path, new BlobChanged('The bytes have another digest'))
       await handle.datasync()
     } catch (error) {
       await handle.close()
       await rm(unfinished, { force: true })
-      if (error instanceof BlobGone) throw lost(resource, error)
+      if (error instanceof BlobGone) throw lostBytes(resource.path, error)
       throw 'blob' in body && (error as NodeJS.ErrnoException).code === 'ENOENT' ? new Gone(resource.path) : error
     }
     await handle.close()
@@ -241,11 +237,6 @@ class Objects {
     this.files++
     this.bytes += resource.size
   }
-}
-
-function lost({ path }: Resource, cause?: unknown): Unusable {
-  const what = cause instanceof BlobChanged ? 'does not hold the bytes that it should' : 'has no bytes in the store'
-  return new Unusable(`${path} ${what}; run scriptorium check`, { cause })
 }
 
 /** A single write on a disk that becomes full takes a part, and says so without an error. */

@@ -96,6 +96,16 @@ export function selectorFor(text: string, extensions: Extensions = USUAL): Selec
   )
 }
 
+/** A selector from the same cache, or undefined where the text does not parse. */
+export function parseSelector(text: string, extensions: Extensions | undefined): Selector | undefined {
+  try {
+    return selectorFor(text, extensions)
+  } catch (error) {
+    if (error instanceof SelectorError) return undefined
+    throw error
+  }
+}
+
 /**
  * The first element below `within` in document order that matches.
  *

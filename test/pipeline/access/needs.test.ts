@@ -3,10 +3,9 @@ import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { splitLookups } from '../../../pipeline/access/lookup.ts'
 import { canBeMet, namesAround, needsOf } from '../../../pipeline/access/needs.ts'
-import { parseSelector } from '../../../pipeline/access/rules.ts'
 import { renderSelector, selectorTemplate } from '../../../pipeline/access/selector-template.ts'
 import { parseDocument } from '../../../pipeline/tree/document.ts'
-import { compileSelector, matches, selectAll } from '../../../pipeline/tree/selector/selector.ts'
+import { compileSelector, matches, parseSelector, selectAll } from '../../../pipeline/tree/selector/selector.ts'
 import { access, html, key, type Line, site, user } from './site.ts'
 
 const PAGE =
