@@ -20,7 +20,7 @@ describe('names of files when the power goes', () => {
   /** What became of names, in order: `name` where one was given, `drop` where one was taken, `sync` where those of a folder are on disk. */
   let steps: string[]
   const { openSync, fsyncSync, renameSync } = fs
-  const { rename, rm } = promises
+  const { open, rename, rm } = promises
 
   beforeEach(async () => {
     target = await temporaryFolder()
@@ -43,6 +43,15 @@ describe('names of files when the power goes', () => {
       },
     })
     Object.assign(promises, {
+      open: async (...given: Parameters<typeof open>) => {
+        const handle = await open(...given)
+        const { sync } = handle
+        handle.sync = () => {
+          note('sync', given[0])
+          return sync.call(handle)
+        }
+        return handle
+      },
       rename: (...given: Parameters<typeof rename>) => {
         note('name', given[1])
         return rename(...given)
@@ -56,7 +65,7 @@ describe('names of files when the power goes', () => {
   })
   afterEach(async () => {
     Object.assign(fs, { openSync, fsyncSync, renameSync })
-    Object.assign(promises, { rename, rm })
+    Object.assign(promises, { open, rename, rm })
     syncBuiltinESMExports()
     await target.remove()
   })
