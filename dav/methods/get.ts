@@ -62,6 +62,8 @@ async function collectionAnswer(exchange: Exchange, node: Node): Promise<Answer>
   return { status: 200, headers, body }
 }
 
+const NO_BYTES = new Uint8Array()
+
 /** Stored bytes; those of a draft are none. */
 async function fileAnswer(exchange: Exchange, node: Node, range: Range | undefined): Promise<Answer> {
   const { view } = exchange.mount
@@ -89,12 +91,16 @@ async function fileAnswer(exchange: Exchange, node: Node, range: Range | undefin
     }
   }
   headers['Content-Type'] = resource.type
-  if (node.place.isEmpty) return { status: 200, headers, body: '' }
+  const isRange = range?.unit === 'bytes' && rangeApplies(header(exchange, 'if-range'), current)
+  if (node.place.isEmpty) {
+    const none = isRange && rangeAnswer({ resource, tag, body: { bytes: NO_BYTES } }, range.ranges, headers)
+    return none || { status: 200, headers, body: '' }
+  }
   const file = await holding(exchange, node)
   // A commit may come in between: everything in an answer is of one version.
   if (file.resource.version !== resource.version)
     return fileAnswer(exchange, { ...node, resource: file.resource }, range)
-  if (range?.unit === 'bytes' && rangeApplies(header(exchange, 'if-range'), current)) {
+  if (isRange) {
     const part = rangeAnswer(file, range.ranges, headers)
     if (part) return part
   }

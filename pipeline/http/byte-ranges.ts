@@ -54,8 +54,8 @@ function parseByteRange(item: string): ByteRange | SuffixRange | undefined {
  * @param ranges as parsed
  * @param size bytes of the representation
  * @returns ranges inside it, in the order of the request; `unsatisfiable` for 416 with `bytes * /size`; undefined where
- *   the whole is to be sent as 200: malformed ranges, and ranges that overlap so much that they are longer than the
- *   whole (RFC 9110 §14.2)
+ *   the whole is to be sent as 200: malformed ranges, ranges that overlap so much that they are longer than the
+ *   whole (RFC 9110 §14.2), and the last bytes of nothing, which are all there are (§14.1.2)
  */
 export function resolveByteRanges(
   ranges: readonly (ByteRange | SuffixRange)[],
@@ -71,7 +71,8 @@ export function resolveByteRanges(
     satisfiable.push({ first, last })
     total += last - first + 1
   }
-  if (satisfiable.length === 0) return 'unsatisfiable'
+  if (satisfiable.length === 0)
+    return size === 0 && ranges.some(range => 'suffix' in range && range.suffix > 0) ? undefined : 'unsatisfiable'
   return total > size ? undefined : satisfiable
 }
 

@@ -88,7 +88,7 @@ export function blobBody(file: StoredFile): BlobBody {
 }
 
 export function rangeAnswer(
-  file: StoredFile,
+  file: Pick<StoredFile, 'resource' | 'body' | 'tag'>,
   ranges: Parameters<typeof resolveByteRanges>[0],
   headers: Record<string, string>,
 ): Answer | undefined {
@@ -113,8 +113,7 @@ export function rangeAnswer(
   return { status: 206, headers, body }
 }
 
-function slice(file: StoredFile, range: ByteRange): Extract<AnswerBody, Uint8Array | BlobBody> {
-  const { body } = file
+function slice({ body }: Pick<StoredFile, 'body'>, range: ByteRange): Extract<AnswerBody, Uint8Array | BlobBody> {
   if ('bytes' in body) return body.bytes.subarray(range.first, range.last + 1)
   return { blob: body.blob, start: range.first, end: range.last + 1 }
 }

@@ -62,6 +62,18 @@ describe('files over the wire', () => {
       if (text !== undefined) expect(answer.text).to.equal(text)
     })
 
+  it('HTTP-58 a draft has no byte to send, as an empty blob has none', async () => {
+    for (const path of ['/range-draft.html', '/range-empty.bin']) {
+      await dav('PUT', path, {}, '')
+      const answer = await dav('GET', path, { Range: 'bytes=0-' })
+      expect(answer.status, path).to.equal(416)
+      expect(answer.headers['content-range'], path).to.equal('bytes */0')
+      for (const fields of [{ Range: 'bytes=-5' }, { Range: 'bytes=0-', 'If-Range': '"old"' }])
+        expect((await dav('GET', path, fields)).status, path).to.equal(200)
+      await dav('DELETE', path)
+    }
+  })
+
   it('DAV-40 several ranges come as parts; If-Range takes the tag', async () => {
     const answer = await dav('GET', '/blob.bin', { Range: 'bytes=0-1,4-5' })
     expect(answer.status).to.equal(206)
