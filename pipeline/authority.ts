@@ -34,8 +34,8 @@ export interface Authority {
   reach(method: string, path: string): Reach
   /** What the requester's selectors are matched against in a document (SEC-6), in steps. */
   viewing(path: string, document: TreeDocument): Steps<ReadableView>
-  /** A request for a directory without its slash (ABS-6). */
-  admitDirectory(path: string, index: boolean): Admission | 'redirect'
+  /** A request for a directory without its slash (ABS-6): a GET, or a HEAD, which rules of its own may decide (METH-2). */
+  admitDirectory(path: string, index: boolean, head: boolean): Admission | 'redirect'
   /** Whether an anonymous visitor would be shown the same (PRIV-1); false keeps an answer out of shared caches. */
   shareable(path: string): boolean
   /** The same for what is shown of elements, in steps. */

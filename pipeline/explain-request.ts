@@ -190,7 +190,8 @@ async function targetOf(site: Site, path: string, selector: string | undefined):
 function admissionOf(access: Access, method: string, target: Target): Admission | 'redirect' {
   const { path, exists, selector, key, mayBeDirectory, hasIndex } = target
   const isRead = method === 'GET' || method === 'HEAD'
-  if (isRead && mayBeDirectory && selector === undefined) return admitDirectory(access, path, hasIndex)
+  if (isRead && mayBeDirectory && selector === undefined)
+    return admitDirectory(access, path, hasIndex, method === 'HEAD')
   if (isRead && selector !== undefined)
     return admit(access, { ask: 'read-elements', path, exists, head: method === 'HEAD', keys: key ? [key] : [] })
   if (isRead) return admit(access, { ask: 'read', path, exists, head: method === 'HEAD' })

@@ -165,10 +165,12 @@ function admitMove(access: Access, { path, destination, exists }: MoveQuestion):
  *
  * @param path without slash at the end; nothing is stored there
  * @param index whether the directory has an index
+ * @param head a HEAD, which rules of its own may decide (METH-2)
  */
-export function admitDirectory(access: Access, path: string, index: boolean): Admission | 'redirect' {
+export function admitDirectory(access: Access, path: string, index: boolean, head = false): Admission | 'redirect' {
   const directory = `${path}/`
-  if (access.decide('GET', path) === 'deny' || access.decide('GET', directory) === 'deny') return 'refuse'
+  const method = head ? 'HEAD' : 'GET'
+  if (access.decide(method, path) === 'deny' || access.decide(method, directory) === 'deny') return 'refuse'
   return index && access.readable(directory) ? 'redirect' : tell('not-found', access.readable(path))
 }
 

@@ -226,7 +226,7 @@ function isUnread({ path, head }: Read, authority: Authority): boolean {
 /** Whether a path at which nothing is stored would be refused, whatever stands beside it. */
 function isAbsenceRefused({ path, head, requested }: Read, authority: Authority): boolean {
   return mayNameDirectory(requested)
-    ? [true, false].every(index => authority.admitDirectory(requested, index) === 'refuse')
+    ? [true, false].every(index => authority.admitDirectory(requested, index, head) === 'refuse')
     : authority.admit({ ask: 'read', path, exists: false, head }) === 'refuse'
 }
 
@@ -241,7 +241,7 @@ async function findAbsence(
   if (isAbsenceRefused(read, authority)) throw authority.refusal('GET', requested)
   const index = mayNameDirectory(requested) && (await findFor(site, `${requested}/index.html`, reader)) !== undefined
   const admission = mayNameDirectory(requested)
-    ? authority.admitDirectory(requested, index)
+    ? authority.admitDirectory(requested, index, read.head)
     : authority.admit({ ask: 'read', path: read.path, exists: false, head: read.head })
   if (admission === 'redirect') return admission
   if (admission === 'refuse' || isUnread(read, authority)) throw authority.refusal('GET', requested)

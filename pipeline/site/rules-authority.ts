@@ -105,7 +105,7 @@ function authorityBy(site: Site, access: Access): RulesAuthority {
     admitting: question => admittingElements(access, question),
     reach: (method, path) => reach(access, method, path),
     viewing: (path, document) => viewing(access, path, document),
-    admitDirectory: (path, index) => admitDirectory(access, path, index),
+    admitDirectory: (path, index, head) => admitDirectory(access, path, index, head),
     shareable,
     *sharing(path, keys) {
       // What a selector finds tells of all that it was matched against, which is less for whoever may not read the whole.

@@ -73,10 +73,11 @@ async function subscribe(exchange: Exchange): Promise<Answer> {
 async function redirect({ site, path, target, authority }: Exchange): Promise<Answer | undefined> {
   const requested = target.path
   // Where no redirect would be told, nothing is looked for that could tell by its time what is there.
-  if (!mayNameDirectory(requested) || authority().admitDirectory(requested, true) !== 'redirect') return undefined
+  if (!mayNameDirectory(requested) || authority().admitDirectory(requested, true, false) !== 'redirect')
+    return undefined
   if (await site.find(path)) return undefined
   const index = (await site.find(`${requested}/index.html`)) !== undefined
-  if (authority().admitDirectory(requested, index) !== 'redirect') return undefined
+  if (authority().admitDirectory(requested, index, false) !== 'redirect') return undefined
   const location = directoryLocation(requested, target.query)
   return { status: 301, headers: { Location: location, 'Cache-Control': cacheControl('redirect', true) }, body: '' }
 }

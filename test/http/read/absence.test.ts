@@ -144,10 +144,13 @@ describe('absence and denial under default deny', () => {
       '/there.html': page('<p class="open">x</p><p>y</p>'),
       '/open.html': page('open'),
       '/head.html': page('head'),
+      '/dir/index.html': page('index'),
       '/rules.html': rulesPage(
         ['*', 'GET', 'Allow', '/open.html'],
         ['*', 'GET', 'Allow', '/there.html', '.open'],
         ['*', 'HEAD', 'Allow', '/head.html'],
+        ['*', 'GET', 'Allow', '/dir/'],
+        ['*', 'HEAD', 'Deny', '/dir/'],
       ),
     })
   })
@@ -172,5 +175,7 @@ describe('absence and denial under default deny', () => {
     expect((await http('HEAD', '/open.html')).status).to.equal(200)
     expect((await http('HEAD', '/head.html')).status).to.equal(200)
     expect((await http('GET', '/head.html')).status).to.equal(401)
+    expect((await http('GET', '/dir')).status).to.equal(301)
+    expect((await http('HEAD', '/dir')).status).to.equal(401)
   })
 })

@@ -147,8 +147,8 @@ describe('whole writes and absence', () => {
 })
 
 describe('a directory without its slash', () => {
-  const directory = (lines: Line[], index: boolean, defaultGet: 'allow' | 'deny' = 'allow') =>
-    admitDirectory(access(site(lines), { defaultGet }), '/d', index)
+  const directory = (lines: Line[], index: boolean, defaultGet: 'allow' | 'deny' = 'allow', head = false) =>
+    admitDirectory(access(site(lines), { defaultGet }), '/d', index, head)
 
   it('ABS-6 is redirected to a readable index', () => {
     expect(directory([], true)).to.equal('redirect')
@@ -160,6 +160,15 @@ describe('a directory without its slash', () => {
         expect(directory([['*', 'GET', 'Deny', pattern]], index), pattern).to.equal('refuse')
       }
     }
+  })
+  it('METH-2 HEAD is refused by a rule for it as well, and redirected where GET is', () => {
+    for (const pattern of ['/d/*', '/d', '/d/']) {
+      const lines: Line[] = [['*', 'HEAD', 'Deny', pattern]]
+      for (const index of [true, false]) expect(directory(lines, index, 'allow', true), pattern).to.equal('refuse')
+      expect(directory(lines, true), pattern).to.equal('redirect')
+    }
+    expect(directory([], true, 'allow', true)).to.equal('redirect')
+    expect(directory([['*', 'HEAD', 'Allow', '/d/']], true, 'deny', true)).to.equal('refuse')
   })
   it('ABS-6 is 404 without an index', () => {
     expect(directory([], false)).to.equal('not-found')
