@@ -1,6 +1,8 @@
 /** `scriptorium user`: who may use the mounts, in the settings file. */
 
-import { resolve } from 'node:path'
+import { access, constants, realpath } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   CannotEdit,
   placeOfSite,
@@ -14,6 +16,7 @@ import { createAccessKey, createPassword, hashPassword } from '../../config/pass
 import type { Credential } from '../../config/site-schema.ts'
 import { siteTable } from '../../config/sites.ts'
 import { isUserName, showingUnseen, USER_NAME } from '../../config/values.ts'
+import { lockPassing } from '../../pipeline/store/sqlite/file-lock.ts'
 import { type Call, type Command, UsageError } from './command.ts'
 import { NoPassword, readPassword } from './password-input.ts'
 import { knownSites, loadedFor, settingsOptions, siteOption, tellWarnings } from './settings-options.ts'
@@ -112,16 +115,33 @@ async function add(call: Call, name: string): Promise<number> {
     ...(args.texts('scope').length > 0 && { scope: args.texts('scope') }),
     ...(args.flag('read-only') && { write: false }),
   }
-  const isNew = await writeCredential(file, place, credential)
+  const isNew = await inTurn(file, () => writeCredential(file, place, credential))
   if (made) line(terminal.output, `key ${made.key}`)
   if (args.flag('generate') && password !== undefined) line(terminal.output, `password ${password}`)
   line(terminal.output, `${isNew ? 'added' : 'changed'} ${name} of ${site}; a running server takes it on SIGHUP`)
   return 0
 }
 
+/** Milliseconds to wait for others: they have the file for a moment, and never while somebody types a password. */
+const PATIENCE = 30_000
+
+/** Changes of one file come one after another, each made in what the one before has left. */
+async function inTurn<Result>(file: string, change: () => Promise<Result>): Promise<Result> {
+  const target = await realpath(file)
+  const folder = dirname(target)
+  await access(folder, constants.W_OK)
+  const until = performance.now() + PATIENCE
+  for (;;) {
+    const lock = lockPassing(join(folder, `.lock-${basename(target)}`))
+    if (lock) return change().finally(() => lock.release())
+    if (performance.now() > until) throw new CannotEdit(`another command is changing ${file}; start this one again`)
+    await pause(20)
+  }
+}
+
 async function remove(call: Call, name: string): Promise<number> {
   const { file, site, place } = await placeOf(call)
-  const isGone = await removeCredential(file, place, name)
+  const isGone = await inTurn(file, () => removeCredential(file, place, name))
   if (!isGone) throw new CannotEdit(`${site} has no user ${name}`)
   line(call.terminal.output, `removed ${name} of ${site}; a running server takes it on SIGHUP`)
   return 0

@@ -1,5 +1,6 @@
 /** A lock of the system on a file, taken through SQLite, so that it goes with the process however that ends. */
 
+import { rmSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
 const BUSY = 5
@@ -28,4 +29,28 @@ export function lockFile(file: string, { shared = false, wait = 0 } = {}): FileL
     return undefined
   }
   return { release: () => database.close() }
+}
+
+/**
+ * A lock on a file that is there as long as somebody has it. Whoever had it before may have removed the file that was locked:
+ * then another one is there, or none.
+ *
+ * @returns undefined when others have it
+ * @throws the error of SQLite when the file cannot be used
+ */
+export function lockPassing(file: string): FileLock | undefined {
+  const number = () => statSync(file, { throwIfNoEntry: false })?.ino
+  for (;;) {
+    const before = number()
+    const lock = lockFile(file)
+    if (!lock) return undefined
+    if (before !== undefined && number() === before)
+      return {
+        release() {
+          rmSync(file, { force: true })
+          lock.release()
+        },
+      }
+    lock.release()
+  }
 }

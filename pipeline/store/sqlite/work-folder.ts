@@ -1,12 +1,12 @@
 /** Folders that one command has for itself: made for it and never left for long, or there already. */
 
-import { accessSync, constants, existsSync, rmSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '../disk/folder.ts'
 import { Unusable } from '../errors.ts'
 import { LOCK } from '../modes.ts'
-import { type FileLock, lockFile } from './file-lock.ts'
+import { type FileLock, lockFile, lockPassing } from './file-lock.ts'
 
 const NAME = /^\.backup-[A-Za-z0-9]{6}$/
 
@@ -41,11 +41,11 @@ export async function inWorkFolder<Result>(parent: string, work: (folder: string
  */
 export async function inFolderAlone<Result>(folder: string, work: () => Promise<Result>): Promise<Result> {
   makeFolder(folder)
-  const lock = lockAlone(folder)
+  const lock = lockPassing(join(folder, LOCK))
+  if (!lock) throw new Unusable(`another command is writing to ${folder}; start this one again when it has ended`)
   try {
     return await work()
   } finally {
-    rmSync(join(folder, LOCK), { force: true })
     lock.release()
   }
 }
@@ -62,19 +62,6 @@ export async function whileNobodyWrites<Result>(folder: string, work: () => Prom
     return work()
   }
   return inFolderAlone(folder, work)
-}
-
-/** Whoever had it before may have removed the file that was locked: then another one is there, or none. */
-function lockAlone(folder: string): FileLock {
-  const file = join(folder, LOCK)
-  const number = () => statSync(file, { throwIfNoEntry: false })?.ino
-  for (;;) {
-    const before = number()
-    const lock = lockFile(file)
-    if (!lock) throw new Unusable(`another command is writing to ${folder}; start this one again when it has ended`)
-    if (before !== undefined && number() === before) return lock
-    lock.release()
-  }
 }
 
 /** Somebody who clears up may be faster than the lock: then it is made once more. */

@@ -99,6 +99,14 @@ describe('command line: user', () => {
     expect([code, errors.split('\n').at(-2)]).to.deep.equal([1, 'www.example.org has no user chief'])
   })
 
+  it('adds several at once, each beside the others', async () => {
+    const names = ['ada', 'bo', 'cy', 'di']
+    const done = await Promise.all(names.map(name => user(['add', name, ...SITE, '--key'])))
+    expect(done.map(({ code }) => code)).to.deep.equal([0, 0, 0, 0])
+    expect((await credentials()).map(({ user }) => user)).to.have.members(['chief', ...names])
+    expect(await readdir(folder)).to.deep.equal(['site.yaml'])
+  })
+
   it('adds the first one of a site', async () => {
     await user(['add', 'ada', '--site', 'bare.example'], { input: ['x\n'] })
     expect((await credentials(2)).map(({ user }) => user)).to.deep.equal(['ada'])
