@@ -31,7 +31,7 @@ import { memoryOf, objectsOf, openStore, requireWhole, useOf } from './open-stor
 import { watchOwnHeap } from './rest.ts'
 import { DEMO } from './start.ts'
 
-import { half, lockStore, requireStore, stored } from './store-commands.ts'
+import { half, lockStore, requireOutside, requireStore, stored } from './store-commands.ts'
 
 /** Opens one site for the time of some work. */
 async function withSite<T>(
@@ -68,6 +68,7 @@ async function withSite<T>(
 
 export const exportCommand: Commands['export'] = async (settings, { site: name, directory, progress }) => {
   requireStore(settings)
+  await requireOutside(settings, directory)
   return withSite(settings, name, async (site, store) => {
     await requireWhole(settings, store)
     return exportSite(site.store, directory, { progress })

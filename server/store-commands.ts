@@ -1,7 +1,8 @@
 /** What the command line does to a store as a whole: list its sites, save it, restore it. */
 
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { realpath } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { FIRST_PASSWORD } from '../config/first-start.ts'
 import type { Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
@@ -43,6 +44,25 @@ function isThere(settings: Settings): boolean {
 /** @throws Unusable where there is no store: a mistyped folder must not look like an empty site */
 export function requireStore(settings: Settings): void {
   if (!isThere(settings)) throw new Unusable(`there is no store in ${settings.data}`)
+}
+
+/**
+ * What is written out is no part of the data folder: there the server would take it for its own, and whoever removes the folder
+ * removes the copy.
+ *
+ * @throws Unusable
+ */
+export async function requireOutside({ data, postgres }: Settings, place: string): Promise<void> {
+  if (postgres === undefined && `${await truePath(place)}/`.startsWith(`${await realpath(data)}/`))
+    throw new Unusable(`${place} is part of the data folder; name a place outside of ${data}`)
+}
+
+/** Where a path leads, as far as anything is there. */
+function truePath(path: string): Promise<string> {
+  return realpath(path).catch(async error => {
+    if (error.code !== 'ENOENT' || dirname(path) === path) throw error
+    return join(await truePath(dirname(path)), basename(path))
+  })
 }
 
 /** Locks the folder that is to be changed; a database is claimed when it is opened. @throws Unusable */
@@ -105,6 +125,7 @@ async function sizeOf(state: Snapshot, name: string) {
 
 export const backup: Commands['backup'] = async (settings, { place, isArchive, progress }) => {
   requireStore(settings)
+  await requireOutside(settings, place)
   const save = (folder: string) =>
     withStore(settings, async store => {
       await requireWhole(settings, store)
@@ -169,6 +190,7 @@ async function moveInto(target: Store, source: Store, progress: Progress) {
 export const migrate: Commands['migrate'] = async (settings, { from, to, progress }) => {
   const [source, target] = [settingsFor(settings, from), settingsFor(settings, to)]
   requireStore(source)
+  if (target.postgres === undefined) await requireOutside(source, target.data)
   const locks: { release(): void }[] = []
   try {
     for (const store of [source, target]) locks.push(lockStore(store, 'migrate'))

@@ -1,5 +1,5 @@
 import fs from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -214,6 +214,26 @@ describe('command line: a store that is real', () => {
     }
     const gone = await command('health', '-c', 'settings.json', '--set', `listen.port=${copy.port}`)
     expect([gone.code, gone.output.includes('ECONNREFUSED')]).to.deep.equal([1, true])
+  })
+
+  it('nothing is written out into the data folder, by whatever name', async () => {
+    await commandHere('import', '.')
+    const inside = join(folder, 'data')
+    await symlink(inside, join(folder, 'link'))
+    const before = await readdir(inside)
+    for (const [name, ...argv] of [
+      ['data/saved/deep', 'backup'],
+      ['link/saved', 'backup'],
+      ['data/site.tar', 'backup'],
+      ['data', 'export'],
+      ['link/files', 'export'],
+      ['data/new', 'migrate', '--from', 'data', '--to'],
+    ] as [name: string, ...argv: string[]][]) {
+      const { code, output } = await commandHere(...argv, name)
+      expect(output, name).to.include(`${join(folder, name)} is part of the data folder; name a place outside of `)
+      expect(code, name).to.equal(1)
+    }
+    expect(await readdir(inside)).to.deep.equal(before)
   })
 
   it('a backup is a folder or a tar archive: other files and the names of others are refused, and nothing is made', async () => {
