@@ -6,7 +6,7 @@ import { count } from './check.ts'
 import { type Call, type Command, UsageError } from './command.ts'
 import { progressLine } from './progress.ts'
 import { placeNamed, settingsOf, settingsOptions } from './settings-options.ts'
-import { line } from './terminal.ts'
+import { entry, line } from './terminal.ts'
 import { folderOf, mebibytes } from './transfer.ts'
 
 const quiet = { type: 'boolean', short: 'q', doc: 'Say nothing when all is well' } as const
@@ -73,7 +73,7 @@ export const restore: Command = {
     const options = { ...place, progress: isQuiet ? () => undefined : progress.report }
     if (args.flag('check')) {
       const { problems, ...saved } = await commands.checkSaved(options).finally(progress.end)
-      for (const problem of problems) line(terminal.errors, problem)
+      for (const problem of problems) entry(terminal.errors, problem)
       if (!isQuiet) line(terminal.output, `${summary(saved)} of ${saved.at}: ${count(problems.length, 'problem')}`)
       return problems.length > 0 ? 1 : 0
     }

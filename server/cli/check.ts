@@ -3,7 +3,7 @@
 import type { Command } from './command.ts'
 import { progressLine } from './progress.ts'
 import { settingsOf, settingsOptions } from './settings-options.ts'
-import { line } from './terminal.ts'
+import { entry, line } from './terminal.ts'
 
 export const check: Command = {
   name: 'check',
@@ -29,8 +29,8 @@ export const check: Command = {
     const outcome = await call.commands
       .check(settings, { repair: call.args.flag('repair'), progress: progress.report })
       .finally(progress.end)
-    for (const problem of outcome.problems) line(terminal.output, problem)
-    for (const finding of outcome.notes ?? []) line(terminal.output, `note: ${finding}`)
+    for (const problem of outcome.problems) entry(terminal.output, problem)
+    for (const finding of outcome.notes ?? []) entry(terminal.output, `note: ${finding}`)
     const left = outcome.problems.length - outcome.repaired
     const repaired = outcome.repaired > 0 ? `, ${outcome.repaired} repaired` : ''
     line(terminal.output, `${outcome.checked} checked, ${count(outcome.problems.length, 'problem')}${repaired}`)

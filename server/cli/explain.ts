@@ -5,7 +5,7 @@ import { Fault } from '../../pipeline/fault.ts'
 import { type Call, type Command, UsageError } from './command.ts'
 import type { Explanation, Question } from './commands.ts'
 import { chosenSite, settingsOf, settingsOptions, siteOption } from './settings-options.ts'
-import { line } from './terminal.ts'
+import { entry, line } from './terminal.ts'
 
 export const explain: Command = {
   name: 'explain',
@@ -53,10 +53,9 @@ export const explain: Command = {
     const explanation = await call.commands.explain(loaded.settings, { ...question, site }).catch(error => {
       throw error instanceof Fault ? new UsageError(error.message, 'explain') : error
     })
-    const lines = call.args.flag('json')
-      ? [JSON.stringify(explanation, null, 2)]
-      : explanationLines(question, explanation)
-    for (const text of lines) line(call.terminal.output, text)
+    const { output } = call.terminal
+    if (call.args.flag('json')) line(output, JSON.stringify(explanation, null, 2))
+    else for (const text of explanationLines(question, explanation)) entry(output, text)
     return explanation.allowed ? 0 : 1
   },
 }

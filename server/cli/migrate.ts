@@ -6,7 +6,7 @@ import { count } from './check.ts'
 import { type Command, UsageError } from './command.ts'
 import { progressLine } from './progress.ts'
 import { settingsOf, settingsOptions } from './settings-options.ts'
-import { line } from './terminal.ts'
+import { entry, line } from './terminal.ts'
 import { mebibytes } from './transfer.ts'
 
 /** The scheme of an address; drives of Windows have one letter. */
@@ -61,7 +61,7 @@ export const migrate: Command = {
     if (isBucket(from) || isBucket(to)) {
       const options = { from, to, progress: progress.report }
       const { blobs, bytes, problems } = await commands.moveBlobs(settings, options).finally(progress.end)
-      for (const problem of problems) line(terminal.errors, problem)
+      for (const problem of problems) entry(terminal.errors, problem)
       line(terminal.output, `moved ${count(blobs, 'large file')}, ${mebibytes(bytes)}`)
       return problems.length === 0 ? 0 : 1
     }

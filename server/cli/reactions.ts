@@ -2,7 +2,7 @@
 
 import { type Command, UsageError } from './command.ts'
 import { chosenSite, settingsOf, settingsOptions, siteOption } from './settings-options.ts'
-import { line } from './terminal.ts'
+import { entry, line } from './terminal.ts'
 
 export const reactions: Command = {
   name: 'reactions',
@@ -21,11 +21,11 @@ export const reactions: Command = {
     const loaded = await settingsOf(call)
     const site = await chosenSite(call, loaded, 'reactions')
     const answer = await call.commands.reactions(loaded.settings, { site, method: method.toUpperCase(), path })
-    const print = (text: string) => line(call.terminal.output, text)
     if (call.args.flag('json')) {
-      print(JSON.stringify(answer, null, 2))
+      line(call.terminal.output, JSON.stringify(answer, null, 2))
       return 0
     }
+    const print = (text: string) => entry(call.terminal.output, text)
     if (answer.reactions.length === 0) print(`${method.toUpperCase()} ${path} runs no reactions.`)
     for (const { kind, document, place, why, provided, does } of answer.reactions) {
       print(`${kind} ${place} of ${document}`)

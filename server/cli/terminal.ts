@@ -31,8 +31,21 @@ export function processTerminal(): Terminal {
 /** What a terminal would act on; names of files and sites may hold it. */
 const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g
 
-/** Writes one line. */
+/** What would end a line, or show what follows in another order. */
+const BREAKS = /[\n\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+/** Writes a text, and ends its line. */
 export function line(output: Output, text: string): void {
-  const shown = text.replace(CONTROLS, each => `\\x${each.charCodeAt(0).toString(16).padStart(2, '0')}`)
+  const shown = text.replace(CONTROLS, code)
   output.write(`${shown}\n`)
+}
+
+/** Writes one entry of a list, which stays one line whatever names are in it. */
+export function entry(output: Output, text: string): void {
+  line(output, text.replace(BREAKS, code))
+}
+
+function code(character: string): string {
+  const digits = character.charCodeAt(0).toString(16)
+  return digits.length > 2 ? `\\u${digits.padStart(4, '0')}` : `\\x${digits.padStart(2, '0')}`
 }

@@ -7,7 +7,7 @@ import type { Call } from './command.ts'
 import type { TransferOptions, TransferOutcome } from './commands.ts'
 import { progressLine } from './progress.ts'
 import { chosenSite, settingsOf, settingsOptions, siteOption } from './settings-options.ts'
-import { line } from './terminal.ts'
+import { entry, line } from './terminal.ts'
 
 export const transferOptions = { ...settingsOptions, ...siteOption }
 
@@ -45,7 +45,7 @@ export async function transferSite(
 ): Promise<number> {
   const progress = progressLine(terminal.errors)
   const outcome = await work(settings, { site, directory, progress: progress.report }).finally(progress.end)
-  for (const problem of outcome.problems) line(terminal.errors, problem)
+  for (const problem of outcome.problems) entry(terminal.errors, problem)
   line(terminal.output, `${site}: ${count(outcome.files, 'file')}, ${mebibytes(outcome.bytes)} (${directory})`)
   return outcome.problems.length > 0 ? 1 : 0
 }

@@ -3,7 +3,7 @@
 import { PassThrough } from 'node:stream'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { line } from '../../../server/cli/terminal.ts'
+import { entry, line } from '../../../server/cli/terminal.ts'
 
 describe('lines for terminals', () => {
   for (const [text, shown] of [
@@ -17,4 +17,10 @@ describe('lines for terminals', () => {
       line(output, text)
       expect(String(output.read())).to.equal(`${shown}\n`)
     })
+
+  it('an entry of a list is one line, in its own order', () => {
+    const output = new PassThrough()
+    entry(output, 'a\nb.html: caf\u00e9\tgpj.\u202eexe\u2028\u001b')
+    expect(String(output.read())).to.equal('a\\x0ab.html: caf\u00e9\tgpj.\\u202eexe\\u2028\\x1b\n')
+  })
 })
