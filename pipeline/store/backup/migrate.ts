@@ -1,7 +1,7 @@
 /** Moving house: everything that one store holds, put into another and proved by tags and counts. */
 
 import { hash } from 'node:crypto'
-import { blobStream, StagingError } from '../blobs.ts'
+import { blobStream, type StagedBlob, StagingError } from '../blobs.ts'
 import type { Change } from '../commit.ts'
 import { BlobChanged, isLost, lostBytes, Unusable } from '../errors.ts'
 import type { Property, Resource } from '../resource.ts'
@@ -9,7 +9,7 @@ import type { SiteReader, SiteStore, Snapshot, Store } from '../store.ts'
 import { line, shownSeconds } from '../tags.ts'
 import type { ProgressReport } from '../transfer.ts'
 import { type SavedSite, tagOf } from './format.ts'
-import { RESTORING } from './restore.ts'
+import { discardAll, RESTORING } from './restore.ts'
 
 export interface MigrateOptions {
   /** Names of the installation's values that move along. */
@@ -116,40 +116,46 @@ async function moveSite(
 ): Promise<Pick<SavedSite, 'files' | 'bytes'>> {
   const site = { files: 0, bytes: 0 }
   const isBegun = (await target.find('/'))?.version !== 0
+  const staged: StagedBlob[] = []
   let changes: Change[] = []
   let bytes = 0
   async function commit(): Promise<void> {
     if (changes.length === 0) return
     const result = await target.commit({ changes })
     if (!result.ok) throw new Unusable(`${target.name} could not be moved: ${JSON.stringify(result)}`)
+    staged.length = 0
     changes = []
     bytes = 0
   }
-  const root = await source.find('/')
-  if (root !== undefined) changes.push(...described(root, await source.properties('/')))
-  for await (const resource of source.walk('/', { collections: true })) {
-    const isFile = resource.kind !== 'collection'
-    if (isFile) {
-      site.files++
-      site.bytes += resource.size
-      total.files++
-      total.bytes += resource.size
-      if (total.files % REPORT_EVERY === 0) progress?.({ step: 'moving', done: total.files })
+  try {
+    const root = await source.find('/')
+    if (root !== undefined) changes.push(...described(root, await source.properties('/')))
+    for await (const resource of source.walk('/', { collections: true })) {
+      const isFile = resource.kind !== 'collection'
+      if (isFile) {
+        site.files++
+        site.bytes += resource.size
+        total.files++
+        total.bytes += resource.size
+        if (total.files % REPORT_EVERY === 0) progress?.({ step: 'moving', done: total.files })
+      }
+      const there = isBegun ? await target.find(resource.path) : undefined
+      if (isSame(there, resource)) {
+        if (isFile) total.found++
+        continue
+      }
+      if (isFile) {
+        const put = await putOf(source, resource, to, staged)
+        changes.push(put)
+        if ('bytes' in put.content) bytes += put.content.bytes.length
+      } else if (there === undefined) changes.push({ op: 'collection', path: resource.path })
+      changes.push(...described(resource, await source.properties(resource.path)))
+      if (changes.length >= AT_ONCE.changes || bytes >= AT_ONCE.bytes) await commit()
     }
-    const there = isBegun ? await target.find(resource.path) : undefined
-    if (isSame(there, resource)) {
-      if (isFile) total.found++
-      continue
-    }
-    if (isFile) {
-      const put = await putOf(source, resource, to)
-      changes.push(put)
-      if ('bytes' in put.content) bytes += put.content.bytes.length
-    } else if (there === undefined) changes.push({ op: 'collection', path: resource.path })
-    changes.push(...described(resource, await source.properties(resource.path)))
-    if (changes.length >= AT_ONCE.changes || bytes >= AT_ONCE.bytes) await commit()
+    await commit()
+  } finally {
+    await discardAll(staged)
   }
-  await commit()
   return site
 }
 
@@ -157,8 +163,17 @@ function described({ path }: Resource, properties: Property[]): Change[] {
   return properties.length === 0 ? [] : [{ op: 'describe', path, set: properties, remove: [] }]
 }
 
-/** A file as the other store is to have it; large ones are streamed there. */
-async function putOf(source: SiteReader, resource: Resource, to: Store): Promise<Extract<Change, { op: 'put' }>> {
+/**
+ * A file as the other store is to have it; large ones are streamed there.
+ *
+ * @param all gets what was streamed
+ */
+async function putOf(
+  source: SiteReader,
+  resource: Resource,
+  to: Store,
+  all: StagedBlob[],
+): Promise<Extract<Change, { op: 'put' }>> {
   const { path, kind, digest, size, type, language } = resource
   if (kind === 'collection') throw new Error('A collection is no file')
   const body = await source.body(resource)
@@ -176,6 +191,7 @@ async function putOf(source: SiteReader, resource: Resource, to: Store): Promise
     const cause = error instanceof StagingError ? error.cause : undefined
     throw isLost(cause) ? lostBytes(path, cause) : error
   })
+  all.push(staged)
   isRight(staged.sha256)
   return { ...rest, content: { staged } }
 }

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { StagedBlob } from '../blobs.ts'
 import type { Change } from '../commit.ts'
 import { Unusable } from '../errors.ts'
 import type { Property } from '../resource.ts'
@@ -91,18 +92,23 @@ export async function restoreStore(
   }
   await store.setSetting(RESTORING, head.digest)
   const { files: total } = totalOf(head)
+  const staged: StagedBlob[] = []
   let batch: Batch | undefined
   let done = 0
-  for await (const line of linesOf(head, folder, terms)) {
-    if ('site' in line) {
-      await batch?.commit()
-      batch = new Batch(store, store.site(line.site), folder)
-    } else if (batch) {
-      await batch.add(line)
-      if (line.kind !== 'collection' && ++done % REPORT_EVERY === 0) progress?.({ step: 'restoring', done, total })
+  try {
+    for await (const line of linesOf(head, folder, terms)) {
+      if ('site' in line) {
+        await batch?.commit()
+        batch = new Batch(store, store.site(line.site), folder, staged)
+      } else if (batch) {
+        await batch.add(line)
+        if (line.kind !== 'collection' && ++done % REPORT_EVERY === 0) progress?.({ step: 'restoring', done, total })
+      }
     }
+    await batch?.commit()
+  } finally {
+    await discardAll(staged)
   }
-  await batch?.commit()
   for (const { name, tag } of head.sites)
     if (tagOf(await store.site(name).find('/')) !== tag)
       throw new Unusable(`${name} did not come back as it was saved: the tags of its root differ`)
@@ -158,15 +164,23 @@ async function digestOf(file: string): Promise<string | undefined> {
   return hash.digest('hex')
 }
 
+/** Drops what no commit has taken: a disk that has become full has no room for it. */
+export async function discardAll(staged: readonly StagedBlob[]): Promise<void> {
+  for (const each of staged) await each.discard()
+}
+
 /** Changes of one site that are committed together. */
 class Batch {
   readonly #store: Store
   readonly #site: SiteStore
   readonly #folder: string
+  /** Of the changes; whoever has made the list drops what is left in it. */
+  readonly #staged: StagedBlob[]
   #changes: Change[] = []
   #bytes = 0
 
-  constructor(store: Store, site: SiteStore, folder: string) {
+  constructor(store: Store, site: SiteStore, folder: string, staged: StagedBlob[]) {
+    this.#staged = staged
     this.#store = store
     this.#site = site
     this.#folder = folder
@@ -182,6 +196,7 @@ class Batch {
       const found = await stat(file).catch(() => undefined)
       if (!found?.isFile() || found.size !== size) throw this.#torn(path)
       const staged = await this.#store.stage(createReadStream(file), { limit: size })
+      this.#staged.push(staged)
       if (staged.sha256 !== digest) throw this.#torn(path)
       if (size < LARGE) this.#bytes += size
       this.#changes.push({
@@ -208,7 +223,10 @@ class Batch {
     this.#bytes = 0
     if (changes.length === 0) return
     const result = await this.#site.commit({ changes })
-    if (result.ok) return
+    if (result.ok) {
+      this.#staged.length = 0
+      return
+    }
     const at = 'path' in result ? result.path : ''
     throw new Unusable(`${this.#site.name}${at} cannot be restored here (${result.reason}): try an empty data folder`)
   }

@@ -6,7 +6,8 @@ import { expect } from 'chai'
 import { HEAD, objectFile, readHead } from '../../../../pipeline/store/backup/format.ts'
 import { checkBackup, RESTORING, restoreStore } from '../../../../pipeline/store/backup/restore.ts'
 import { saveStore } from '../../../../pipeline/store/backup/save.ts'
-import { Unusable } from '../../../../pipeline/store/errors.ts'
+import type { StagedBlob } from '../../../../pipeline/store/blobs.ts'
+import { StoreError, Unusable } from '../../../../pipeline/store/errors.ts'
 import type { Store } from '../../../../pipeline/store/store.ts'
 import {
   all,
@@ -340,6 +341,25 @@ for (const [name, open] of [
       await save()
       const left = (await readdir(backup, { recursive: true })).filter(name => /state-1-a|new$/.test(name))
       expect(left).to.deep.equal([])
+    })
+
+    it('what was streamed and not committed does not stay', async () => {
+      await fill()
+      await save()
+      const kept = new Set<StagedBlob>()
+      let rounds = 0
+      const full: Store = {
+        ...other.store,
+        async stage(body, options) {
+          if (++rounds === 4) throw new StoreError('full', 'No space is left')
+          const staged = await other.store.stage(body, options)
+          kept.add(staged)
+          return { ...staged, discard: async () => void (kept.delete(staged) && (await staged.discard())) }
+        },
+      }
+      const error = await restoreStore(full, join(target.folder, 'backup'), TERMS).catch((thrown: unknown) => thrown)
+      expect(error).to.include({ reason: 'full' })
+      expect(kept).to.be.empty
     })
 
     it('what was interrupted goes on', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { migrateStore } from '../../../../pipeline/store/backup/migrate.ts'
-import { blobBytes } from '../../../../pipeline/store/blobs.ts'
+import { blobBytes, type StagedBlob } from '../../../../pipeline/store/blobs.ts'
 import type { Store } from '../../../../pipeline/store/store.ts'
 import { all, done, type Opened, openTemporary, put, putBlob, there } from '../fixture.ts'
 import { openEmpty } from '../postgres/fixture.ts'
@@ -72,6 +72,22 @@ for (const [name, openFrom, openTo] of [
       expect(error).to.include({ message: 'interrupted' })
       expect(await migrateStore(from.store, to.store, SETTINGS)).to.deep.include({ files: 5, found: 4 })
       expect(await seen(to.store, 'b.example')).to.deep.equal(await seen(from.store, 'b.example'))
+    })
+
+    it('what was streamed and not committed does not stay', async () => {
+      const kept = new Set<StagedBlob>()
+      const full: Store = {
+        ...to.store,
+        async stage(body, options) {
+          const staged = await to.store.stage(body, options)
+          kept.add(staged)
+          return { ...staged, discard: async () => void (kept.delete(staged) && (await staged.discard())) }
+        },
+        site: name => ({ ...to.store.site(name), commit: () => Promise.reject(new Error('full')) }),
+      }
+      const error = await migrateStore(from.store, full, SETTINGS).catch((thrown: unknown) => thrown)
+      expect(error).to.include({ message: 'full' })
+      expect(kept).to.be.empty
     })
 
     it('what was interrupted behind its last step is all there, and told as such', async () => {
