@@ -2,7 +2,8 @@
 
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
-import type { ErrorCode, Node } from 'yaml'
+import type { CST, Document, ErrorCode, LineCounter, Node } from 'yaml'
+import { inTurns, NODES_PER_STEP, type Steps } from '../pipeline/tree/steps.ts'
 import { type Path, pathText } from './outline.ts'
 import { isMapping, type Written } from './written.ts'
 import { isEndless, yaml } from './yaml.ts'
@@ -35,21 +36,22 @@ export async function readSettingsFile(file: string): Promise<Written> {
     ]
     throw new FileProblem(`${file}: ${reason ?? `it cannot be read (${code})`}`)
   }
-  return parseSettings(text, file)
+  // A server that runs reads its settings again beside its requests.
+  return inTurns(parsingSettings(text, file), text.length)
 }
 
-/** Parses the text of a settings file. @throws FileProblem */
-export function parseSettings(text: string, file: string): Written {
+/** Parses the text of a settings file, in steps. @throws FileProblem */
+export function* parsingSettings(text: string, file: string): Steps<Written> {
   const extension = extname(file).toLowerCase()
   if (extension === '.json') checkJson(text, file)
   else if (extension !== '.yaml' && extension !== '.yml') {
     throw new FileProblem(`${file}: settings files end in .yaml, .yml or .json`)
   }
 
-  const { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } = yaml()
+  const { isAlias, isMap, isScalar, isSeq, LineCounter } = yaml()
   const lines = new LineCounter()
   // JSON is YAML, so one parser finds the lines of both.
-  const document = parseDocument(text.replace(/^\uFEFF/, ''), { lineCounter: lines, prettyErrors: false })
+  const document = yield* reading(text.replace(/^\uFEFF/, ''), lines)
   const [error] = document.errors
   if (error) {
     const { line, col } = lines.linePos(error.pos[0])
@@ -65,29 +67,51 @@ export function parseSettings(text: string, file: string): Written {
   if (isEndless(tree)) throw new FileProblem(`${file}: an alias (*) stands for itself, or aliases for too much`)
   if (!isMapping(tree)) throw new FileProblem(`${file}: expected keys and values, such as "data: ./data"`)
 
+  yield
   const origins = new Map<string, string>([['', file]])
-  noteLines(document.contents, [])
+  yield* notingLines(document.contents, [])
   return { tree, origins }
 
-  function noteLines(node: Node | null, path: Path): void {
+  function* notingLines(node: Node | null, path: Path): Steps<void> {
     const target = isAlias(node) ? node.resolve(document) : node
     if (isMap(target)) {
       for (const { key, value } of target.items) {
         if (!isScalar(key)) continue
         note([...path, String(key.value)], key)
-        noteLines(value as Node | null, [...path, String(key.value)])
+        yield* notingLines(value as Node | null, [...path, String(key.value)])
       }
     } else if (isSeq(target)) {
-      target.items.forEach((item, index) => {
+      for (const [index, item] of target.items.entries()) {
         note([...path, index], item as Node)
-        noteLines(item as Node, [...path, index])
-      })
+        yield* notingLines(item as Node, [...path, index])
+        if (origins.size % NODES_PER_STEP === 0) yield
+      }
     }
   }
 
   function note(path: Path, node: Node | null): void {
     if (node?.range) origins.set(pathText(path), `${file}:${lines.linePos(node.range[0]).line}`)
   }
+}
+
+/** What `parseDocument` does at once, which took most of a second for thousands of sites. */
+function* reading(text: string, lines: LineCounter): Steps<Document> {
+  const { Composer, Document, Lexer, Parser, YAMLParseError } = yaml()
+  const parser = new Parser(lines.addNewLine)
+  lines.addNewLine(0)
+  const tokens: CST.Token[] = []
+  let read = 0
+  for (const lexeme of new Lexer().lex(text)) {
+    tokens.push(...parser.next(lexeme))
+    if (++read % NODES_PER_STEP === 0) yield
+  }
+  tokens.push(...parser.end())
+  yield
+  const composer = new Composer({ lineCounter: lines, prettyErrors: false })
+  const [document = new Document(), another] = composer.compose(tokens, true, text.length)
+  if (another)
+    document.errors.push(new YAMLParseError(another.range.slice(0, 2) as [number, number], 'MULTIPLE_DOCS', ''))
+  return document
 }
 
 function checkJson(text: string, file: string): void {

@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path'
 import type { z } from 'zod'
+import { TurnsBetween } from '../pipeline/tree/steps.ts'
 import { fromEnvironment } from './environment.ts'
 import { FileProblem, readSettingsFile } from './file.ts'
 import { type Group, holdsSecret, type Outline, outline, outlineAt, type Path, pathText } from './outline.ts'
@@ -57,6 +58,7 @@ const DEMO_DEFAULTS = { assetMaxAge: '0s' }
  * @throws SettingsError naming everything that is wrong at once
  */
 export async function loadSettings(options: LoadOptions = {}): Promise<LoadedSettings> {
+  const turns = new TurnsBetween()
   const { assignments, warnings } = fromEnvironment(options.env ?? {})
   const written = await readFileOrNothing(options.file)
   const wrongPlaces = [assignments, options.assignments ?? []].flatMap(source => assignAll(written, source))
@@ -70,9 +72,11 @@ export async function loadSettings(options: LoadOptions = {}): Promise<LoadedSet
     written.tree.sites = [{ ...DEMO_SITE, ...(says ? {} : DEMO_DEFAULTS) }]
   }
 
+  await turns.next()
   const result = settingsSchema.safeParse(withoutNulls(withDefaults(written.tree)))
   if (!result.success) throw new SettingsError(problemsOf(result.error.issues, written))
 
+  await turns.next()
   const settings = withAbsolutePaths(result.data, options.cwd ?? '.')
   return {
     settings,

@@ -2,11 +2,12 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { parse, stringify } from 'yaml'
 import { allVariables, fromSet } from '../../config/environment.ts'
-import { FileProblem, parseSettings } from '../../config/file.ts'
+import { FileProblem, parsingSettings } from '../../config/file.ts'
 import { type LoadedSettings, loadSettings, SettingsError } from '../../config/load.ts'
 import { outline, outlineAt } from '../../config/outline.ts'
 import { shownSettings } from '../../config/redact.ts'
 import { siteTable } from '../../config/sites.ts'
+import { atOnce } from '../../pipeline/tree/steps.ts'
 
 const RUNS = { seed: 3, numRuns: 300 }
 
@@ -98,12 +99,23 @@ describe('settings: whatever is written', () => {
     )
   })
 
+  it('SEC-10 a file of thousands of sites is read in turns with requests', () => {
+    const sites = Array.from({ length: 300 }, (_, i) => ({ host: `s${i}.example`, credentials: [{ user: 'a' }] }))
+    const reading = parsingSettings(stringify({ sites }), 'a.yaml')
+    let steps = 0
+    let step = reading.next()
+    for (; !step.done; step = reading.next()) steps++
+    expect(step.value.tree).to.deep.equal({ sites })
+    expect(step.value.origins.get('sites[299].credentials[0].user')).to.equal('a.yaml:901')
+    expect(steps).to.be.at.least(10)
+  })
+
   it('as the text of a file is parsed or refused', () => {
     const text = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom(...'a:-[]{}&*!|>"\'#%\n \t,?') }))
     fc.assert(
       fc.property(text, fc.constantFrom('a.yaml', 'a.json'), (text, name) => {
         try {
-          parseSettings(text, name)
+          atOnce(parsingSettings(text, name))
         } catch (error) {
           expect(error).to.be.instanceOf(FileProblem)
         }
