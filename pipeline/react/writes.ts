@@ -52,7 +52,7 @@ export function writingPlatform(writes: ActionWrites): Required<Pick<Platform, '
   const common = {
     conditions: undefined,
     cause: {},
-    allowance: () => allowance,
+    allowance: Object.assign(() => allowance, { pause: () => allowance.pause() }),
     transitions,
     configure,
     ...(refuseLocked && { refuseLocked }),

@@ -50,7 +50,7 @@ export interface Alongside {
 /** What every write may say about how it is judged. */
 export interface Judging {
   /** Of the request that the write belongs to, shared by all code that runs for it; a write without one has its own. */
-  allowance?: (() => Allowance) | undefined
+  allowance?: OneAllowance | undefined
   /** Stored as it is, as if the site had no data model; the mount allows it to those who repair a site (DAV-7). */
   raw?: boolean | undefined
   /** False for those whose writes must leave the configuration of the site alone (SEC-10). */
@@ -61,15 +61,17 @@ export interface Judging {
   transitions?: TransitionSink | undefined
 }
 
-/**
- * The allowance of a request, made when something begins that is metered.
- *
- * @param party the site that pays
- * @returns the same at each call
- */
-export function oneAllowance(party: object): () => Allowance {
+/** The allowance of a request, made when something begins that is metered: the same at each call. */
+export interface OneAllowance {
+  (): Allowance
+  /** Stops its clock; undefined where nothing was metered yet. @returns lets it go on */
+  pause?(): (() => void) | undefined
+}
+
+/** @param party the site that pays */
+export function oneAllowance(party: object): OneAllowance {
   let made: Allowance | undefined
-  return () => (made ??= new Allowance({}, party))
+  return Object.assign(() => (made ??= new Allowance({}, party)), { pause: () => made?.pause() })
 }
 
 /** @param allowance what the code of schemas may spend */

@@ -183,8 +183,15 @@ export function wholeOperation<F extends Found, Ready>(site: Site, parts: WholeP
         await write.check?.(found.file)
         return found
       }
-      const commit = (chain?: Chain) => commitLoop(async () => parts.commit(await look(), ready, chain))
-      const follow = async (chain: Chain) => parts.follow?.(await look(), ready, chain)
+      const goOn = write.allowance?.pause?.()
+      const commit = (chain?: Chain) => {
+        goOn?.()
+        return commitLoop(async () => parts.commit(await look(), ready, chain))
+      }
+      const follow = async (chain: Chain) => {
+        goOn?.()
+        return parts.follow?.(await look(), ready, chain)
+      }
       try {
         if (!parts.follow || !hasChains(site)) return await site.leases.hold(site.store.name, paths, () => commit())
         return await inChain(site, write.path, commit, follow)
