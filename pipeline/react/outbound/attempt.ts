@@ -39,7 +39,22 @@ const LIMITS: AttemptLimits = { connect: 5_000, total: 30_000 }
 /** Bytes of an answer that are read. */
 const LARGEST_ANSWER = 64 * 1024
 
-const byTheSystem: Resolve = host => lookup(host, { all: true, verbatim: true })
+/**
+ * Whoever asks while the same name is being asked for gets that answer: the system asks for two at a time, and one name whose
+ * server says nothing would keep all others waiting.
+ */
+export function askingOnce(resolve: Resolve): Resolve {
+  const asking = new Map<string, ReturnType<Resolve>>()
+  return host => {
+    const known = asking.get(host)
+    if (known) return known
+    const answer = resolve(host).finally(() => asking.delete(host))
+    asking.set(host, answer)
+    return answer
+  }
+}
+
+const byTheSystem = askingOnce(host => lookup(host, { all: true, verbatim: true }))
 
 /**
  * @param resolve asks for addresses once; the connection goes to one of those that it gave

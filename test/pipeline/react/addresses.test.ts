@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
 import { isLocalName } from '../../../pipeline/http/network.ts'
 import { reachOf } from '../../../pipeline/react/outbound/addresses.ts'
-import { attempt, type Resolve } from '../../../pipeline/react/outbound/attempt.ts'
+import { askingOnce, attempt, type Resolve } from '../../../pipeline/react/outbound/attempt.ts'
 import { type Receiver, receiver } from './receiver.ts'
 
 describe('Addresses', () => {
@@ -100,6 +100,24 @@ describe('One attempt', () => {
     expect(names.asked()).to.equal(1)
     expect(to.got[0]?.headers.host).to.equal(`hooks.example:${to.port}`)
     expect(to.got[0]?.url).to.equal('/a?b=1')
+  })
+
+  it('REA-95 a name is asked for once at a time, and anew when that was answered', async () => {
+    const waiting: PromiseWithResolvers<{ address: string; family: number }[]>[] = []
+    const resolve = askingOnce(() => {
+      const asked = Promise.withResolvers<{ address: string; family: number }[]>()
+      waiting.push(asked)
+      return asked.promise
+    })
+    const [first, again, other] = [resolve('a.example'), resolve('a.example'), resolve('b.example')]
+    expect(waiting).to.have.length(2)
+    waiting[0]?.resolve([{ address: '1.1.1.1', family: 4 }])
+    waiting[1]?.reject(new Error('none'))
+    expect(await again).to.equal(await first)
+    expect(await other.catch(({ message }) => message)).to.equal('none')
+    void resolve('a.example')
+    void resolve('b.example')
+    expect(waiting).to.have.length(4)
   })
 
   const literals = [
