@@ -140,10 +140,27 @@ function xmlWriter(markup: LongText, context: Bindings = new Map()): XmlWriter {
   const isBound = (prefix: string): boolean => scope.has(prefix) || scope.has(DECLARES + prefix)
 
   /** What HTML has and XML cannot have is left out. */
-  const isWritable = (a: Attribute, { tagName, namespaceURI }: ElementNode): boolean => {
-    if (a.prefix) return true
-    if (a.name === 'xmlns') return prefixOf(tagName) !== '' || a.value.trim() === namespaceURI
+  const isWritable = (a: Attribute, node: ElementNode): boolean => {
+    if (a.prefix) return a.name !== 'xlink' || a.prefix !== 'xmlns' || !node.attrs.some(other => isElsewhere(other, a))
+    if (a.name === 'xmlns') return prefixOf(xmlTagName(node.tagName)) !== '' || a.value.trim() === node.namespaceURI
     return isXmlAttribute(a.name, a.value, isBound)
+  }
+
+  /** Attributes as XML can have them: two that HTML's parser tells apart by their prefixes may have one name there. */
+  const writable = (node: ElementNode): readonly Attribute[] => {
+    const { attrs } = node
+    const all = attrs.every(a => isWritable(a, node)) ? attrs : attrs.filter(a => isWritable(a, node))
+    if (!all.some(isUnread)) return all
+    const taken = new Set(all.filter(isPrefixed).map(({ name, namespace }) => `${name} ${namespace}`))
+    return all.filter(a => {
+      if (!isUnread(a)) return true
+      const [prefix, local] = [prefixOf(a.name), a.name.slice(a.name.indexOf(':') + 1)]
+      const namespaces = [scope.get(prefix), scope.get(DECLARES + prefix)?.trim()].filter(each => each !== undefined)
+      const names = namespaces.map(namespace => `${local} ${namespace}`)
+      const isTwin = names.some(name => taken.has(name))
+      for (const name of names) taken.add(name)
+      return !isTwin
+    })
   }
 
   /** Ends the scope of an element. */
@@ -160,7 +177,7 @@ function xmlWriter(markup: LongText, context: Bindings = new Map()): XmlWriter {
     const owed = enter(node, declarations)
     const name = xmlTagName(node.tagName)
     let tag = `<${name}`
-    for (const a of node.attrs) if (isWritable(a, node)) tag += `${beforeValue(a)}${escapeAttribute(a.value)}"`
+    for (const a of writable(node)) tag += `${beforeValue(a)}${escapeAttribute(a.value)}"`
     let content = ''
     for (const child of node.childNodes) content += isElement(child) ? element(child) : leaf(child)
     leave(outer)
@@ -176,8 +193,7 @@ function xmlWriter(markup: LongText, context: Bindings = new Map()): XmlWriter {
     const owed = enter(node, declarations)
     const name = xmlTagName(node.tagName)
     markup.add(`<${name}`)
-    for (const a of node.attrs) {
-      if (!isWritable(a, node)) continue
+    for (const a of writable(node)) {
       markup.add(beforeValue(a))
       yield* writingText(a.value, markup, escapeAttribute)
       markup.add('"')
@@ -223,6 +239,16 @@ function leaf(node: Exclude<ChildNode, ElementNode>): string {
 /** Whether the attribute's name needs a declaration. */
 function isPrefixed(a: Attribute): a is Attribute & { prefix: string; namespace: string } {
   return !!a.prefix && a.prefix !== 'xmlns' && a.namespace !== undefined
+}
+
+/** Whether the attribute has a prefix of which HTML's parser knows nothing. */
+function isUnread({ prefix, name }: Attribute): boolean {
+  return !prefix && name.includes(':') && !name.startsWith(DECLARES)
+}
+
+/** Whether the attribute has the prefix of a declaration beside it, and another namespace: HTML's parser gives one to `xlink`. */
+function isElsewhere({ prefix, namespace }: Attribute, declaration: Attribute): boolean {
+  return prefix === declaration.name && namespace !== declaration.value.trim()
 }
 
 function doctype(name: string, publicId: string, systemId: string): string {

@@ -226,6 +226,19 @@ describe('tree/serialize', () => {
       ['<b @click="1" a"b="2" :x="3" 1a="4" é="5" title="a&#2;\n">t</b>', '<b é="5" title="a\ufffd&#10;">t</b>'],
       ['<b q:x="1" xml:space="s" xmlns:w="urn:w" w:y="2">t</b>', '<b xml:space="s" xmlns:w="urn:w" w:y="2">t</b>'],
       ['<b xmlns="urn:z" xmlns:q="" xmlns:xml="u" xmlns:1="v" q:x="1">t</b>', '<b>t</b>'],
+      ['<xml:a xmlns="urn:z">t</xml:a>', '<xmlU00003Aa>t</xmlU00003Aa>'],
+      [
+        '<b xmlns:w="urn:w" w:x="1" xmlns:y=" urn:w" y:x="2" y:z="3">t</b>',
+        '<b xmlns:w="urn:w" w:x="1" xmlns:y=" urn:w" y:z="3">t</b>',
+      ],
+      [
+        '<svg xmlns:xlink="http://www.w3.org/1999/xlink" xlink:href="1" xmlns:y="http://www.w3.org/1999/xlink" y:href="2"/>',
+        '<svg xmlns:xlink="http://www.w3.org/1999/xlink" xlink:href="1" xmlns:y="http://www.w3.org/1999/xlink" xmlns="http://www.w3.org/2000/svg"/>',
+      ],
+      [
+        '<svg xmlns:xlink="urn:w" xlink:href="1"></svg>',
+        '<svg xlink:href="1" xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"/>',
+      ],
       ['<x"y>t</x"y>', '<xU000022y>t</xU000022y>'],
       ['<xml:a>t</xml:a>', '<xmlU00003Aa>t</xmlU00003Aa>'],
       ['<w:t xmlns:w="urn:w">t</w:t>', '<w:t xmlns:w="urn:w">t</w:t>'],
