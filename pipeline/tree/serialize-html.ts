@@ -12,20 +12,15 @@ import {
   isText,
   type ParentNode,
 } from './nodes.ts'
+import { isRaw, TEXT_ONLY } from './raw-text.ts'
 import type { Steps } from './steps.ts'
 
 const VOID = new Set(
   'area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr'.split(' '),
 )
 
-/** Their text stands in the source as it is; `noscript` because trees are parsed with the scripting flag on. */
-const RAW = new Set(['style', 'script', 'xmp', 'iframe', 'noembed', 'noframes', 'noscript', 'plaintext'])
-
 /** The parser drops a line feed right behind these start tags. */
 const LEADING_LINE_FEED = new Set(['pre', 'textarea', 'listing'])
-
-/** To HTML's parser their content is text, whatever stands in it. */
-const TEXT_ONLY = new Set([...RAW, 'title', 'textarea'])
 
 /** What HTML's parser takes for the end of a comment before its end; its own comments never hold it. */
 const ENDS_COMMENT = /^-?>|--!?>/
@@ -40,10 +35,6 @@ export function isVoidName(tagName: string): boolean {
 /** Whether the element never has an end tag nor content. */
 export function isVoid(element: ElementNode): boolean {
   return VOID.has(element.tagName) && element.namespaceURI === HTML_NAMESPACE
-}
-
-function isRaw(element: ElementNode): boolean {
-  return RAW.has(element.tagName) && element.namespaceURI === HTML_NAMESPACE
 }
 
 /** @returns markup of the node itself; of a document or fragment, that of its children */

@@ -52,6 +52,26 @@ describe('tree/serialize', () => {
       it(`MOD-94 what HTML would read as elements in comments and instructions of XML: ${xml}`, () =>
         expect(innerMarkup(find(parseDocument('xml', `<r>${xml}</r>`).root, 'r'), 'html')).to.equal(expected))
 
+    const H = 'xmlns="http://www.w3.org/1999/xhtml"'
+    const rawTexts: [xml: string, html: string][] = [
+      [`<style ${H}>a&lt;b>c</style>`, 'a<b>c'],
+      [`<style ${H}>a&lt;/styles></style>`, 'a</styles>'],
+      [`<style ${H}>&lt;/style>&lt;i></style>`, '&lt;/style&gt;&lt;i&gt;'],
+      [`<noscript ${H}>&lt;/NOSCRIPT &lt;i></noscript>`, '&lt;/NOSCRIPT &lt;i&gt;'],
+      [`<style ${H}>&lt;i>&lt;/style<style/></style>`, '&lt;i&gt;&lt;/style<style></style>'],
+      [`<svg ${H}><style>&lt;i></style></svg>`, '<style>&lt;i&gt;</style>'],
+      [`<svg ${H}><desc><style>&lt;i></style></desc></svg>`, '<desc><style><i></style></desc>'],
+      [`<math ${H}><desc><style>&lt;i></style></desc></math>`, '<desc><style>&lt;i&gt;</style></desc>'],
+      [`<select ${H}><style>&lt;/select></style></select>`, '<style>&lt;/select&gt;</style>'],
+      [`<select ${H}><script>&lt;i></script></select>`, '<script><i></script>'],
+      [`<title ${H}><style>&lt;/title></style></title>`, '<style>&lt;/title&gt;</style>'],
+    ]
+    for (const [xml, html] of rawTexts)
+      it(`MOD-94 text of XML that HTML would read as elements: ${xml.replace(` ${H}`, '')}`, () =>
+        expect(innerMarkup(find(parseDocument('xml', `<r>${xml}</r>`).root, 'r'), 'html').replace(` ${H}`, ''))
+          .to.match(/^<(\w+)>.*<\/\1>$/)
+          .and.include(html))
+
     it('text of a script by itself', () => {
       const [text] = find(parseDocument('html', '<script>a<b</script>').root, 'script').childNodes
       expect(text && outerMarkup(text, 'html')).to.equal('a<b')

@@ -1,0 +1,81 @@
+/**
+ * Text that stands in HTML as it is. Its parser reads nothing in it but the end tag of its element, if it takes that for what it is:
+ * trees of XML documents, and those that were put together, may hold more, which no shape has judged (MOD-94).
+ */
+
+import { type ChildNode, type ElementNode, HTML_NAMESPACE, isElement, isText, type ParentNode } from './nodes.ts'
+
+/** Their text stands in the source as it is; `noscript` because trees are parsed with the scripting flag on. */
+export const RAW = new Set(['style', 'script', 'xmp', 'iframe', 'noembed', 'noframes', 'noscript', 'plaintext'])
+
+/** To HTML's parser their content is text, whatever stands in it. */
+export const TEXT_ONLY = new Set([...RAW, 'title', 'textarea'])
+
+/** Where HTML's parser takes elements of HTML for others, or for nothing, and their text for markup. */
+const ELSEWHERE = new Set([...TEXT_ONLY, 'select'])
+const FOREIGN = new Set(['svg', 'math'])
+/** Elements in which there is HTML again, by what they have to stand in. */
+const HTML_AGAIN = new Map([
+  ...['foreignobject', 'desc', 'title'].map(name => [name, 'svg'] as const),
+  ...['mi', 'mo', 'mn', 'ms', 'mtext', 'annotation-xml'].map(name => [name, 'math'] as const),
+])
+const OF_HTML = /^(text\/html|application\/xhtml\+xml)$/i
+
+/** What ends each of them early; nothing ends `plaintext`, and a script may hold its own end tag in what looks like a comment. */
+const ENDS = new Map([...RAW].map(name => [name, new RegExp(`</${name}[\\t\\n\\f\\r />]`, 'i')]))
+ENDS.delete('plaintext')
+
+/** Whether the text in an element is written as it is. */
+export function isRaw(element: ElementNode): boolean {
+  const { tagName, namespaceURI, childNodes } = element
+  if (!RAW.has(tagName) || namespaceURI !== HTML_NAMESPACE) return false
+  return !childNodes.some(holdsTags) || (isWholeIn(element) && isReadAsText(element))
+}
+
+function holdsTags(node: ChildNode): boolean {
+  return isElement(node) || (isText(node) && node.value.includes('<'))
+}
+
+function isWholeIn({ tagName, childNodes }: ElementNode): boolean {
+  return childNodes.every(node => {
+    if (!isText(node)) return !isElement(node)
+    return !ENDS.get(tagName)?.test(node.value) || (tagName === 'script' && mayHoldItsEnd(node.value))
+  })
+}
+
+function mayHoldItsEnd(code: string): boolean {
+  const comment = code.indexOf('<!--')
+  return comment >= 0 && /<script/i.test(code.slice(comment))
+}
+
+/** By the names around it, which are all that HTML's parser knows. */
+function isReadAsText({ tagName, parentNode }: ElementNode): boolean {
+  // Of the stretch that is looked at: whether it is read as something else, where it is HTML, up to the outermost of such elements.
+  let again = new Map<string, boolean>()
+  let isElsewhere = false
+  /** The outermost one that is foreign, above the stretch. */
+  let foreign: string | undefined
+  for (let node: ParentNode | null = parentNode; node && isElement(node); node = node.parentNode) {
+    const name = node.tagName.toLowerCase()
+    const kind = name === 'annotation-xml' && !isOfHtml(node) ? undefined : HTML_AGAIN.get(name)
+    if (FOREIGN.has(name)) {
+      if (foreign === undefined && again.size === 0) return false
+      foreign = name
+      isElsewhere = false
+      continue
+    }
+    if (kind !== undefined) {
+      if (foreign !== undefined && (isElsewhere || again.get(foreign) !== false)) return false
+      if (foreign !== undefined) again = new Map()
+      foreign = undefined
+      again.set(kind, isElsewhere)
+    }
+    isElsewhere ||= ELSEWHERE.has(name) && !(name === 'select' && tagName === 'script')
+    if (isElsewhere && again.size === 0) return false
+  }
+  return !isElsewhere && (foreign === undefined || again.get(foreign) === false)
+}
+
+function isOfHtml({ attrs }: ElementNode): boolean {
+  return attrs.some(({ name, value }) => name === 'encoding' && OF_HTML.test(value))
+}
