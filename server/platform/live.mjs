@@ -1,19 +1,17 @@
 // Keeps a page in step with its document. A page that writes shows its own changes: it sends `token` with them, as
 // {Brand}-Connection, and has `sent` pass on the answers; its `fetch` does both. What it adds inside the root has the attribute data-own.
 
-const parse = text => new DOMParser().parseFromString(text, 'text/html')
+/** Asks elements, never documents: in these an image or a form named as what they can do is found in its place. */
+const top = (page = document) => inert.querySelector.call(page, '*')
+const inert = new Document()
+const parse = text => top(new DOMParser().parseFromString(text, 'text/html'))
 
 /** Documents that the page is put together from, as it names them: `<link rel="origin" href="/data/posts.html">`. */
-const named = () => [...document.querySelectorAll('link[rel~=origin]')].map(a => a.getAttribute('href'))
+const named = () => [...top().querySelectorAll('link[rel~=origin]')].map(a => a.getAttribute('href'))
 
 /** @param root the page, or an element with an id; @param changed is told what came, and the tag of the first */
 /** @param origins paths of documents that the page is put together from */
-export function live({
-  root = document.documentElement,
-  path = location.pathname,
-  changed = () => {},
-  origins = named(),
-} = {}) {
+export function live({ root = top(), path = location.pathname, changed = () => {}, origins = named() } = {}) {
   let source, timer, lastId, seen, version, busy, again, composed, told
   // Till then events may be older than what was fetched.
   let until = 0
@@ -44,7 +42,7 @@ export function live({
   // A change elsewhere is told of there; what the page makes of it only the server knows.
   const others = origins.map(origin => {
     const other = new EventSource(origin)
-    for (const name of ['mutation', 'reset']) other.addEventListener(name, () => recover())
+    for (const name of ['mutation', 'reset']) other.addEventListener(name, recover)
     return other
   })
 
@@ -79,7 +77,7 @@ export function live({
     const [, head, body, foot] = /(.*?<div itemprop="body">)(.*)(<\/div>.*)/s.exec(data)
     const item = parse(head + foot)
     const field = name => item.querySelector(`[itemprop=${name}]`)?.textContent
-    const find = name => document.querySelector(field(name))
+    const find = name => top().querySelector(field(name))
     lastId = lastEventId
     seen = field('etag')
     // What was stored is not what the page shows of it.
@@ -112,35 +110,39 @@ export function live({
     again = true
     if (busy) return
     busy = true
-    while (again) {
-      version = again = false
-      until = Infinity
-      const [answer, text] = await fetch(path === location.pathname ? path + location.search : path, {
-        cache: 'no-cache',
-      })
-        .then(async it => [it, await it.text()])
-        .catch(() => [])
-      if (!answer?.ok) break
-      const page = parse(text)
-      // Parsers without scripts take for elements what is text here: its styles would count.
-      for (const it of page.querySelectorAll('noscript')) it.textContent = it.innerHTML
-      until = Date.now() + 2000
-      version = answer.headers.get('{brand}-Version')
-      // Only what is served as it is stored has a date.
-      composed = !answer.headers.has('Last-Modified')
-      again = !isKnown() && again
-      const now = root.id ? page.getElementById(root.id) : page.documentElement
-      if (!now || again) continue
-      let news = [root]
-      try {
-        news = sync(root, now)
-      } catch {
-        // Something hides behind a name what is needed all the same.
-        root.replaceChildren(...now.childNodes)
+    try {
+      while (again) {
+        version = again = false
+        until = Infinity
+        const [answer, text] = await fetch(path === location.pathname ? path + location.search : path, {
+          cache: 'no-cache',
+        })
+          .then(async it => [it, await it.text()])
+          .catch(() => [])
+        if (!answer?.ok) break
+        const page = parse(text)
+        // Parsers without scripts take for elements what is text here: its styles would count.
+        for (const it of page.querySelectorAll('noscript')) it.textContent = it.innerHTML
+        until = Date.now() + 2000
+        version = answer.headers.get('{brand}-Version')
+        // Only what is served as it is stored has a date.
+        composed = !answer.headers.has('Last-Modified')
+        again = !isKnown() && again
+        const now = root === top() ? page : page.querySelector(`#${CSS.escape(root.id)}`)
+        if (!now || again) continue
+        let news = [root]
+        try {
+          news = sync(root, now)
+        } catch {
+          // Something hides behind a name what is needed all the same.
+          root.replaceChildren(...now.childNodes)
+        }
+        changed(news)
       }
-      changed(news)
+    } finally {
+      // What `changed` throws is its author's affair.
+      busy = false
     }
-    busy = false
   }
 
   open()
@@ -152,8 +154,7 @@ const put = (parent, node, next) =>
   parent[node.isConnected && parent.moveBefore ? 'moveBefore' : 'insertBefore'](node, next)
 
 /** Without its content: fields of a form hide behind their names what a form can do (`<button name="remove">`). */
-const inert = parse('')
-const bare = it => inert.importNode(it)
+const bare = (it, whole) => inert.importNode(it, whole)
 const isOwn = it => it.attributes?.['data-own']
 /** What is stored is nobody's own, whatever it says of itself: a visitor may have written it. */
 const disown = it => it?.removeAttribute('data-own')
@@ -176,7 +177,7 @@ function sync(old, now, news = new Set()) {
   for (const node of rest) old.removeChild(node)
   let last
   for (const [node, kept] of pairs) {
-    const mine = kept ?? document.importNode(node, true)
+    const mine = kept ?? bare(node, true)
     const first = last ? last.nextSibling : old.firstChild
     let next = first
     while (next && next !== mine && (!next.tagName || isOwn(next))) next = next.nextSibling

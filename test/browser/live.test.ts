@@ -146,6 +146,30 @@ describe('live.mjs in a browser', function () {
     await step('childNodes', 'four')
   })
 
+  it('EVT-70 what a visitor names as what documents can do is in nobody’s way', async () => {
+    const names = 'querySelectorAll documentElement getElementById importNode childNodes'.split(' ')
+    const named = names.map(name => `<img name="${name}" alt=""><form name="${name}"></form>`)
+    await put(pages.server, PATH, pageOf(`${BODY}${named.join('')}`))
+    const page = await visit()
+    await settled(page)
+    await page.evaluate("window.kept = document.querySelector('#b')")
+    await put(pages.server, PATH, pageOf(`${BODY}<p id="later">p</p>${named.join('')}`))
+    await comes(page, "document.querySelector('#later')")
+    expect(await page.evaluate("kept === document.querySelector('#b')")).to.equal(true)
+  })
+
+  it('goes on following where what is told of changes fails', async () => {
+    const page = await visit()
+    await settled(page)
+    await page.evaluate(
+      "addEventListener('unhandledrejection', event => event.preventDefault()); told.push = text => { throw text }",
+    )
+    for (const id of ['one', 'two']) {
+      await put(pages.server, PATH, pageOf(`${BODY}<p id="${id}">p</p>`))
+      await inStep(page)
+    }
+  })
+
   it('EVT-25 EVT-70 a change that is too large to travel: the document is fetched', async () => {
     const page = await visit()
     await settled(page)
