@@ -131,7 +131,10 @@ export function signInOrOut(bodyIdle: number): Step {
     const out = name === 'logout' && method === 'GET'
     if (out && isAhead(request))
       throw new Fault(403, 'Forbidden', 'Nobody is signed out ahead of time, only when the link is followed.')
-    const session = await sessionOf(hosted, client, request, out && isLoaded(request) ? 'POST' : method)
+    const session =
+      out && isContent(request)
+        ? await unseen(hosted.siteSessions)
+        : await sessionOf(hosted, client, request, out && isLoaded(request) ? 'POST' : method)
     state.session = session
     const done = await hosted.signIn.answer(name, {
       method,
@@ -154,6 +157,14 @@ export function signInOrOut(bodyIdle: number): Step {
 function isLoaded(request: IncomingMessage): boolean {
   const field = (name: string) => header({ request }, `sec-fetch-${name}`) ?? ''
   return !/^(navigate)?$/.test(field('mode')) || !/^(document)?$/.test(field('dest'))
+}
+
+/** Whether a page of the site, in which a visitor may have written, loads it as an image, a style or a frame that nobody clicked in. */
+function isContent(request: IncomingMessage): boolean {
+  const field = (name: string) => header({ request }, `sec-fetch-${name}`)
+  const [mode, dest, user] = [field('mode'), field('dest'), field('user')]
+  if (mode === undefined || dest === undefined || dest === 'document') return false
+  return mode === 'navigate' ? user !== '?1' : mode === 'no-cors' || dest !== 'empty'
 }
 
 /** Whether a browser reads a link before anybody has followed it. */

@@ -44,7 +44,29 @@ describe('signing out', () => {
       }
     })
 
+  for (const [mode, dests] of [
+    ['no-cors', ['image', 'style', 'script', 'video', 'track', 'font', 'empty']],
+    ['cors', ['image', 'script']],
+    ['navigate', ['iframe', 'frame', 'object', 'embed']],
+  ] as const)
+    it(`OIDC-7 not by what a visitor has written into a page of the site (${mode})`, async () => {
+      for (const dest of dests) {
+        const fields = { 'Sec-Fetch-Mode': mode, 'Sec-Fetch-Dest': dest, 'Sec-Fetch-Site': 'same-origin' }
+        expect((await raw('GET', LOGOUT, fields)).status).to.equal(302)
+        expect(await lasts(), dest).to.equal(true)
+      }
+    })
+
   for (const [who, fields] of [
+    [
+      'a link in a frame of the site',
+      {
+        'Sec-Fetch-Mode': 'navigate',
+        'Sec-Fetch-Dest': 'iframe',
+        'Sec-Fetch-Site': 'same-origin',
+        'Sec-Fetch-User': '?1',
+      },
+    ],
     [
       'a link of a foreign page',
       { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document', 'Sec-Fetch-Site': 'cross-site' },
