@@ -66,7 +66,7 @@ const NO_BYTES = new Uint8Array()
 
 /** Stored bytes; those of a draft are none. */
 async function fileAnswer(exchange: Exchange, node: Node, range: Range | undefined): Promise<Answer> {
-  const { view } = exchange.mount
+  const { view, prefix, settings } = exchange.mount
   const { resource } = node
   await known(exchange, node)
   const tag = contentTag(resource.digest)
@@ -79,6 +79,8 @@ async function fileAnswer(exchange: Exchange, node: Node, range: Range | undefin
     'Cache-Control': 'private, no-cache, no-transform',
     // A page opened in a browser here must not act with the author's password.
     'Content-Security-Policy': 'sandbox',
+    // Pages of the site share the origin here: none of them may have a file answer for the mount (SEC-13).
+    ...(prefix !== '' && { 'Service-Worker-Allowed': `/-${settings.brand}/none/` }),
   }
   const current = { tag, ...datesOf(resource) }
   const conditions = readConditions(exchange.request.headers)

@@ -72,6 +72,11 @@ for (const { title, options, prefix, host, site } of PLACES)
       expect(await shown(visitor, '/dir/live.html')).to.equal('404')
     })
 
+    it('SEC-13 no file is a service worker of the mount where pages of the site could ask for it', async () => {
+      const { headers } = await dav('GET', `${prefix}/a.html`)
+      expect(headers['service-worker-allowed']).to.equal(prefix === '' ? undefined : '/-platform/none/')
+    })
+
     it('DAV-1 hrefs are path-absolute and include the prefix', async () => {
       const { text } = await dav('PROPFIND', `${prefix}/`)
       expect(text).to.include(`<D:href>${prefix}/a.html</D:href>`).and.not.include('http://')
