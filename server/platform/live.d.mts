@@ -7,7 +7,7 @@ export interface LiveOptions {
   path?: string
   /** Is told of elements that came or changed, and of the entity tag of the first. */
   changed?: (elements: Element[], tag?: string) => void
-  /** Paths of documents that the page is put together from; those that it names by `<link rel="origin">` if absent. */
+  /** Paths of documents that the page is put together from; those that its head names by `<link rel="origin">` if absent. */
   origins?: string[]
 }
 

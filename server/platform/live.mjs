@@ -6,8 +6,8 @@ const top = (page = document) => inert.querySelector.call(page, '*')
 const inert = new Document()
 const parse = text => top(new DOMParser().parseFromString(text, 'text/html'))
 
-/** Documents that the page is put together from, as it names them: `<link rel="origin" href="/data/posts.html">`. */
-const named = () => [...top().querySelectorAll('link[rel~=origin]')].map(a => a.getAttribute('href'))
+/** Documents that the page is put together from, as its head names them: `<link rel="origin" href="/data/posts.html">`. */
+const named = () => [...top().querySelectorAll('head>link[rel~=origin]')].map(a => a.getAttribute('href'))
 
 /** @param root the page, or an element with an id; @param changed is told what came, and the tag of the first */
 /** @param origins paths of documents that the page is put together from */

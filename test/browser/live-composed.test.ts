@@ -48,4 +48,18 @@ describe('live.mjs on composed pages', function () {
     await comes(page, list('cmine'))
     await page.evaluate('stream.close()')
   })
+
+  it('follows the documents that the head names, and none that somebody has written into the page', async () => {
+    const { server } = pages
+    await put(server, '/data.html', plain('<ul id="parts"><li><link rel="origin" href="/else.html">a</li></ul>'))
+    await put(server, '/composed.html', COMPOSED)
+    const page = await pages.newPage()
+    await page.addInitScript(`window.opened = []
+      const { EventSource } = window
+      window.EventSource = class extends EventSource { constructor(path) { super(path); opened.push(path) } }`)
+    await page.goto('/composed.html')
+    await comes(page, "window.stream?.token !== ''")
+    expect(await page.evaluate('opened')).to.have.members(['/data.html', '/composed.html'])
+    await page.evaluate('stream.close()')
+  })
 })
