@@ -23,6 +23,7 @@ import { redisRateLimits } from '../pipeline/coordination/redis/rate-limits.ts'
 import { openRedisSessions } from '../pipeline/coordination/redis/sessions.ts'
 import type { Sessions } from '../pipeline/coordination/sessions.ts'
 import { Coherence, leasesInStep } from '../pipeline/site/coherence.ts'
+import type { ForeignCommits } from '../pipeline/store/foreign.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import type { Log } from './log.ts'
 
@@ -34,6 +35,8 @@ export interface Coordination {
   fanOut: FanOut
   /** Present when other processes may change the store. */
   coherence?: Coherence
+  /** Present also when the store may be set back to an earlier state, as by a fail-over. */
+  following?: Coherence
   /** Whether what the processes share can be reached now. */
   isUp(): boolean
   /** To be called when no request is running any more. */
@@ -60,15 +63,24 @@ export async function openCoordination(settings: Settings, store: Store, log: Lo
 
 type Opened = Omit<Coordination, 'close'> & { end: () => Promise<void> }
 
+function follow(foreign: ForeignCommits, log: Log): Coherence {
+  return new Coherence({
+    foreign,
+    failed: error => log.error({ err: error }, 'memory could not be brought in step with the store'),
+  })
+}
+
 async function openLocal({ data, limits }: Settings, store: Store, log: Log): Promise<Opened> {
+  const following = store.foreign && follow(store.foreign, log)
   return {
+    ...(following && { following }),
     leases: localLeases({ patience: limits.leaseWait }),
     locks: await openLocalLocks({ folder: data }),
     sessions: await openLocalSessions({ store }),
     rateLimits: localRateLimits(),
     isUp: () => true,
     fanOut: localFanOut({ store, failed: error => log.error({ err: error }, 'an event was not passed on') }),
-    end: async () => undefined,
+    end: async () => following?.close(),
   }
 }
 
@@ -85,10 +97,7 @@ async function openShared({ redis: url = '', limits }: Settings, store: Store, l
         'Redis keeps nothing on disk: when it ends, locks of the mount and sign-ins are forgotten (save, appendonly)',
       )
   })
-  const coherence = new Coherence({
-    foreign: store.foreign,
-    failed: error => log.error({ err: error }, 'memory could not be brought in step with the store'),
-  })
+  const coherence = follow(store.foreign, log)
   const { newest } = store.foreign
   const leases = redisLeases({ connection, prefix, patience: limits.leaseWait, newest })
   return {
@@ -108,6 +117,7 @@ async function openShared({ redis: url = '', limits }: Settings, store: Store, l
       failed: error => log.error({ err: error }, 'an event was not passed on'),
     }),
     coherence,
+    following: coherence,
     isUp: () => connection.isUp(),
     async end() {
       await coherence.close()

@@ -81,8 +81,10 @@ export function createHosting(parts: {
   rateLimits: RateLimits
   javascript: JavaScript
   coherence?: Coherence | undefined
+  following?: Coherence | undefined
 }): Hosting {
-  const { store, leases, cache, log, secret, sessions, fanOut, streams, rateLimits, javascript, coherence } = parts
+  const { store, leases, cache, log, secret, sessions, fanOut, streams, rateLimits, javascript, coherence, following } =
+    parts
   const pages = pageLanguages(javascript)
   const audience = { fanOut, onlookers: (site: string, path: string) => streams.onlookers(site, path) }
   const sites = new Map<string, Promise<HostedSite>>()
@@ -111,7 +113,7 @@ export function createHosting(parts: {
       })
       return opened
     }
-    const site = resting.get(name)?.deref() ?? (await (coherence ? coherence.open(name, open) : open()))
+    const site = resting.get(name)?.deref() ?? (await (following ? following.open(name, open) : open()))
     resting.delete(name)
     const { external, ...lifetimes } = settings.sessions
     const siteSessions = createSiteSessions({ secret, site: name, sessions, lifetimes, external, report })

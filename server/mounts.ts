@@ -43,6 +43,7 @@ export interface MountsParts {
   locks: Locks
   rateLimits: RateLimits
   coherence?: Coherence | undefined
+  following?: Coherence | undefined
   knowClient: KnowClient
   bodies: BodyReading
   log: Log
@@ -198,7 +199,7 @@ interface MountOpener {
 }
 
 function mountOpener(parts: MountsParts, prefix: string, housekeepers: Map<Site, Housekeeping>): MountOpener {
-  const { store, leases, cache, locks, rateLimits, log, coherence } = parts
+  const { store, leases, cache, locks, rateLimits, log, coherence, following } = parts
   const mounts = new WeakMap<Site, Promise<Mount>>()
   const ready = new WeakMap<Site, Mount>()
   const throttle = createLoginThrottle({ rateLimits })
@@ -236,7 +237,7 @@ function mountOpener(parts: MountsParts, prefix: string, housekeepers: Map<Site,
         report: (message, details) => log.warn({ site: name, ...details }, message),
         coherence,
       })
-    const unpublishedSite = await (coherence ? coherence.open(name, openUnpublished) : openUnpublished())
+    const unpublishedSite = await (following ? following.open(name, openUnpublished) : openUnpublished())
     const failed: Mount['failed'] = (error, message) => log.error({ err: error, site: site.store.name }, message)
     const mount = await openMount({
       site,

@@ -157,7 +157,7 @@ async function startCoordinated(
   { store, audit, coordination }: Opened,
   log: Log,
 ): Promise<RunningServer> {
-  const { leases, locks, sessions, rateLimits, fanOut, coherence } = coordination
+  const { leases, locks, sessions, rateLimits, fanOut, coherence, following } = coordination
   const { now = Date.now } = store
   const failed = (error: unknown) => log.error({ err: error }, 'an event stream failed')
   const memory = memoryOf(settings)
@@ -201,6 +201,7 @@ async function startCoordinated(
     streams,
     rateLimits,
     coherence,
+    following,
   })
   const trusts = proxyTrust(settings.trustProxy)
   const knowClient = clientReader(trusts)
@@ -266,6 +267,7 @@ async function startCoordinated(
     locks,
     rateLimits,
     coherence,
+    following,
     knowClient,
     bodies,
     log,
@@ -283,14 +285,14 @@ async function startCoordinated(
   limitBlobs(room.mayOpen)
   const byBytes = (holder: 'requests' | 'mount-requests'): AnswersByBytes | undefined => {
     // Whoever has to be asked before each request would be asked twice.
-    if (coherence?.asks) return undefined
+    if (following?.asks) return undefined
     const known = new KnownRequests(memory.share(holder))
     memory.hold(holder, known)
-    return { known, isInStep: () => coherence?.inStep() === undefined, trusts }
+    return { known, isInStep: () => following?.inStep() === undefined, trusts }
   }
   const listening = { ...listenOptions(settings), room }
   const facing = (handler: RequestListener, isForDocuments: (request: IncomingMessage) => boolean = () => false) =>
-    afterCatchingUp(coherence, {
+    afterCatchingUp(following, {
       handler,
       isFree: request => isForOperators(request, operators) && !isForDocuments(request),
       unready(_request, response) {

@@ -306,7 +306,8 @@ export class SiteDeclarations {
       if (begun !== state() || KIND_NAMES.some(name => now[name] !== before[name])) continue
       Object.assign(now, after)
       this.#standing = this.#stand()
-      this.#reach(counters)
+      // Less than before, where the store was set back to an earlier state.
+      for (const name of KIND_NAMES) this.#versions[name] = counters[name] ?? 0
       return
     }
   }

@@ -33,7 +33,7 @@ export interface ForeignCommits {
    * asking others answers at once, within a microsecond or two; one that has to ask may answer several calls together.
    */
   waiting(): boolean | Promise<boolean>
-  /** It has to ask, mostly. */
+  /** It has to ask, mostly; where nobody else commits there is no need. */
   readonly asks?: boolean
   /**
    * Commits of others since the last call, in their order; undefined when they can no longer be told one by one:

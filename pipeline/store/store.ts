@@ -113,7 +113,7 @@ export interface Snapshot {
 }
 
 export interface Store extends BlobWriter, NoteStore, InstallationSettings {
-  /** Present when the store was opened to be shared with other processes. */
+  /** Present when the store was opened to be shared with other processes, or others may set it back to an earlier state. */
   readonly foreign?: ForeignCommits
   /**
    * Waits until every transaction that has begun is over, also those of processes that are gone or stand still; absent where

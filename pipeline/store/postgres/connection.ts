@@ -136,6 +136,15 @@ export async function connectPrimary(address: DatabaseAddress, name: string): Pr
   throw failure
 }
 
+/**
+ * What tells a database from the one that answered before: it was started again, or another one has taken its place, and may
+ * lack what was committed last.
+ */
+export async function lifeOf(client: pg.ClientBase): Promise<string> {
+  const { rows } = await client.query<{ life: string }>('SELECT pg_postmaster_start_time()::text AS life')
+  return rows[0]?.life ?? ''
+}
+
 /** Ends a connection without waiting for anything. */
 export function drop(client: pg.Client): void {
   ;(client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy()

@@ -1,11 +1,14 @@
 /**
  * What other processes commit: the log that is written with every commit, and one number that says whether there is news.
- * All requests of a moment ask for that number together.
+ * All requests of a moment ask for that number together. A database that was started again or has taken the place of another
+ * may lack commits that are known here, and have others with their numbers: then anything may have changed. It lacks none where
+ * the last of them was made there by the same process: each takes another name for each life of the database.
  */
 
+import { randomUUID } from 'node:crypto'
 import type { ForeignCommits } from '../foreign.ts'
 import { KEPT_LOG } from './housekeeping/housekeeping.ts'
-import { type Entry, LOG, type News, readEntry } from './news.ts'
+import { type Entry, LOG, MAKER, type News, readEntry } from './news.ts'
 import type { Reads } from './read/pool.ts'
 import type { Watch } from './watch.ts'
 
@@ -18,19 +21,31 @@ const STALE = 120_000
 /** Told of a group of commits of this process: it came behind a version, and ends with another. */
 export type Committed = (after: number, to: number) => void
 
-/**
- * @param watch knows the number of the last commit of anybody
- * @param origin of this process: its own commits are no news
- */
-export function readForeign(
-  reads: Reads,
-  { news, awaySince }: Pick<Watch, 'news' | 'awaySince'>,
-  origin: string,
-  from: number,
-): ForeignCommits & { committed: Committed } {
-  let seen = from
+export interface ForeignOptions {
+  reads: Reads
+  /** Knows the last commit of anybody. */
+  watch: Pick<Watch, 'news' | 'awaySince' | 'life'>
+  from: Pick<News, 'version' | 'life' | 'by'>
+  /** Nobody else commits. */
+  isAlone: boolean
+}
+
+export interface Foreign extends ForeignCommits {
+  committed: Committed
+  /** Name of this process in the log of commits: its own commits are no news. */
+  origin(): string
+  /** Of the database that memory goes by; of the one that answers where nobody keeps any memory in step. */
+  life(): string
+}
+
+export function readForeign({ reads, watch, from, isAlone }: ForeignOptions): Foreign {
+  const { news, awaySince } = watch
+  /** `by` has made the commit of the version that was seen last, if that is known. */
+  let { version: seen, life, by } = from
+  let origin: string = randomUUID()
   /** Version of the last commit of this process. */
-  let own = from
+  let own = 0
+  let isFollowed = false
   function isForgivable(): boolean {
     const since = awaySince()
     return since !== undefined && performance.now() - since < STALE
@@ -40,9 +55,20 @@ export function readForeign(
   let heard: News | undefined
 
   function hear(told: News): boolean {
-    if (told.version <= seen) return false
-    if (told.version > (heard?.version ?? 0)) heard = told
+    if (told.life === life && told.version <= seen) return false
+    if (told.life !== heard?.life || told.version > heard.version) heard = told
     return true
+  }
+
+  async function makerOf(version: number): Promise<string | undefined> {
+    return (await reads.row<{ by: string }>(MAKER, version))?.by
+  }
+
+  /** Whether the database has the newest commit that is known here, and so all before it. */
+  async function hasAllKnown(): Promise<boolean> {
+    const [version, maker] = own > seen ? [own, origin] : [seen, by]
+    if (maker === undefined) return false
+    return (await makerOf(version)) === maker
   }
 
   async function entriesBetween(after: number, to: number): Promise<Entry[]> {
@@ -51,29 +77,47 @@ export function readForeign(
   }
 
   async function readLog(): Promise<Awaited<ReturnType<ForeignCommits['read']>>> {
-    const { version: to, log } = heard ?? (await news())
+    const { version: to, log, life: now } = heard?.life === watch.life() ? heard : await news()
     heard = undefined
+    if (now !== life) {
+      const isSetBack = !(await hasAllKnown())
+      life = now
+      origin = randomUUID()
+      if (isSetBack) {
+        by = await makerOf(to)
+        own = 0
+        seen = to
+        return { version: to, commits: undefined }
+      }
+    }
     const after = seen
     if (to <= after) return { version: after, commits: [] }
     // Commits have numbers without gaps: what has no entry was trimmed, or is not known yet.
     const isWhole = (entries: readonly Entry[]) => entries.length === to - after
     const told = log?.filter(({ version }) => version > after) ?? []
     const entries = isWhole(told) ? told : await entriesBetween(after, to)
+    if (to > seen) by = isWhole(entries) ? (entries.at(-1)?.by ?? origin) : undefined
     seen = Math.max(seen, to)
     if (!isWhole(entries)) return { version: to, commits: undefined }
     return { version: to, commits: entries.flatMap(({ commit }) => commit ?? []) }
   }
 
   return {
-    asks: true,
+    asks: !isAlone,
+    origin: () => origin,
+    life: () => (isFollowed ? life : watch.life()),
     version: () => seen,
     newest: () => Math.max(seen, own),
     committed(after, to) {
       own = Math.max(own, to)
       // Nobody has committed in between.
-      if (after === seen) seen = to
+      if (after !== seen) return
+      seen = to
+      by = origin
     },
     waiting() {
+      isFollowed = true
+      if (isAlone) return watch.life() !== life
       if (isForgivable()) return false
       return news().then(hear, error => {
         if (isForgivable()) return false

@@ -11,6 +11,8 @@ import { unpack } from './text.ts'
 /** An entry of the log, without the commit where that is the work of who asks. */
 export interface Entry {
   version: number
+  /** Who has made it; undefined where that is who asks. */
+  by: string | undefined
   commit: ForeignCommit | undefined
 }
 
@@ -18,6 +20,10 @@ export interface Entry {
 export interface News {
   /** Its number. */
   version: number
+  /** Who has made it, where `NEWEST` was asked. */
+  by?: string | undefined
+  /** Of the database, as `lifeOf` tells it: numbers of another one are others. */
+  life: string
   /** Entries of the log from the version that was asked for up to there, all but long ones; undefined where they are many. */
   log: readonly Entry[] | undefined
 }
@@ -31,18 +37,21 @@ const SHORT = 4096
 /** The number of the last commit. The database's milliseconds are those in which the statement began. */
 const NUMBER = 'p.version, (extract(epoch FROM statement_timestamp()) * 1000)::bigint AS now'
 
-/** That number and nothing else. */
-export const NEWEST = `SELECT ${NUMBER} FROM progress p`
+/** That number, and who has made that commit. */
+export const NEWEST = `SELECT ${NUMBER}, (SELECT l.origin FROM commit_log l WHERE l.version = p.version) AS by FROM progress p`
 
 const ENTRY = `CASE WHEN l.origin = $2 THEN json_build_array(l.version) ELSE json_build_array(
   l.version, l.site, l.paths, l.raised, l.edit,
-  EXISTS (SELECT FROM derived d JOIN site s ON s.id = d.site WHERE s.name = l.site AND d.name = '${OUTDATED}')) END`
+  EXISTS (SELECT FROM derived d JOIN site s ON s.id = d.site WHERE s.name = l.site AND d.name = '${OUTDATED}'), l.origin) END`
 
 /** With the log behind version `$1`, for the process of the name `$2`. */
 export const NEWS = `SELECT ${NUMBER}, CASE WHEN p.version > $1 AND p.version <= $1 + ${FEW} THEN (
   SELECT json_agg(${ENTRY} ORDER BY l.version) FROM commit_log l
   WHERE l.version > $1 AND l.version <= p.version AND length(l.paths) <= ${SHORT}
 )::text END AS log FROM progress p`
+
+/** Who has made the commit of version `$1`. */
+export const MAKER = 'SELECT l.origin AS by FROM commit_log l WHERE l.version = $1'
 
 /** The log between the versions `$1` and `$3`, for the process of the name `$2`. */
 export const LOG = `SELECT ${ENTRY}::text AS entry FROM commit_log l
@@ -51,11 +60,11 @@ export const LOG = `SELECT ${ENTRY}::text AS entry FROM commit_log l
 /** An entry as those statements return it. */
 type Written =
   | [version: number]
-  | [version: number, site: string, paths: string, raised: string, edit: string | null, outdated: boolean]
+  | [version: number, site: string, paths: string, raised: string, edit: string | null, outdated: boolean, by: string]
 
 function entryOf(written: Written): Entry {
-  if (written.length === 1) return { version: written[0], commit: undefined }
-  const [version, site, paths, raised, edit, outdated] = written
+  if (written.length === 1) return { version: written[0], by: undefined, commit: undefined }
+  const [version, site, paths, raised, edit, outdated, by] = written
   const commit = {
     version,
     site,
@@ -64,7 +73,7 @@ function entryOf(written: Written): Entry {
     ...(edit !== null && { edit: readEdit(unpack(edit)) }),
     ...(outdated && { outdated }),
   }
-  return { version, commit }
+  return { version, by, commit }
 }
 
 /** @param text as `LOG` returns it for each entry */

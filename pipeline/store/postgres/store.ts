@@ -3,6 +3,7 @@
  * open; each writes over one connection and reads over a few.
  */
 
+import { randomUUID } from 'node:crypto'
 import type { Commit, CommitResult } from '../commit.ts'
 import { NoAnswer, Unusable } from '../errors.ts'
 import type { Note } from '../notes.ts'
@@ -28,7 +29,7 @@ import { prepareTables } from './schema.ts'
 import { type Session, sessionOn } from './session.ts'
 import { pack, unpack } from './text.ts'
 import { watchDatabase } from './watch.ts'
-import { type Log, newOrigin, startWriter } from './writer.ts'
+import { type Log, startWriter } from './writer.ts'
 
 export interface PostgresOptions extends DatabaseAddress {
   /** Unix milliseconds; the database's by default, so that all processes have one clock. */
@@ -130,11 +131,10 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       throw error
     },
   )
-  const origin = newOrigin()
-  const watch = watchDatabase(address, log, origin, options.use)
+  const watch = watchDatabase(address, log, randomUUID(), options.use)
   const { requireThere } = watch
   const { clock = watch.now } = options
-  const newest = await patiently(watch.newest).catch(async (error: Error) => {
+  const from = await patiently(watch.news).catch(async (error: Error) => {
     await watch.close()
     objects?.close()
     throw error.cause instanceof Unusable
@@ -144,11 +144,11 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const reads = openPool(address, { name: 'reader', size: connections, requireThere })
   const settings = ['SET synchronous_commit = off']
   const uploads = openPool(address, { name: 'uploads', size: UPLOADS, requireThere, settings })
-  const foreign = readForeign(reads, watch, origin, newest)
-  if (options.shared) watch.tellFrom(foreign.version)
-  const { committed } = foreign
+  const foreign = readForeign({ reads, watch, from, isAlone: !options.shared })
+  if (options.shared) watch.tellFrom(foreign)
+  const { committed, origin, life } = foreign
   const { now } = watch
-  const writer = startWriter({ address, eventRetention, lockWait, origin, log, requireThere, committed, now })
+  const writer = startWriter({ address, eventRetention, lockWait, origin, log, requireThere, life, committed, now })
   if (objects !== undefined && away !== undefined) {
     log('error', 'The object store does not answer: large files are 503 until it does', { error: away.message })
     objects.loseUntil(() => moveIn(reads, objects, options).catch(refused))
@@ -220,8 +220,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
 
   const noteOf = ({ key, value, expires }: Note): Note => ({ key: unpack(key), value: unpack(value), expires })
   return {
+    foreign,
     ...(options.shared && {
-      foreign,
       // The database goes on with a COMMIT whose process is gone, for longer than its leases if the disk or a replica is slow.
       async outlast() {
         await writer.submit({ task: 'turn', at: clock() })

@@ -9,7 +9,8 @@ import type pg from 'pg'
 import { unlessAnswered } from '../../unless-answered.ts'
 import { StoreError, Unusable } from '../errors.ts'
 import { claim, type Use } from './claim.ts'
-import { applicationName, connectPrimary, type DatabaseAddress, drop, storeError } from './connection.ts'
+import { applicationName, connectPrimary, type DatabaseAddress, drop, lifeOf, storeError } from './connection.ts'
+import type { Foreign } from './foreign.ts'
 import { NEWEST, NEWS, type News, readEntries } from './news.ts'
 import { sessionOn } from './session.ts'
 import type { Log } from './writer.ts'
@@ -17,12 +18,12 @@ import type { Log } from './writer.ts'
 export interface Watch {
   /** Unix milliseconds by the clock of the database, as far as the way there tells. */
   now(): number
-  /** Number of the last commit of anybody; those who ask at the same time are told together. @throws StoreError */
-  newest(): Promise<number>
-  /** The same, with what `tellFrom` asked for. @throws StoreError */
+  /** The last commit of anybody, with what `tellFrom` asked for; those who ask at the same time are told together. @throws StoreError */
   news(): Promise<News>
-  /** Has the log of commits come along behind a version. @param seen asked whenever the database is */
-  tellFrom(seen: () => number): void
+  /** Of the database that answered last. */
+  life(): string
+  /** Has the log of commits come along behind a version, for who makes commits under a name: both asked whenever the database is. */
+  tellFrom(of: Pick<Foreign, 'version' | 'origin'>): void
   /** @throws StoreError while the database is away */
   requireThere(): void
   /** When it answered last, by `performance.now()`; undefined while the database is there. */
@@ -64,6 +65,7 @@ export function clockOfAnother(own: () => number = steadyNow) {
 interface Answer {
   version: number
   now: number
+  by?: string | null
   log?: string | null
 }
 
@@ -97,20 +99,21 @@ export function sharedQuestion<Answer>(ask: () => Promise<Answer>): () => Promis
 }
 
 /**
- * @param origin name of this process
+ * @param process its name
  * @param use what the database is claimed for, if it is; without its claim a process holds the database to be away
  */
-export function watchDatabase(address: DatabaseAddress, log: Log, origin: string, use?: Use): Watch {
-  const name = `watch ${origin}`
+export function watchDatabase(address: DatabaseAddress, log: Log, process: string, use?: Use): Watch {
+  const name = `watch ${process}`
   const listeners: (() => void)[] = []
   let client: pg.Client | undefined
   const clock = clockOfAnother()
   let lastAnswer = performance.now()
+  let life = ''
   let isAway = false
   let isClosed = false
   let retry: NodeJS.Timeout | undefined
 
-  let seen: (() => number) | undefined
+  let told: Parameters<Watch['tellFrom']>[0] | undefined
 
   async function ask(): Promise<News> {
     if (client === undefined) {
@@ -121,17 +124,18 @@ export function watchDatabase(address: DatabaseAddress, log: Log, origin: string
       }
       client = opened
       if (use !== undefined) await inTime(claim(sessionOn(opened), use, applicationName(name)))
+      life = await inTime(lifeOf(opened))
       opened.on('end', () => {
         if (client === opened) lose(new Error('The connection was closed'))
       })
     }
     const sent = steadyNow()
     const session = sessionOn(client)
-    const asked = seen ? session.row<Answer>(NEWS, seen(), origin) : session.row<Answer>(NEWEST)
-    const { version = 0, now, log = null } = (await inTime(asked)) ?? {}
+    const asked = told ? session.row<Answer>(NEWS, told.version(), told.origin()) : session.row<Answer>(NEWEST)
+    const { version = 0, now, by, log = null } = (await inTime(asked)) ?? {}
     lastAnswer = performance.now()
     if (now !== undefined) clock.heard(now, sent)
-    return { version, log: log === null ? undefined : readEntries(log) }
+    return { version, by: by ?? undefined, life, log: log === null ? undefined : readEntries(log) }
   }
 
   function lose(error: unknown): void {
@@ -180,10 +184,10 @@ export function watchDatabase(address: DatabaseAddress, log: Log, origin: string
 
   return {
     now: clock.now,
-    newest: async () => (await news()).version,
     news,
-    tellFrom(from) {
-      seen = from
+    life: () => life,
+    tellFrom(of) {
+      told = of
     },
     requireThere,
     awaySince: () => (isAway ? lastAnswer : undefined),

@@ -3,7 +3,6 @@
  * cleans up a little. While the database is away everybody who wants to write is told so at once.
  */
 
-import { randomUUID } from 'node:crypto'
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 import type pg from 'pg'
 import { CONFIRMED, type CommitResult } from '../commit.ts'
@@ -17,7 +16,7 @@ import {
   type WriterJob,
   waitForTurn,
 } from './commit/group.ts'
-import { connect, type DatabaseAddress, drop, isLost, storeError, takesNoWrites } from './connection.ts'
+import { connect, type DatabaseAddress, drop, isLost, lifeOf, storeError, takesNoWrites } from './connection.ts'
 import type { Committed } from './foreign.ts'
 import { clean } from './housekeeping/housekeeping.ts'
 import { prepareRetention } from './housekeeping/retention.ts'
@@ -32,10 +31,12 @@ export interface WriterOptions {
   /** Milliseconds that a group waits for its turn among all processes. */
   lockWait: number
   /** Name of this process in the log of commits. */
-  origin: string
+  origin(): string
   log: Log
   /** Asked before every group. @throws StoreError while the database is away */
   requireThere(): void
+  /** Of the database that memory goes by: nothing is committed to another one. */
+  life(): string
   committed: Committed
   /** Unix milliseconds by the clock of the database. */
   now(): number
@@ -88,11 +89,12 @@ function bytesOf(job: WriterJob): number {
 }
 
 export function startWriter(options: WriterOptions): Writer {
-  const { address, eventRetention, lockWait, origin, log, requireThere, committed, now } = options
+  const { address, eventRetention, lockWait, origin, log, requireThere, life, committed, now } = options
 
   const retention = prepareRetention(eventRetention)
   const queue: Waiting[] = []
   let client: pg.Client | undefined
+  let clientLife = ''
   /** One that is being made. */
   let connecting: pg.Client | undefined
   let running: Promise<void> | undefined
@@ -108,11 +110,15 @@ export function startWriter(options: WriterOptions): Writer {
       `SET lock_timeout = ${lockWait}`,
       `SET idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION}`,
     ]
-    client ??= await connect(address, 'writer', settings, begun => {
-      connecting = begun
-    })
+    if (client === undefined) {
+      client = await connect(address, 'writer', settings, begun => {
+        connecting = begun
+      })
+      clientLife = await lifeOf(client)
+    }
     connecting = undefined
-    return { session: pipelineOn(client), turns, origin, grew: retention.grew, committed, now }
+    if (clientLife !== life()) throw new StoreError('busy', 'What the database has lost is not known yet')
+    return { session: pipelineOn(client), turns, origin: origin(), grew: retention.grew, committed, now }
   }
 
   function abandon(): void {
@@ -146,10 +152,11 @@ export function startWriter(options: WriterOptions): Writer {
    * What became of a transaction whose answer was lost: its entries are in the log of commits or they are not, and the
    * database has one state once it answers again, and who holds the turn there has ended.
    *
+   * @param origin name of this process when it began
    * @param until when nobody waits for it any more, by the clock of this process
    * @returns answers to its jobs, or a transaction that has begun in which nothing of it was stored, and will not be
    */
-  async function findOut(lost: Unanswered, until: number): Promise<JobResult[] | GroupContext> {
+  async function findOut(lost: Unanswered, origin: string, until: number): Promise<JobResult[] | GroupContext> {
     const { from, to, answers, cause } = lost
     // It is asked once in any case: a process that was held up may have the time behind it without having waited.
     for (let nap = 20, left = from !== to; left; nap = Math.min(2 * nap, 200)) {
@@ -189,8 +196,10 @@ export function startWriter(options: WriterOptions): Writer {
     let begun: GroupContext | undefined
     for (let isAgain = false; ; isAgain = true) {
       let isStanding = false
+      let name = ''
       try {
         const context = begun ?? (await open())
+        name = context.origin
         isStanding = true
         const hasBegun = begun !== undefined || turns.contended > 0
         if (begun === undefined && hasBegun) await waitForTurn(context)
@@ -203,7 +212,7 @@ export function startWriter(options: WriterOptions): Writer {
         group ??= take()
         begun = undefined
         if (error instanceof Unanswered) {
-          const known = await findOut(error, until)
+          const known = await findOut(error, name, until)
           if (Array.isArray(known)) return answer(group, known)
           begun = known
         }
@@ -270,9 +279,4 @@ export function startWriter(options: WriterOptions): Writer {
       client = undefined
     },
   }
-}
-
-/** A name for this process in the log of commits. */
-export function newOrigin(): string {
-  return randomUUID()
 }

@@ -5,9 +5,10 @@ import { after, before, describe, it } from 'mocha'
 import { Reads } from '../../../pipeline/compose/reads.ts'
 import { noCode } from '../../../pipeline/model/code.ts'
 import type { Site } from '../../../pipeline/site/site.ts'
+import type { Store } from '../../../pipeline/store/store.ts'
 import { neededTokens } from '../../../pipeline/tree/selector/needs.ts'
 import { selectorFor } from '../../../pipeline/tree/selector/selector.ts'
-import { page } from '../../support/content.ts'
+import { page, rulesPage } from '../../support/content.ts'
 import { openHosted } from '../model/hosted.ts'
 import { type Opened, openTemporary } from '../store/fixture.ts'
 
@@ -61,4 +62,34 @@ describe('COMP-4 while commits of other processes are followed', () => {
       await following
       expect(noted.hold(own.site), 'afterwards').to.equal(false)
     })
+})
+
+const RULES = rulesPage(['*', 'GET', 'Allow', '/*'])
+
+describe('a store that is set back to an earlier state', () => {
+  let opened: Opened
+  before(async () => {
+    opened = await openTemporary()
+  })
+  after(() => opened.close())
+
+  it('RULE-11 takes writes again once memory has followed: its counters may be lower than those that were known', async () => {
+    let lost = 1
+    const store: Store = {
+      ...opened.store,
+      site: name => {
+        const site = opened.store.site(name)
+        const counters = async () => {
+          const stored = await site.counters()
+          return { ...stored, access: (stored.access ?? 0) + lost }
+        }
+        return { ...site, counters }
+      },
+    }
+    const { site, put, text } = await openHosted(noCode, { store, name: 'back.example' })
+    lost = 0
+    await site.startOver(1)
+    await put('/r.html', RULES)
+    expect(await text('/r.html')).to.equal(RULES)
+  })
 })

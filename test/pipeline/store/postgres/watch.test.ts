@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { readForeign } from '../../../../pipeline/store/postgres/foreign.ts'
+import { type ForeignOptions, readForeign } from '../../../../pipeline/store/postgres/foreign.ts'
 import type { Reads } from '../../../../pipeline/store/postgres/read/pool.ts'
 import { openPostgresStore } from '../../../../pipeline/store/postgres/store.ts'
 import { clockOfAnother, sharedQuestion, watchDatabase } from '../../../../pipeline/store/postgres/watch.ts'
@@ -36,6 +36,9 @@ describe('the clock of the database', () => {
 
 describe('news of a database that goes away', () => {
   const CUT = new Error('Connection terminated')
+  const LIFE = 'first'
+  const followed = (reads: Reads, watch: ForeignOptions['watch'], isAlone = false) =>
+    readForeign({ reads, watch, from: { version: 1, life: LIFE }, isAlone })
 
   /** @param isAway whether asking finds the database away */
   function between(isAway: boolean) {
@@ -45,9 +48,10 @@ describe('news of a database that goes away', () => {
     let questions = 0
     const watch = {
       awaySince: () => since,
+      life: () => LIFE,
       async news() {
         // It goes between the number of the last commit and the log.
-        if (questions++ < 1 || !isAway) return { version: 2, log: undefined }
+        if (questions++ < 1 || !isAway) return { version: 2, life: LIFE, log: undefined }
         since = Date.now()
         throw CUT
       },
@@ -63,7 +67,7 @@ describe('news of a database that goes away', () => {
       questions = 0
       isCut = false
     }
-    return { foreign: readForeign(reads, watch, 'self', 1), back }
+    return { foreign: followed(reads, watch), back }
   }
 
   it('RULE-11 news that cannot be read are news still when it is back, and reads go on meanwhile', async () => {
@@ -81,17 +85,19 @@ describe('news of a database that goes away', () => {
     let questions = 0
     const entry = (version: number, isOwn = false) => ({
       version,
+      by: isOwn ? undefined : 'other',
       commit: isOwn ? undefined : { version, site: 's', paths: [`/${version}`], raised: [] },
     })
     const watch = {
       awaySince: () => undefined,
+      life: () => LIFE,
       async news() {
         questions++
-        return { version: 5, log: [entry(2), entry(3, true), entry(4), entry(5)] }
+        return { version: 5, life: LIFE, log: [entry(2), entry(3, true), entry(4), entry(5)] }
       },
     }
     const reads = { rows: () => Promise.reject(CUT) } as unknown as Reads
-    const foreign = readForeign(reads, watch, 'self', 1)
+    const foreign = followed(reads, watch)
     const asked = [foreign.waiting(), foreign.waiting()]
     // What this process commits meanwhile needs no telling.
     foreign.committed(1, 2)
@@ -101,6 +107,45 @@ describe('news of a database that goes away', () => {
     expect(questions).to.equal(2)
     expect(await foreign.waiting()).to.equal(false)
   })
+
+  /** The database after it was started again, or another one in its place: who has made the commits that it has from 5 on. */
+  const LIVES: Readonly<Record<string, { log: Record<number, string>; isWhole?: true }>> = {
+    'with all that was known': { log: { 5: 'other', 6: 'self', 7: 'other' }, isWhole: true },
+    'with less than was known': { log: { 5: 'other' } },
+    'with as much, by others': { log: { 5: 'other', 6: 'third' } },
+    'with more, by others': { log: { 5: 'other', 6: 'third', 7: 'self' } },
+    'with more, of which nobody knows': { log: { 7: 'other' } },
+  }
+  for (const isAlone of [false, true])
+    for (const [what, { log, isWhole }] of Object.entries(LIVES))
+      it(`RULE-11 a database in another life ${what} is told from one that was set back, ${isAlone ? 'alone' : 'beside others'}`, async () => {
+        let life = LIFE
+        let version = 5
+        const watch = {
+          awaySince: () => undefined,
+          life: () => life,
+          news: async () => ({ version, life, log: undefined }),
+        }
+        const reads = {
+          row: async (_: string, at: number) => ({ by: log[at] === 'self' ? before : log[at] }),
+          rows: async () => [{ entry: JSON.stringify([7, 's', '["/a"]', '[]', null, false, 'other']) }],
+        } as unknown as Reads
+        const from = { version: 5, life: LIFE, by: 'other' }
+        const foreign = readForeign({ reads, watch, from, isAlone })
+        const before = foreign.origin()
+        foreign.committed(5, 6)
+        version = 6
+        expect(await foreign.waiting(), 'the same').to.equal(false)
+        life = 'another'
+        version = Number(Object.keys(log).at(-1))
+        expect(foreign.life(), 'nothing is committed there before that is known').to.equal(LIFE)
+        expect(await foreign.waiting()).to.equal(true)
+        const { version: to, commits } = await foreign.read()
+        expect([to, commits?.length]).to.deep.equal([version, isWhole ? 1 : undefined])
+        expect([foreign.version(), foreign.newest(), foreign.life()]).to.deep.equal([version, version, life])
+        expect(foreign.origin(), 'others tell its commits in one life from those in another').to.not.equal(before)
+        expect(await foreign.waiting()).to.equal(false)
+      })
 
   it('RULE-11 nothing is forgiven while it answers', async () => {
     const { foreign, back } = between(false)
@@ -143,7 +188,7 @@ describe('the watch of a database', () => {
     const origin = `closing-${Date.now()}`
     try {
       const watch = watchDatabase(address, () => undefined, origin)
-      const asked = watch.newest().catch(String)
+      const asked = watch.news().catch(String)
       await watch.close()
       expect(await asked).to.include('closed')
       await eventually(async () => {
