@@ -144,9 +144,15 @@ function failure(error: unknown): string {
   const target = dest ?? path
   if (isDiskFull(error)) return `no space left on the device${target === undefined ? '' : ` (${target})`}`
   // Such as that of a disk that is full: what failed is known, and where it did says nothing.
-  if (error instanceof StoreError && error.reason !== 'failed') return `the store cannot be used: ${error.message}`
+  if (error instanceof StoreError) {
+    if (error.reason !== 'failed' || OF_SYSTEM.test(error.message)) return `the store cannot be used: ${error.message}`
+    if (error.cause instanceof Error && 'code' in error.cause) return failure(error.cause)
+  }
   return error.stack ?? error.message
 }
+
+/** What an error of the system says that has come from another thread: `EIO: i/o error, mkdir '/srv/data/blobs/12'`. */
+const OF_SYSTEM = /^E[A-Z0-9]+: /
 
 /** Whether SQLite may not make or change its files: `SQLITE_READONLY`, `SQLITE_CANTOPEN`. */
 function cannotWrite(error: Error): boolean {

@@ -251,6 +251,13 @@ describe('command line: failures of the system', () => {
     [{ code: 'ENOSPC', path: '/srv/data/blob', dest: '/mnt/out' }, 'no space left on the device (/mnt/out)'],
     [{ code: 'EIO', path: '/srv/data' }, '/srv/data cannot be read or written: its disk fails'],
     [{ errno: -constants.errno.EDQUOT, path: '/srv/data' }, 'no space left on the device (/srv/data)'],
+    [new StoreError('failed', "EIO: i/o error, mkdir '/x'"), "the store cannot be used: EIO: i/o error, mkdir '/x'"],
+    [
+      new StoreError('failed', 'The body could not be written', {
+        cause: Object.assign(new Error(), { code: 'EIO', path: '/srv/data/staging/1' }),
+      }),
+      '/srv/data/staging/1 cannot be read or written: its disk fails',
+    ],
     [new StoreError('full', 'database or disk is full'), 'the store cannot be used: database or disk is full'],
   ]
   for (const [error, message] of CASES) {
