@@ -322,7 +322,7 @@ const tellOfDeclarations: Step = async ({ req, state }, next) => {
   const { mount, path, answer } = state
   if (!mount || path === undefined || !answer || answer.status >= 300 || req.method !== 'PUT') return
   const stored = canonicalPath(path)
-  if (tellFindings(answer, mount.settings.brandHeader, mount.site.findings(stored)))
+  if (mount.site.mayDeclare(stored) && (await tellFindings(answer, mount.site, mount.settings.brandHeader, stored)))
     answer.headers.Link = `<${mount.prefix}${explainPath(mount)}?path=${encodeURIComponent(stored)}>; rel="help"`
 }
 

@@ -3,6 +3,8 @@
 import type { Answer } from '../pipeline/answer.ts'
 import { asFault } from '../pipeline/failures.ts'
 import { Fault } from '../pipeline/fault.ts'
+import { findingsAt } from '../pipeline/findings.ts'
+import type { Site } from '../pipeline/site/site.ts'
 
 /** Milliseconds for which an outage is recorded once, however many requests it fails. */
 const PAUSE = 1000
@@ -45,10 +47,16 @@ export function varyByOrigin({ headers }: Answer): void {
  * Tells whoever has stored a document that it declares something which may not say what it was meant to. What that is, the
  * explain page says, and the log.
  *
- * @param count of such declarations
- * @returns whether there are any
+ * @param path of a document that may declare something
+ * @returns whether there is anything of that
  */
-export function tellFindings({ headers }: Answer, brandHeader: string, count: number): boolean {
+export async function tellFindings(
+  { headers }: Answer,
+  site: Site,
+  brandHeader: string,
+  path: string,
+): Promise<boolean> {
+  const count = (await findingsAt(site, path)).length
   if (count > 0) headers[`${brandHeader}-Findings`] = String(count)
   return count > 0
 }

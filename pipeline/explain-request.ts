@@ -7,16 +7,13 @@ import { Membership } from './access/groups.ts'
 import { identityOf } from './access/identity.ts'
 import type { Decision, Key } from './access/matching.ts'
 import { type Principal, principalFromClaims, refusalStatus } from './access/principal.ts'
-import type { RuleFinding, Tier } from './access/rules.ts'
-import type { Profile } from './declarations/derive.ts'
-import { LEFT_OUT } from './declarations/limited.ts'
-import { misspelt } from './declarations/misspelt.ts'
+import type { Tier } from './access/rules.ts'
+import { siteFindings } from './findings.ts'
 import { canonicalPath, decodeTarget, isReserved, mayNameDirectory } from './http/path.ts'
 import { toSelector } from './refusals.ts'
 import { schemaGroups } from './site/schema-groups.ts'
 import type { Site } from './site/site.ts'
 import { selectFirst } from './tree/selector/selector.ts'
-import { TurnsBetween } from './tree/steps.ts'
 import { isConfiguration } from './write/configuration.ts'
 
 /** Who asks for what. */
@@ -70,8 +67,11 @@ export interface AccessAnswer {
   findings?: string[]
 }
 
-/** Rules that nearly matched, and findings, that an answer tells of. */
+/** Rules that nearly matched, and groups that refuse, that an answer tells of. */
 const MOST_TOLD = 10
+
+/** Documents whose item types are looked at for one question. */
+const MOST_DOCUMENTS = 10_000
 
 /** Stands for a user name that is not known: no author writes it. */
 const UNKNOWN_NAME = '\ue000'
@@ -238,79 +238,6 @@ function shown(rule: RuleText): Omit<AccessRule, 'tier' | 'why'> {
     method: rule.methods.join(', '),
     ...(rule.selector !== undefined && { selector: rule.selector }),
   }
-}
-
-/** SEC-10. */
-function leftOutFindings(site: Site): string[] {
-  const paths = [...site.leftOut()].sort()
-  const told = paths.slice(0, MOST_TOLD).map(path => `${path}: ${LEFT_OUT}`)
-  return paths.length > MOST_TOLD ? [...told, `And ${paths.length - MOST_TOLD} more such documents.`] : told
-}
-
-/** What of the site's schemas means nothing, or something else than it seems to. */
-function modelFindings(site: Site): string[] {
-  const findings = site.model.allFindings()
-  const told = findings.slice(0, MOST_TOLD).map(({ path, reason }) => `${path}: ${reason}`)
-  return findings.length > MOST_TOLD ? [...told, `And ${findings.length - MOST_TOLD} more in schemas.`] : told
-}
-
-function reactionFindings(site: Site): string[] {
-  const findings = site.declarations('reactions').allFindings()
-  const told = findings.slice(0, MOST_TOLD).map(({ path, reason }) => `${path}: ${reason}`)
-  return findings.length > MOST_TOLD ? [...told, `And ${findings.length - MOST_TOLD} more in reactions.`] : told
-}
-
-/** Documents whose item types are looked at for one question. */
-const MOST_DOCUMENTS = 10_000
-
-/**
- * Item types that may be meant as others.
- *
- * @param most documents that are looked at; all if not given
- */
-async function misspeltFindings(site: Site, most = Number.POSITIVE_INFINITY): Promise<string[]> {
-  const findings: string[] = []
-  const turns = new TurnsBetween()
-  let looked = 0
-  for await (const { path, value } of site.store.allDerived('profile')) {
-    if (looked++ === most) break
-    await turns.next()
-    findings.push(...misspelt(site, path, typesIn(value)).map(reason => `${path}: ${reason}`))
-  }
-  const more = findings.length - MOST_TOLD
-  return more > 0 ? [...findings.slice(0, MOST_TOLD), `And ${more} more item types.`] : findings
-}
-
-/** What is damaged says nothing; the check tells of it. */
-function typesIn(profile: string): readonly string[] {
-  try {
-    return (JSON.parse(profile) as Profile).types
-  } catch {
-    return []
-  }
-}
-
-/**
- * Everything about the declarations of a site that its authors should know.
- *
- * @param most documents whose item types are looked at; all if not given
- */
-export async function siteFindings(site: Site, most?: number): Promise<string[]> {
-  return [
-    ...(await misspeltFindings(site, most)),
-    ...leftOutFindings(site),
-    ...toldFindings([...site.rules.allFindings()]),
-    ...modelFindings(site),
-    ...reactionFindings(site),
-  ]
-}
-
-function toldFindings(findings: readonly RuleFinding[]): string[] {
-  const told = findings.slice(0, MOST_TOLD).map(({ document, order, reason }) => {
-    return `${order === undefined ? 'A group' : `Rule ${order + 1}`} of ${document}: ${reason}`
-  })
-  const more = findings.length - told.length
-  return more > 0 ? [...told, `And ${more} more.`] : told
 }
 
 /** What the rules are that an answer has missed. */

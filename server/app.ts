@@ -171,8 +171,8 @@ async function telling(state: State, next: () => Promise<unknown>): Promise<void
   await next()
   const { hosted, target, answer } = state
   if (!hosted || !target || !answer || answer.status >= 300) return
-  const count = hosted.site.findings(canonicalPath(target.path))
-  if (count > 0) tellFindings(answer, hosted.settings.brandHeader, count)
+  const path = canonicalPath(target.path)
+  if (hosted.site.mayDeclare(path)) await tellFindings(answer, hosted.site, hosted.settings.brandHeader, path)
 }
 
 /** Whoever looks at a site that has nothing yet is told how to fill it. */

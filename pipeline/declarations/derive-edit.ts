@@ -49,13 +49,13 @@ export function* derivingEdit(
     const { tokens, prefixes } = change.base
     change.apply(tokens)
     try {
-      const derived = yield* concluding(document, { items: change.items, prefixes, tokens }, derivation, true, changed)
+      const derived = yield* concluding(document, { ...change, prefixes, tokens }, derivation, true, changed)
       return { derived, made: tree => keepChanged(before, tree, change) }
     } finally {
       change.undo(tokens)
     }
   }
-  const noted = { items: [] as NotedItem[], prefixes: new Prefixes(), tokens: new TokenCounts() }
+  const noted = { items: [] as NotedItem[], bare: [], prefixes: new Prefixes(), tokens: new TokenCounts() }
   yield* notingAll(document.root.childNodes, true, noted)
   const derived = yield* concluding(document, noted, derivation, true, changed)
   return { derived, made: tree => keep(tree, noted) }
@@ -76,18 +76,18 @@ export function* notingEdit(
   return change && (tree => keepChanged(before, tree, change))
 }
 
-function keepChanged(before: TreeDocument, tree: TreeDocument, { base, items, apply }: KnownChange): void {
+function keepChanged(before: TreeDocument, tree: TreeDocument, { base, items, bare, apply }: KnownChange): void {
   if (tree !== before) return
   apply(base.tokens)
-  keep(tree, { ...base, items })
+  keep(tree, { ...base, items, bare })
 }
 
-function keep(tree: TreeDocument, { items, prefixes, tokens }: Omit<Known, 'revision'>): void {
-  known.set(tree, { revision: revisionOf(tree), items, prefixes, tokens })
+function keep(tree: TreeDocument, { items, bare, prefixes, tokens }: Omit<Known, 'revision'>): void {
+  known.set(tree, { revision: revisionOf(tree), items, bare, prefixes, tokens })
 }
 
 /** What exchanges make of what is known. */
-interface Change {
+interface Change extends Pick<Noted, 'bare'> {
   items: readonly NotedItem[]
   apply(tokens: TokenCounts): void
   undo(tokens: TokenCounts): void
@@ -111,18 +111,24 @@ function* changingKnown(
 }
 
 /** @returns undefined where it does not follow from the exchanges alone */
-function* changing({ items }: Known, exchanges: readonly Exchange[]): Steps<Change | undefined> {
+function* changing({ items, bare }: Known, exchanges: readonly Exchange[]): Steps<Change | undefined> {
   const gone = new Elements()
   const come = new Elements()
   let after = items
+  let bareAfter = bare
   // From the end: what stands before keeps its place.
   for (const { parent, start, end, ...nodes } of exchanges.toReversed()) {
     const isShown = !isInTemplate(parent)
     const [old, fresh] = [[] as NotedItem[], [] as NotedItem[]]
+    const [oldBare, freshBare] = [[] as ElementNode[], [] as ElementNode[]]
     const prefixes = new Prefixes()
-    yield* notingAll(nodes.gone, isShown, { items: old, prefixes, tokens: gone })
-    yield* notingAll(nodes.come, isShown, { items: fresh, prefixes, tokens: come })
+    yield* notingAll(nodes.gone, isShown, { items: old, bare: oldBare, prefixes, tokens: gone })
+    yield* notingAll(nodes.come, isShown, { items: fresh, bare: freshBare, prefixes, tokens: come })
     if (!prefixes.isEmpty) return undefined
+    if (oldBare.length + freshBare.length > 0) {
+      const left = new Set(oldBare)
+      bareAfter = [...bareAfter.filter(each => !left.has(each)), ...freshBare]
+    }
     if (old.length + fresh.length === 0) continue
     const at = firstFrom(items, start)
     if (old.some(({ element }, i) => items[at + i]?.element !== element)) return undefined
@@ -133,6 +139,7 @@ function* changing({ items }: Known, exchanges: readonly Exchange[]): Steps<Chan
   }
   return {
     items: after,
+    bare: bareAfter,
     apply: tokens => {
       for (const element of gone.list) tokens.remove(element)
       for (const element of come.list) tokens.add(element)

@@ -23,8 +23,10 @@ import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { provingWithinLimits } from '../tree/tag-limits.ts'
 import { TagTokens } from '../tree/tag-tokens.ts'
 import { TokenCollector } from '../tree/tokens.ts'
+import { findingSlips, type Slips } from './fields.ts'
 import type { Derivation } from './kind.ts'
 import { type Declares, KIND_NAMES, KINDS, type KindName, mayDeclare } from './kinds.ts'
+import { isMeant } from './misspelt.ts'
 
 /** Facts about a document that are found when it is committed (design, invariant 3). */
 export interface Profile {
@@ -53,6 +55,14 @@ export interface Derived {
   entries: Entry[]
 }
 
+/** What was found out about fields, of documents that this process has read: it is said, and kept by no store. */
+const slips = new WeakMap<Profile, Slips>()
+
+/** What is known of the fields of a document; undefined where nothing is, as of one without types. */
+export function slipsIn(profile: Profile | undefined): Slips | undefined {
+  return profile && slips.get(profile)
+}
+
 /** Children that are being looked at. */
 interface Level {
   nodes: readonly ChildNode[]
@@ -73,6 +83,8 @@ export interface NotedItem {
 export interface Noted {
   /** In tree order. */
   items: readonly NotedItem[]
+  /** Elements that have a type and are no items, outside of templates. */
+  bare: readonly ElementNode[]
   prefixes: Prefixes
   tokens: Pick<TokenCollector, 'tokens'>
 }
@@ -80,6 +92,7 @@ export interface Noted {
 /** Where that is noted. */
 export interface Notes {
   items: NotedItem[]
+  bare: ElementNode[]
   prefixes: Prefixes
   tokens: Pick<TokenCollector, 'add'>
 }
@@ -89,7 +102,7 @@ export interface Notes {
  * @throws TreeError (`too-large`) when references between items multiply beyond all proportion to the text
  */
 export function* deriving(document: TreeDocument, derivation: Derivation, utf8: boolean): Steps<Derived> {
-  const noted = { items: [], prefixes: new Prefixes(), tokens: new TokenCollector() }
+  const noted = { items: [], bare: [], prefixes: new Prefixes(), tokens: new TokenCollector() }
   yield* notingAll(document.root.childNodes, true, noted)
   const derived = yield* concluding(document, noted, derivation, utf8)
   yield* writingStoredForm(derived)
@@ -102,7 +115,7 @@ export function* deriving(document: TreeDocument, derivation: Derivation, utf8: 
  * @param isShown whether they are not inside a template
  */
 export function* notingAll(nodes: readonly ChildNode[], isShown: boolean, into: Notes): Steps<void> {
-  const { items, prefixes, tokens } = into
+  const { items, bare, prefixes, tokens } = into
   const open: Level[] = [{ nodes, next: 0, isShown }]
   let seen = 0
   for (let level = open.at(-1); level; level = open.at(-1)) {
@@ -112,8 +125,9 @@ export function* notingAll(nodes: readonly ChildNode[], isShown: boolean, into: 
     if (++seen % NODES_PER_STEP === 0) yield
     tokens.add(node)
     if (node.content) yield* prefixes.notingWithin(node.content)
-    if (node.attrs.length > 0 && noting(node, prefixes))
-      items.push({ element: node, types: typesOf(node), isShown: level.isShown })
+    const what = node.attrs.length > 0 ? noting(node, prefixes) : undefined
+    if (what === 'item') items.push({ element: node, types: typesOf(node), isShown: level.isShown })
+    else if (what === 'typed' && level.isShown) bare.push(node)
     // The children of an HTML parser's template are in its contents; an XML parser leaves them here.
     const { childNodes } = node
     const first = childNodes[0]
@@ -131,7 +145,7 @@ export function* notingAll(nodes: readonly ChildNode[], isShown: boolean, into: 
  */
 export function* concluding(
   document: TreeDocument,
-  { items, prefixes, tokens }: Noted,
+  { items, bare, prefixes, tokens }: Noted,
   derivation: Derivation,
   utf8: boolean,
   changed?: ReadonlySet<ElementNode>,
@@ -146,8 +160,10 @@ export function* concluding(
     const raw = yield* KINDS[name].extracting({ document, items: elements }, derivation)
     if (raw !== undefined) declares[name] = raw
   }
+  const profile = { utf8, types: [...types], ...prefixes.found() }
+  if (types.size > 0 || bare.length > 0) slips.set(profile, yield* findingSlips(items, bare, derivation))
   return {
-    profile: { utf8, types: [...types], ...prefixes.found() },
+    profile,
     declares: declares as Declares,
     tokens: tokens.tokens(),
     items: items.map(({ element, types }) => [types, attribute(element, 'itemid')?.trim() ?? null]),
@@ -155,10 +171,16 @@ export function* concluding(
   }
 }
 
-/** @returns whether the element is an item */
-function noting(element: ElementNode, prefixes: Prefixes): boolean {
+/** @returns whether the element is an item, or has a type without being one */
+function noting(element: ElementNode, prefixes: Prefixes): 'item' | 'typed' | undefined {
   prefixes.note(element)
-  return element.attrs.some(({ name, prefix }) => name === 'itemscope' && !prefix)
+  let isTyped = false
+  for (const { name, prefix } of element.attrs) {
+    if (prefix) continue
+    if (name === 'itemscope') return 'item'
+    isTyped ||= name === 'itemtype'
+  }
+  return isTyped ? 'typed' : undefined
 }
 
 /** What prefixes a document declares, and whether one marks something as transient. */
@@ -239,7 +261,13 @@ export async function readForStorage(
   const tags = provingWithinLimits(withoutMark(bytes), text.length, tokens)
   if (!(await inTurns(tags, text.length))) return parseForStorage(bytes, kind, derivation)
   const profile = { utf8, types: [], namespaces: [] }
-  return { text, derived: { profile, declares: {}, tokens: tokens.tokens(), items: [], entries: [] } }
+  const derived = { profile, declares: {}, tokens: tokens.tokens(), items: [], entries: [] }
+  // Whether what has a type stands in a template, tags alone do not tell.
+  if (derived.tokens.some(token => token.startsWith('type:') && isMeant(token.slice('type:'.length), derivation))) {
+    const parsed = await parseForStorage(bytes, kind, derivation)
+    slips.set(profile, slipsIn(parsed.derived.profile) ?? { fields: [], bare: [] })
+  }
+  return { text, derived }
 }
 
 /**

@@ -10,10 +10,11 @@ import type { TreeDocument } from '../tree/nodes.ts'
 import { additions, type Extensions } from '../tree/selector/selector.ts'
 import { atOnce, inTurns } from '../tree/steps.ts'
 import { applyingCommit, type Brought, changesDeclarations, declaringAt } from './after-commit.ts'
+import { type Profile, slipsIn } from './derive.ts'
 import type { Derivation, Snapshot } from './kind.ts'
 import { type Declares, emptySnapshots, KIND_NAMES, KINDS, type KindName, type Snapshots, subtypesBy } from './kinds.ts'
 import { type Counts, countsIn, EVERYWHERE, effective, LimitedSnapshot } from './limited.ts'
-import { misspelt } from './misspelt.ts'
+import { toldSlips } from './misspelt.ts'
 import { type Basis, deriveOutdated, outdated, rederiveAll, rederiveKind, rederiveRenamed } from './rederive.ts'
 import { type Retyped, retyped, type ShowTree } from './retype.ts'
 
@@ -31,6 +32,8 @@ export interface DeclarationSettings extends Vocabulary {
 /** What a new version of a document declares. */
 export interface Declaration {
   declares: Declares
+  /** What of it says nothing is known by this one. */
+  profile?: Profile
   /** Shows the tree of the new version, which may have to be read by other types than those it was read with. */
   show?: ShowTree
 }
@@ -168,17 +171,6 @@ export class SiteDeclarations {
     return paths
   }
 
-  /**
-   * Number of declarations in a document that may not say what they were meant to (RULE-13, MOD-8).
-   *
-   * @param types those of its items
-   */
-  findings(path: string, types: readonly string[] = []): number {
-    const found = KIND_NAMES.reduce((sum, name) => sum + this.snapshot(name).findings(path).length, 0)
-    const site = { settings: this.#vocabulary, counts: this.counts, model: this.snapshot('model') }
-    return found + misspelt(site, path, types).length
-  }
-
   /** Value of the store's counter that belongs to a snapshot. */
   version(name: KindName): number {
     return this.#versions[name]
@@ -254,6 +246,7 @@ export class SiteDeclarations {
         if (exchanges.length > 0) this.#standing = this.#stand()
         this.#count(counters)
         for (const { name, paths } of exchanges) this.#reportFindings(name, paths)
+        if (exchanges.length > 0) for (const [path, { profile }] of brought) this.#reportSlips(path, profile)
       },
     }
   }
@@ -338,6 +331,14 @@ export class SiteDeclarations {
     const snapshot: Snapshot<unknown> = this.#snapshots[name]
     const findings = [...paths].flatMap(path => snapshot.findings(path))
     for (const finding of findings.slice(0, TOLD)) this.#report(KINDS[name].finding, finding)
+  }
+
+  #reportSlips(path: string, profile: Profile | undefined): void {
+    const slips = slipsIn(profile)
+    if (!slips) return
+    const site = { settings: this.#vocabulary, counts: this.counts, model: this.snapshot('model') }
+    for (const reason of toldSlips(site, path, slips).slice(0, TOLD))
+      this.#report('A declaration does not say what it seems to', { path, reason })
   }
 }
 

@@ -1,6 +1,7 @@
 /** What a schema says that means nothing, or something else than its author may think: it is taken as if it were not there. */
 
 import { mistakenPattern } from '../access/glob.ts'
+import { isNear } from '../near.ts'
 import { CONFIGURATION_NAMES } from '../tree/microdata-value.ts'
 import { type Extensions, parseSelector } from '../tree/selector/selector.ts'
 import type { RawProperty, RawSchema, RawShape } from './declarations.ts'
@@ -106,16 +107,4 @@ function type({ type }: RawProperty, { schemaHost }: Vocabulary, knows: Knows): 
   if (meant === undefined && type.includes(':')) return []
   const hint = meant === undefined ? '' : `; did you mean ${schemaHost}/${meant}?`
   return [`the type ${shown(type)} is not known, so that values are not checked${hint}`]
-}
-
-/** Whether two words are the same but for case and for one letter that is missing, too much or another. */
-export function isNear(one: string, other: string): boolean {
-  const [a, b] = [one.toLowerCase(), other.toLowerCase()]
-  const longest = Math.max(a.length, b.length)
-  if (Math.abs(a.length - b.length) > 1) return false
-  let before = 0
-  while (before < longest && a[before] === b[before]) before++
-  let behind = 0
-  while (behind < longest - before && a.at(-1 - behind) === b.at(-1 - behind)) behind++
-  return before + behind >= longest - 1
 }

@@ -8,6 +8,7 @@ import type { AccessRules } from '../access/access-rules.ts'
 import type { RuleScope } from '../access/matching.ts'
 import type { Publication } from '../coordination/fan-out.ts'
 import type { Leases } from '../coordination/leases.ts'
+import { slipsIn } from '../declarations/derive.ts'
 import type { Derivation } from '../declarations/kind.ts'
 import { KIND_NAMES, type KindName, type Snapshots } from '../declarations/kinds.ts'
 import type { Counts } from '../declarations/limited.ts'
@@ -39,7 +40,7 @@ export function largestDocument({ maxBody, maxDocument }: Pick<PipelineSettings,
 }
 
 /** A document that a commit puts: what memory takes over beside what the store tells. */
-export interface WrittenDocument extends Version, Declaration {
+export interface WrittenDocument extends Version, Omit<Declaration, 'profile'> {
   path: string
 }
 
@@ -125,14 +126,11 @@ export class Site {
     return this.#declared.counts
   }
 
-  /**
-   * Number of declarations in a document that may not say what they were meant to. What they are, the explain page says, and
-   * the log.
-   */
-  findings(path: string): number {
-    // Declarations are items.
-    const types = this.#resources.typesAt(path)
-    return types?.length === 0 ? 0 : this.#declared.findings(path, types)
+  /** Whether a document may declare something, or was meant to; what memory has of it is asked alone. */
+  mayDeclare(path: string): boolean {
+    const file = this.inMemory(path)
+    if (!file?.isDocument) return !file
+    return file.profile?.types.length !== 0 || slipsIn(file.profile) !== undefined
   }
 
   /** Documents that declare something where declarations do not count. */

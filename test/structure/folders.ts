@@ -16,6 +16,7 @@ const ROOT = [
   'pipeline/ordered-map.ts',
   'pipeline/kept-together.ts',
   'pipeline/own-text.ts',
+  'pipeline/near.ts',
   'pipeline/compiled.ts',
   'pipeline/lazy-package.ts',
   'pipeline/authority.ts',
@@ -51,6 +52,7 @@ export const FOLDERS: readonly Folder[] = [
     imports: ['pipeline/memory.ts', 'pipeline/ordered-map.ts'],
   },
   { path: 'pipeline/own-text.ts', purpose: 'Texts that keep nothing else in memory.', imports: [] },
+  { path: 'pipeline/near.ts', purpose: 'Words that are nearly others.', imports: [] },
   {
     path: 'pipeline/compiled.ts',
     purpose: 'What programs, templates, selectors and patterns were compiled to.',
@@ -137,7 +139,11 @@ export const FOLDERS: readonly Folder[] = [
       'pipeline/language',
     ],
   })),
-  { path: 'pipeline/access', purpose: 'Rules and groups: who may do what.', imports: ['pipeline/fault.ts', ...TREES] },
+  {
+    path: 'pipeline/access',
+    purpose: 'Rules and groups: who may do what.',
+    imports: ['pipeline/fault.ts', 'pipeline/near.ts', ...TREES],
+  },
   {
     path: 'pipeline/authority.ts',
     purpose: 'Who decides about a request.',
@@ -234,9 +240,14 @@ export const FOLDERS: readonly Folder[] = [
     ],
   },
   {
+    path: 'pipeline/findings.ts',
+    purpose: 'Declarations that do not say what they seem to.',
+    imports: [...TREES, ...ROOT, ...SITE],
+  },
+  {
     path: 'pipeline/explain-request.ts',
     purpose: 'Why a request is decided as it is.',
-    imports: [...TREES, ...REQUESTS, ...SITE, 'pipeline/read', 'pipeline/write'],
+    imports: [...TREES, ...REQUESTS, ...SITE, 'pipeline/read', 'pipeline/write', 'pipeline/findings.ts'],
   },
   {
     path: 'config',
@@ -253,7 +264,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     path: 'edge',
     purpose: 'Speaks HTTP on sockets, for the public surface and the mount.',
-    imports: [...TREES, ...REQUESTS, ...SITE, 'pipeline/read', 'config'],
+    imports: [...TREES, ...REQUESTS, ...SITE, 'pipeline/read', 'pipeline/findings.ts', 'config'],
   },
   {
     path: 'dav',
@@ -292,6 +303,7 @@ export const FOLDERS: readonly Folder[] = [
       'pipeline/read',
       'pipeline/write',
       'pipeline/react',
+      'pipeline/findings.ts',
       'pipeline/explain-request.ts',
       'config',
       'edge',

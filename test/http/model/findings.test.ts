@@ -1,8 +1,10 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { explainRequest } from '../../../pipeline/explain-request.ts'
-import { primitive, property, schema } from '../../pipeline/model/markup.ts'
-import { page, putAll, rulesPage } from '../../support/content.ts'
+import { siteFindings } from '../../../pipeline/findings.ts'
+import { enumeration, instance, meta, primitive, property, schema, shape } from '../../pipeline/model/markup.ts'
+import { reaction } from '../../pipeline/react/site.ts'
+import { NS, page, putAll, ruleMarkup, rulesPage } from '../../support/content.ts'
 import { client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
@@ -76,8 +78,180 @@ describe('declarations that may not say what they were meant to', () => {
     expect((await put('/near.html', governed)).headers).to.not.have.property('platform-findings')
   })
 
+  /** A rule for everybody, with more in it. */
+  const rule = (more: string) => ruleMarkup(['*', 'PUT', 'Allow', '/a.html']).replace(/<\/(\w+)>$/, `${more}</$1>`)
+  const typed = (name: string, body: string) => `<div hidden itemscope itemtype="${NS}/${name}">${body}</div>`
+  const code = (slot: string, source: string, language = 'Sessel') =>
+    `<div itemprop="${slot}" itemscope itemtype="${NS}/${language}"><script itemprop="source">${source}</script></div>`
+  const ofRule = (reason: string) => `item 1 of the type ${NS}/AuthorizationRule: ${reason}`
+  const of = (name: string, reason: string) => `item 1 of the type ${NS}/${name}: ${reason}`
+  const means = (field: string, meant: string) => `the field ${field} says nothing; did you mean ${meant}?`
+  const T = 'https://a.example/F'
+  const cells = ['actor', 'method', 'action', 'resource']
+    .map(name => `<td itemprop="${name}">${name === 'action' ? 'Allow' : '*'}</td>`)
+    .join('')
+
+  const silent: [what: string, markup: string, ...told: string[]][] = [
+    ['a name with a letter too much', rule(meta('selectors', '#a')), ofRule(means('selectors', 'selector'))],
+    ['a capital', rule(meta('Selector', '#a')), ofRule(means('Selector', 'selector'))],
+    ['two letters swapped', rule(meta('selcetor', '#a')), ofRule(means('selcetor', 'selector'))],
+    ['another word for what is missing', rule(meta('css', '#a')), ofRule(means('css', 'selector'))],
+    ['the same beside what it means', rule(meta('css', '#a') + meta('selector', '#a'))],
+    [
+      'a value where none is read',
+      rule('<meta itemprop="selector" value="#a">'),
+      ofRule('the field selector has no value: write it in content, or as text'),
+    ],
+    [
+      'an item for a text',
+      rule('<i itemprop="selector" itemscope>#a</i>'),
+      ofRule('the field selector is an item and no text, so that it says nothing'),
+    ],
+    ['a blank field', rule(meta('selector', ''))],
+    [
+      'what a row cannot hold',
+      `<table><tr itemscope itemtype="${NS}/AuthorizationRule">${cells}${meta('selector', '#a')}</tr></table>`,
+      ofRule('the field selector stands in front of its table: rows hold cells alone'),
+    ],
+    [
+      'what a paragraph cannot hold',
+      `<p itemscope itemtype="${NS}/Group"><i itemprop="name">g</i><ul itemprop="member"></ul></p>`,
+      of('Group', 'the field member stands behind its paragraph, which HTML ends there: write a div'),
+    ],
+    [
+      'notes of the author',
+      rule(
+        ['note', 'description', 'author', 'title', 'reason', 'source', 'date'].map(name => meta(name, 'x')).join(''),
+      ),
+    ],
+    ['a field of a nested item', rule('<i itemscope><b itemprop="selectors">x</b></i>')],
+    [
+      'no item, alone',
+      `<div itemtype="${NS}/Trigger"></div>`,
+      `an element of the type ${NS}/Trigger has no itemscope, so that it declares nothing`,
+    ],
+    [
+      'no item, beside one',
+      `${rule('')}<div itemtype="${NS}/AuthorizationRule"></div>`,
+      `an element of the type ${NS}/AuthorizationRule has no itemscope, so that it declares nothing`,
+    ],
+    [
+      'no item, in a template or of a type of the site',
+      `<template><i itemtype="${NS}/Trigger"></i></template><i itemtype="${T}"></i>`,
+    ],
+    [
+      'members',
+      typed('Group', meta('name', 'g') + meta('members', 'a@x.example')),
+      of('Group', means('members', 'member')),
+    ],
+    ['a slot without its sign', schema(T, {}, code('validate', 'true')), of('Schema', means('validate', '@validate'))],
+    [
+      'a slot without code',
+      schema(T, {}, '<script itemprop="@validate">true</script>'),
+      of(
+        'Schema',
+        'the field @validate is no code, so that nothing runs: write an item of a language, or a script of the type text/sessel',
+      ),
+    ],
+    [
+      'a method that is no property',
+      schema(T, {}, property('p'), typed('Method', '').replace('<div', '<div itemprop="method"')),
+      of('Schema', means('method', 'property')),
+    ],
+    [
+      'a property that is no item',
+      schema(T, { property: 'title' }),
+      of('Schema', 'the field property is no item, so that it says nothing: its element needs itemscope and a type'),
+    ],
+    [
+      'itemref',
+      schema(T).replace('itemscope', 'itemscope itemref="x"'),
+      of('Schema', 'fields that it names with itemref are not read; write them inside of it'),
+    ],
+    [
+      'fields of a property',
+      schema(T, {}, property('p', { cardinalty: '1..1', '@key': 'yes' })),
+      of('Property', 'the field @key is yes, and counts only as true'),
+      of('Property', means('cardinalty', 'cardinality')),
+    ],
+    ['permits', shape({ constraint: ':root', permits: 'p' }), of('ShapeConstraint', means('permits', 'permit'))],
+    [
+      'values',
+      enumeration(`${T}/E`, 'a').replace('itemprop="value"', 'itemprop="values"'),
+      'item 1 of the type https://schema.org/Enum: the field values says nothing; did you mean value?',
+      `the enumeration ${T}/E has no value: it permits none`,
+    ],
+    [
+      'a gate of another name',
+      reaction('Trigger', { action: '1' }).replace(/<\/div>$/, `${code('if', 'true')}</div>`),
+      of('Trigger', means('if', 'when')),
+    ],
+    [
+      'a state of another name',
+      typed('TransitionConstraint', ['selector', 'property', 'form', 'to'].map(name => meta(name, 'x')).join('')),
+      of('TransitionConstraint', means('form', 'from')),
+    ],
+    [
+      'code that does not parse',
+      schema(T, {}, code('@validate', '(')),
+      `the code of @validate in the schema of ${T} does not parse: line 1, column 2: the program ends here, expected an expression`,
+    ],
+    [
+      'code without a source',
+      schema(T, {}, code('@validate', '', 'JavaScript/Module')),
+      `the code of @validate in the schema of ${T} has no source: nothing runs`,
+    ],
+    [
+      'code of no language',
+      schema(T, {}, property('p', { markup: { markup: code('@write', '1', 'Python') } })),
+      `the code of @write of p in the schema of ${T} is of the type ${NS}/Python, which is none`,
+    ],
+    [
+      'an action that does not parse',
+      reaction('Processor', { action: ')' }),
+      'the code of "action" of reaction 1, a processor does not parse: line 1, column 1: unexpected “)”, expected an expression',
+    ],
+  ]
+  for (const [what, markup, ...told] of silent)
+    it(`RULE-13 MOD-8 REA-4 ${what}`, async () => {
+      const { headers } = await put('/fields.html', page(markup))
+      const all = await siteFindings(server.site)
+      expect(all).to.deep.equal(told.map(reason => `/fields.html: ${reason}`))
+      expect(headers['platform-findings']).to.equal(told.length === 0 ? undefined : String(told.length))
+    })
+
   it('MOD-8 are told on the public surface as well, and pages without any have no such field', async () => {
     const http = client(server.port)
     expect((await http('PUT', '/free/page.html', {}, page('x'))).headers).to.not.have.property('platform-findings')
+  })
+
+  it('MOD-8 are those of the page that an edit of an element leaves', async () => {
+    await putAll(server, { '/fields.html': page('') })
+    const http = client(server.port)
+    const target = '<p id="t"></p>'
+    const found = async (markup: string, path = 'Range') => {
+      const edit = { 'Content-Type': 'text/html', ...(path === 'Range' && { Range: 'selector=#t' }) }
+      const { status, headers } = await http('PUT', '/free/edited.html', edit, markup)
+      expect(status).to.be.oneOf([201, 204, 206])
+      return headers['platform-findings']
+    }
+    const bare = `<i itemtype="${NS}/Trigger"></i>`
+    expect(await found(page(`${rule(meta('selectors', '#a'))}${target}`), 'whole')).to.equal('1')
+    expect(await found(`<p id="t">${bare}</p>`)).to.equal('2')
+    expect(await found(`<p id="t">${bare}${bare}</p>`)).to.equal('2')
+    expect(await found(`<div id="t">${rule(meta('css', '#a'))}</div>`)).to.equal('2')
+    expect(await found(target)).to.equal('1')
+  })
+
+  it('RULE-12 GRP-4 a field that a schema declares of an item is meant as it is', async () => {
+    const own = `${NS}/Trigger/Own`
+    const body = (name: string) =>
+      page(
+        `${schema(T, { parent: `${NS}/Group` }, property(name))}${instance(T, { name: 'own', members: 'x' })}` +
+          instance(`${NS}/Group ${own}`, { name: 'both', notes: 'x' }),
+      )
+    expect((await put('/fields.html', body('other'))).status).to.equal(204)
+    expect((await put('/fields.html', body('other'))).headers['platform-findings']).to.equal('1')
+    expect((await put('/fields.html', body('members'))).headers).to.not.have.property('platform-findings')
   })
 })

@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
 import { loadSettings } from '../../../config/load.ts'
-import { siteFindings } from '../../../pipeline/explain-request.ts'
+import { siteFindings } from '../../../pipeline/findings.ts'
 import { explainReactions } from '../../../pipeline/react/explain.ts'
 import { FAILED_PREFIX } from '../../../pipeline/react/outbound/entry.ts'
 import { outbound } from '../../../server/site-commands.ts'
