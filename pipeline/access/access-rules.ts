@@ -5,6 +5,7 @@
 
 import type { Extensions } from '../tree/selector/selector.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
+import { doubtsAbout } from './doubts.ts'
 import type { RawAccess } from './extract.ts'
 import { mayMatchNames, type Pattern, pathNames } from './glob.ts'
 import type { Decision } from './matching.ts'
@@ -113,12 +114,19 @@ export class AccessRules {
 
   /** What the author of a document should know about its rules and groups (RULE-13). */
   findings(path: string): readonly RuleFinding[] {
-    return this.#documents.get(path)?.findings ?? []
+    const access = this.#documents.get(path)
+    return access ? this.#doubted(path, access) : []
+  }
+
+  #doubted(path: string, { raw, findings }: CompiledAccess): readonly RuleFinding[] {
+    const groups = this.#groups
+    const has = (name: string) => groups.get(name) !== undefined
+    return [...findings, ...doubtsAbout(path, raw, { has, names: () => firstOf(groups.entries()) })]
   }
 
   /** The same of all documents. */
   *allFindings(): Generator<RuleFinding> {
-    for (const [, { findings }] of this.#documents.entries()) yield* findings
+    for (const [path, access] of this.#documents.entries()) yield* this.#doubted(path, access)
   }
 
   /**
@@ -194,6 +202,10 @@ export class AccessRules {
   *groups(): Generator<Group> {
     for (const [, groups] of this.#groups.entries()) yield* groups
   }
+}
+
+function* firstOf<T>(pairs: Iterable<readonly [T, unknown]>): Generator<T> {
+  for (const [first] of pairs) yield first
 }
 
 function subtyped(access: CompiledAccess | undefined): number {

@@ -80,6 +80,14 @@ export function lookUp(path: string, { principal, facts }: Requester): string {
   }
 }
 
+const LOOKED_UP = /^(?:username|(?:request\.)?(?:method|path|query\..+|auth\.(?:sub|username|email|name|claims\..+)))$/
+const OF_REQUEST = /^request\.(?:query_string|headers\.[^\p{Lu}]+)$/u
+
+/** Whether a dotted path may find something, in some request; `claims` hold what a provider tells. */
+export function isLookup(path: string): boolean {
+  return LOOKED_UP.test(path) || OF_REQUEST.test(path)
+}
+
 function cut(path: string): [string, string | undefined] {
   const dot = path.indexOf('.')
   return dot < 0 ? [path, undefined] : [path.slice(0, dot), path.slice(dot + 1)]

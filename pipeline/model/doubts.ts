@@ -30,6 +30,7 @@ export function doubtsAbout(
 ): string[] {
   return [
     ...parent(schema, vocabulary, knows),
+    ...names(schema, vocabulary),
     ...schema.properties.flatMap(property => {
       const place = `the property ${shown(property.name)} of ${shown(schema.type)}`
       return [
@@ -64,6 +65,22 @@ function parent({ type, parent: named }: RawSchema, { ns }: Vocabulary, knows: K
   const own = named.startsWith(`${ns}/`) ? named.slice(ns.length + 1) : ''
   if (own === 'Instance' || own === 'Map' || CONFIGURATION_NAMES.has(own)) return []
   return [`the schema of ${shown(type)}: its parent ${shown(named)} is declared nowhere, so that it inherits nothing`]
+}
+
+/** Names by which nothing is found. */
+function* names({ type, parent: named, properties, methods }: RawSchema, { ns }: Vocabulary): Generator<string> {
+  const place = `the schema of ${shown(type)}`
+  if (/\s/.test(type)) yield `${place}: its type holds white space, so that no item has it`
+  const seen = new Set<string>()
+  for (const { name } of properties) {
+    if (/\s/.test(name)) yield `${place}: the property ${shown(name)} holds white space, so that no element has it`
+    if (seen.has(name)) yield `${place}: the property ${shown(name)} is declared twice: the first counts`
+    seen.add(name)
+  }
+  if (named !== `${ns}/Group` || methods.some(({ name }) => name === 'includes')) return
+  for (const { name } of methods)
+    if (isNear(name, 'includes'))
+      yield `${place}: the method ${shown(name)} decides about no group; did you mean includes?`
 }
 
 /** MOD-44. */

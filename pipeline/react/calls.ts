@@ -1,6 +1,7 @@
 /** Outbound requests as actions: their properties are evaluated when the action runs (REA-80 to REA-82). */
 
 import type { RawCall, RawHeader, RawValue } from './declared/extract.ts'
+import { SENT, wrongUrl } from './declared/reactions.ts'
 import { encodedValue, type Field, isSafeForRequests } from './header-fields.ts'
 
 /** An outbound request that is ready to be queued. */
@@ -15,7 +16,6 @@ export interface OutboundCall {
   retries: number
 }
 
-const METHODS = new Set(['GET', 'POST', 'PUT', 'DELETE', 'PATCH'])
 export const MOST_RETRIES = 4
 
 /** Outbound requests of one request (REA-95). */
@@ -78,7 +78,7 @@ export function checkedCall(call: {
   const why = wrongUrl(url)
   if (why !== undefined) return { dropped: why }
   const method = call.method.trim().toUpperCase() || 'POST'
-  if (!METHODS.has(method)) return { dropped: 'the method is none that can be sent' }
+  if (!SENT.has(method)) return { dropped: 'the method is none that can be sent' }
   const safe = call.fields.filter(isSafeForRequests).map(([name, value]): Field => [name, encodedValue(value)])
   const types = safe.filter(([name]) => name.toLowerCase() === 'content-type')
   const type: Field = types.at(-1) ?? ['Content-Type', encodedValue(call.type)]
@@ -92,16 +92,6 @@ export function checkedCall(call: {
     body,
     retries,
   }
-}
-
-/** @returns why an address cannot be called; nothing of it is told, it may hold a secret */
-function wrongUrl(url: string): string | undefined {
-  if (url === '') return 'the url is blank'
-  if (url.startsWith('/') && !url.startsWith('//')) return undefined
-  if (!URL.canParse(url)) return 'the url cannot be read'
-  const { protocol, username, password } = new URL(url)
-  if (protocol !== 'http:' && protocol !== 'https:') return 'the url is neither http nor https'
-  return username !== '' || password !== '' ? 'the url has credentials' : undefined
 }
 
 async function fieldFrom(

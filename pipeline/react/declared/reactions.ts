@@ -10,7 +10,7 @@ import { MOST_DOUBTED } from '../../model/doubts.ts'
 import { shown } from '../../model/violations.ts'
 import { type Extensions, parseSelector, type Selector } from '../../tree/selector/selector.ts'
 import type { Steps } from '../../tree/steps.ts'
-import type { RawAction, RawConstraint, RawHandler, RawReaction, RawReactions, RawValue } from './extract.ts'
+import type { CallField, RawAction, RawConstraint, RawHandler, RawReaction, RawReactions, RawValue } from './extract.ts'
 
 /** A trigger or processor, ready to be asked. */
 export interface Reaction extends Pick<RawReaction, 'kind' | 'when' | 'action' | 'otherwise'> {
@@ -247,8 +247,9 @@ function compiled(raw: RawReaction, path: string, place: number, extensions: Ext
   }
 }
 
-function* doubtsAbout({ reactions, constraints }: RawReactions, extensions: Extensions): Generator<string> {
-  for (const { kind, resource, method, status, selector } of reactions.slice(0, MOST_DOUBTED)) {
+function* doubtsAbout({ reactions, constraints, handlers }: RawReactions, extensions: Extensions): Generator<string> {
+  for (const { kind, resource, method, status, selector, action, otherwise } of reactions.slice(0, MOST_DOUBTED)) {
+    for (const call of [...action, ...otherwise]) yield* doubtsAboutCall(call, kind)
     for (const text of resource) {
       const mistaken = mistakenPattern(text)
       if (mistaken) yield `the resource ${shown(text)} of a ${kind} ${mistaken}`
@@ -264,9 +265,41 @@ function* doubtsAbout({ reactions, constraints }: RawReactions, extensions: Exte
         if (statusFilter(text).length === 0)
           yield `the status ${shown(text)} of a processor is none, such as 404 or 4xx: it never matches`
   }
-  for (const { selector } of constraints.slice(0, MOST_DOUBTED))
+  for (const { selector } of [...constraints.slice(0, MOST_DOUBTED), ...handlers.slice(0, MOST_DOUBTED)])
     if (!parseSelector(selector, extensions))
       yield `the selector ${shown(selector)} of a transition does not parse: it watches nothing`
+  for (const { url, method } of handlers.slice(0, MOST_DOUBTED))
+    yield* doubtsAboutPlainCall(url, method, 'transition handler')
+}
+
+/** What is worked out when the call is made may be anything. */
+function* doubtsAboutCall(action: RawAction, kind: string): Generator<string> {
+  if (!('properties' in action)) return
+  const plain = (name: CallField) => {
+    const value = action.properties.find(([each]) => each === name)?.[1]
+    return typeof value === 'string' ? value : undefined
+  }
+  yield* doubtsAboutPlainCall(plain('url'), plain('method'), kind)
+}
+
+function* doubtsAboutPlainCall(url: string | undefined, method: string | undefined, kind: string): Generator<string> {
+  const why = url === undefined ? undefined : wrongUrl(url.trim())
+  if (why !== undefined) yield `a request of a ${kind} is never sent: ${why}`
+  if (method !== undefined && method.trim() !== '' && !SENT.has(method.trim().toUpperCase()))
+    yield `a request of a ${kind} is never sent: the method ${shown(method)} is none that can be`
+}
+
+/** Methods of calls (REA-82). */
+export const SENT: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'DELETE', 'PATCH'])
+
+/** @returns why an address cannot be called; nothing of it is told, it may hold a secret */
+export function wrongUrl(url: string): string | undefined {
+  if (url === '') return 'the url is blank'
+  if (url.startsWith('/') && !url.startsWith('//')) return undefined
+  if (!URL.canParse(url)) return 'the url cannot be read'
+  const { protocol, username, password } = new URL(url)
+  if (protocol !== 'http:' && protocol !== 'https:') return 'the url is neither http nor https'
+  return username !== '' || password !== '' ? 'the url has credentials' : undefined
 }
 
 /** REA-24: other forms never match. */

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'mocha'
 import { explainRequest } from '../../../pipeline/explain-request.ts'
 import { siteFindings } from '../../../pipeline/findings.ts'
 import { enumeration, instance, meta, primitive, property, schema, shape } from '../../pipeline/model/markup.ts'
-import { reaction } from '../../pipeline/react/site.ts'
+import { reaction, request } from '../../pipeline/react/site.ts'
 import { NS, page, putAll, ruleMarkup, rulesPage } from '../../support/content.ts'
 import { client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
@@ -87,6 +87,8 @@ describe('declarations that may not say what they were meant to', () => {
   const of = (name: string, reason: string) => `item 1 of the type ${NS}/${name}: ${reason}`
   const means = (field: string, meant: string) => `the field ${field} says nothing; did you mean ${meant}?`
   const T = 'https://a.example/F'
+  const method = (name: string) =>
+    `<div itemprop="property" itemscope itemtype="${NS}/Method">${meta('name', name)}${code('implementation', 'true')}</div>`
   const cells = ['actor', 'method', 'action', 'resource']
     .map(name => `<td itemprop="${name}">${name === 'action' ? 'Allow' : '*'}</td>`)
     .join('')
@@ -205,6 +207,37 @@ describe('declarations that may not say what they were meant to', () => {
       'code of no language',
       schema(T, {}, property('p', { markup: { markup: code('@write', '1', 'Python') } })),
       `the code of @write of p in the schema of ${T} is of the type ${NS}/Python, which is none`,
+    ],
+    [
+      'names by which nothing is found',
+      schema(`${T} x`, {}, property('p'), property('p'), property('a b')),
+      ...[
+        'its type holds white space, so that no item has it',
+        'the property p is declared twice: the first counts',
+      ].map(reason => `the schema of ${T} x: ${reason}`),
+      `the schema of ${T} x: the property a b holds white space, so that no element has it`,
+    ],
+    [
+      'a method that is nearly that of groups',
+      schema(T, { parent: `${NS}/Group` }, method('include')),
+      `the schema of ${T}: the method include decides about no group; did you mean includes?`,
+    ],
+    [
+      'requests that cannot be sent',
+      reaction('Trigger', {
+        action: [request('action', { url: 'hook' }), request('action', { url: '/hook', method: 'SEND' })],
+      }),
+      'a request of a trigger is never sent: the url cannot be read',
+      'a request of a trigger is never sent: the method SEND is none that can be',
+    ],
+    [
+      'a transition that watches nothing',
+      typed(
+        'TransitionHandler',
+        `${meta('selector', 'li[')}${meta('property', 'p')}${meta('becomes', 'x')}${request('action', { url: 'ftp://a' })}`,
+      ),
+      'the selector li[ of a transition does not parse: it watches nothing',
+      'a request of a transition handler is never sent: the url is neither http nor https',
     ],
     [
       'an action that does not parse',
