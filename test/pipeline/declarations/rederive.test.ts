@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { outdated } from '../../../pipeline/declarations/rederive.ts'
 import { SiteDeclarations } from '../../../pipeline/declarations/site-declarations.ts'
+import { siteFindings } from '../../../pipeline/findings.ts'
 import { noCode } from '../../../pipeline/model/code.ts'
 import { NS, page, ruleMarkup } from '../../support/content.ts'
 import { type HostedSite, openHosted } from '../model/hosted.ts'
@@ -148,6 +149,37 @@ describe('A site whose documents have to be read again, all of them', () => {
       expect(lines).to.have.length(2)
       for (const i of [0, 1023, 1024, 1999])
         expect(await store.derived(document(i).path, 'profile'), String(i)).to.be.a('string')
+    } finally {
+      await hosted.close()
+    }
+  })
+})
+
+describe('What fields of declarations do not say', () => {
+  it('RULE-13 MOD-8 is no part of what is stored, and is told of what another process or release has stored', async () => {
+    const hosted = await openHosted(noCode)
+    try {
+      const rule = ruleMarkup(['*', 'PUT', 'Allow', '/a'])
+      const strange = rule.replace('</div>', '<meta itemprop="selectors" content="#a"></div>')
+      await hosted.put('/plain.html', page(rule))
+      await hosted.put('/strange.html', page(strange))
+      await hosted.put('/bare.html', page(`<p itemtype="${NS}/Trigger">`))
+      await hosted.put('/shown.html', page(`<template><p itemtype="${NS}/Trigger"></template>`))
+      const { store } = hosted.site
+      for (const name of ['access', 'profile', 'items'])
+        expect(await store.derived('/strange.html', name)).to.equal(await store.derived('/plain.html', name))
+      const told = [
+        `/bare.html: an element of the type ${NS}/Trigger has no itemscope, so that it declares nothing`,
+        `/strange.html: item 1 of the type ${NS}/AuthorizationRule: the field selectors says nothing; did you mean selector?`,
+      ]
+      expect((await siteFindings(hosted.site)).sort()).to.deep.equal(told)
+      await hosted.reopen()
+      expect((await siteFindings(hosted.site)).sort()).to.deep.equal(told)
+      // As often as somebody asks, and within what one question may read.
+      expect((await siteFindings(hosted.site, 10_000)).sort()).to.deep.equal(told)
+      expect(hosted.reports.map(({ message }) => message)).to.deep.equal([
+        'A declaration does not say what it seems to',
+      ])
     } finally {
       await hosted.close()
     }
