@@ -9,7 +9,7 @@ import type { TrustsProxy } from '../edge/request.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { STATUS_CODES } from '../pipeline/http/node-http.ts'
 import { type ConnectionRoom, nameOf } from './descriptors.ts'
-import { endSilent, endStalled } from './stalled.ts'
+import { endSilent, endStalled, networkOf } from './stalled.ts'
 import { Wire } from './wire.ts'
 
 export interface Connections {
@@ -74,8 +74,10 @@ export function connections(
   byBytes: AnswersByBytes | undefined,
 ): Connections {
   const wires = new Map<Duplex, Wire>()
-  /** Connections as the system knows them, with when they came; some may still be about their keys. */
-  const accepted = new Map<Socket, number>()
+  /** Connections as the system knows them; some may still be about their keys. */
+  const accepted = new Set<Socket>()
+  /** Those of which it is not known that anything was asked on them, the oldest first, with when they came. */
+  const silent = new Map<Socket, number>()
   /** Connections on which requests can come. */
   const open = new Set<Socket>()
   let waiting = 0
@@ -158,8 +160,12 @@ export function connections(
       /** Connections on which TLS is spoken, by the name that they have on both sides of it. */
       const secured = new Map<string, Socket>()
       server.on('connection', (socket: Socket) => {
-        accepted.set(socket, performance.now())
-        socket.once('close', () => accepted.delete(socket))
+        accepted.add(socket)
+        silent.set(socket, performance.now())
+        socket.once('close', () => {
+          accepted.delete(socket)
+          silent.delete(socket)
+        })
         if (room.take(socket, secure)) return
         // What it may ask stays unread: on most systems the answer is read all the same.
         if (!secure) socket.end(lastAnswer(noRoom(), brokenDocument))
@@ -168,12 +174,16 @@ export function connections(
       const endStalledOnes = endStalled()
       const hasAsked = (connection: Socket) => {
         const socket = secure ? secured.get(nameOf(connection)) : connection
-        return socket !== undefined && (socket.bytesWritten > 0 || wires.get(socket)?.answer !== undefined)
+        const hasIt = socket !== undefined && (socket.bytesWritten > 0 || wires.get(socket)?.answer !== undefined)
+        if (hasIt) silent.delete(connection)
+        return hasIt
       }
-      room.onFull(most => {
+      const origin = ({ remoteAddress = '' }: Socket) =>
+        room.isProxy(remoteAddress) ? undefined : networkOf(remoteAddress)
+      room.onFull((most, ofCrowd) => {
         closeIdle(() => server.closeIdleConnections())
         endStalledOnes(open, most)
-        endSilent(accepted, hasAsked, most)
+        endSilent(silent, { hasAsked, networkOf: origin, most, ofCrowd })
       })
       const ready = secure ? 'secureConnection' : 'connection'
       server.on(ready, (socket: Socket) => {
@@ -196,7 +206,7 @@ export function connections(
       const closed = new Promise<void>(resolve => closeIdle(() => server.close(() => resolve())))
       const sweep = setInterval(() => closeIdle(() => server.closeIdleConnections()), SWEEP)
       const timer = setTimeout(() => {
-        for (const socket of accepted.keys()) socket.destroy()
+        for (const socket of accepted) socket.destroy()
       }, grace)
       await closed
       clearInterval(sweep)

@@ -18,6 +18,8 @@ export interface ConnectionRoom {
   readonly waiting: { readonly size: number }
   /** Whether the next request of a connection is to be answered by what it asks for; always while nobody waits. */
   mayAsk(socket: Socket): boolean
+  /** Whether what comes from an address may be of many clients. */
+  isProxy(address: string): boolean
   /** Whether there is room for one more. */
   hasRoom(): boolean
   /** Whether there is room for one more file; closes connections where there is hardly any. */
@@ -28,9 +30,9 @@ export interface ConnectionRoom {
    * Has a function called that closes connections, as long as there is no room.
    *
    * @param close is told how many are too many: all that are idle go, and so many of those that ask nothing or take nothing of
-   *   their answers
+   *   their answers; and how many of a crowd may go as well, so that the next who comes finds room at once
    */
-  onFull(close: (most: number) => void): void
+  onFull(close: (most: number, ofCrowd: number) => void): void
 }
 
 /** Connections that found no room, by what their clients came to know. */
@@ -50,6 +52,8 @@ export interface RoomOptions {
   full: (connections: number, refused: Readonly<Refused>) => void
   /** Descriptors that running requests take beside their connections. */
   beside?: { readonly count: number }
+  /** Addresses from which many clients come; none by default. */
+  isProxy?: (address: string) => boolean
   /** Milliseconds; the system's by default. */
   now?: () => number
 }
@@ -85,8 +89,9 @@ export const nameOf = ({ remoteAddress, remotePort, localPort }: Socket) =>
   `${remoteAddress} ${remotePort} ${localPort}`
 
 export function connectionRoom(options: RoomOptions): ConnectionRoom {
-  const { most, spare, full, beside = { count: 0 }, now = () => performance.now() } = options
-  const sweeps: ((most: number) => void)[] = []
+  const { most, spare, full, beside = { count: 0 }, isProxy = () => false, now = () => performance.now() } = options
+  const sweeps: ((most: number, ofCrowd: number) => void)[] = []
+  const ahead = Math.ceil(spare / 2)
   /** Those that found no room when they came, with the end of their patience. */
   const waiting = new Map<string, NodeJS.Timeout>()
   const refused: Refused = { answered: 0, closed: 0 }
@@ -97,7 +102,8 @@ export function connectionRoom(options: RoomOptions): ConnectionRoom {
   let looking: NodeJS.Timeout | undefined
 
   function sweep(least: number): void {
-    for (const close of sweeps) close(Math.max(least, taken() - most))
+    const excess = Math.max(least, taken() - most)
+    for (const close of sweeps) close(excess, taken() > most ? excess + ahead : 0)
   }
 
   function makeRoom(): void {
@@ -126,6 +132,7 @@ export function connectionRoom(options: RoomOptions): ConnectionRoom {
   return {
     waiting,
     refused,
+    isProxy,
     hasRoom: () => taken() < most,
     mayOpen() {
       if (taken() >= most) makeRoom()
@@ -176,6 +183,7 @@ export const ENDLESS: ConnectionRoom = {
   refused: { answered: 0, closed: 0 },
   take: () => true,
   mayAsk: () => true,
+  isProxy: () => false,
   hasRoom: () => true,
   mayOpen: () => true,
   onFull: () => undefined,

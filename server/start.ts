@@ -9,7 +9,7 @@ import { notOffered as mountNotOffered } from '../dav/app.ts'
 import { DAV_HEADERS } from '../dav/methods/options.ts'
 import { KnownRequests } from '../edge/known-requests.ts'
 import { limitBlobs, openBlobs } from '../edge/open-blobs.ts'
-import { clientReader, proxyTrust } from '../edge/request.ts'
+import { clientReader, proxyTrust, type TrustsProxy } from '../edge/request.ts'
 import { type BodyReading, bytesOfBodies, limitBodies } from '../edge/request-body.ts'
 import { securityHeaders } from '../edge/security-headers.ts'
 import { bytesOfAnswers, limitAnswers } from '../edge/unread-answers.ts'
@@ -83,12 +83,13 @@ function fallbackOf({ defaults }: Settings) {
 }
 
 /** Room for connections, as far as the system lets this process have descriptors. */
-function roomOf(log: Log): ConnectionRoom {
+function roomOf(log: Log, trusts: TrustsProxy): ConnectionRoom {
   const found = descriptors()
   if (!found) return ENDLESS
   return connectionRoom({
     ...sharedOut(found),
     beside: openBlobs,
+    isProxy: address => trusts(address, 0),
     full: (connections, refused) =>
       log.warn(
         { connections, descriptors: found.limit, ...refused },
@@ -281,7 +282,7 @@ async function startCoordinated(
   const shared: RequestListener = isForMount
     ? (request, response) => (isForMount(request) ? mounts.handler : handler)(request, response)
     : handler
-  room = roomOf(log)
+  room = roomOf(log, trusts)
   limitBlobs(room.mayOpen)
   const byBytes = (holder: 'requests' | 'mount-requests'): AnswersByBytes | undefined => {
     // Whoever has to be asked before each request would be asked twice.

@@ -11,7 +11,7 @@ import { Fault } from '../../pipeline/fault.ts'
 import { StoreError } from '../../pipeline/store/errors.ts'
 import { connections } from '../../server/connections.ts'
 import { connectionRoom, descriptors, type Refused, sharedOut } from '../../server/descriptors.ts'
-import { endSilent, endStalled } from '../../server/stalled.ts'
+import { endSilent, endStalled, networkOf } from '../../server/stalled.ts'
 import { eventually } from '../support/eventually.ts'
 import { client } from '../support/http.ts'
 import { startProcess } from '../support/process.ts'
@@ -139,7 +139,8 @@ describe('more connections than the system has descriptors for', () => {
     const ended: string[] = []
     const came = (name: string, at: number) => [{ name, destroy: () => ended.push(name) }, at] as const
     const all = [came('asked', 0), came('silent', 1), came('later', 2), came('fresh', 4)]
-    const end = (most: number, now: number) => endSilent(all, ({ name }) => name === 'asked', most, now)
+    const end = (most: number, now: number) =>
+      endSilent(all, { hasAsked: ({ name }) => name === 'asked', networkOf: () => 'one', most, ofCrowd: 0, now })
     end(9, 5000)
     expect(ended).to.deep.equal([])
     end(1, 5003)
@@ -147,6 +148,36 @@ describe('more connections than the system has descriptors for', () => {
     end(9, 5003)
     expect(ended).to.deep.equal(['silent', 'silent', 'later'])
   })
+
+  it('SEC-12 of those who have just come, the largest crowd makes room, unless it comes by a proxy', () => {
+    const ended: string[] = []
+    const from = (network: string, count: number, at: number) =>
+      Array.from({ length: count }, (_, i) => {
+        const name = `${network}${i}`
+        return [{ network, name, destroy: () => ended.push(name) }, at] as const
+      })
+    const all = [...from('a', 20, 0), ...from('old', 1, -5000), ...from('b', 40, 1), ...from('proxy', 90, 1)]
+    const end = (ofCrowd: number) => {
+      ended.length = 0
+      const networkOf = ({ network }: { network: string }) => (network === 'proxy' ? undefined : network)
+      endSilent(all, { hasAsked: ({ name }) => name === 'b0', networkOf, most: 1, ofCrowd, now: 10 })
+      return ended.join()
+    }
+    expect(end(1)).to.equal('old0')
+    expect(end(3)).to.equal('old0,b1,b2')
+    expect(end(99)).to.equal('old0,b1,b2,b3,b4,b5,b6,b7,b8')
+  })
+
+  for (const [address, network] of [
+    ['192.0.2.7', '192.0.2.7'],
+    ['::ffff:192.0.2.7', '::ffff:192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+    ['2001:db8::9', '2001:db8:0:0'],
+    ['2001:db8:1:2::', '2001:db8:1:2'],
+    ['::1', '0:0:0:0'],
+    ['', ''],
+  ] as const)
+    it(`SEC-12 "${address}" is of the network "${network}"`, () => expect(networkOf(address)).to.equal(network))
 
   it('SEC-12 a listener without room ends a connection that says nothing, and none that has asked', async () => {
     const { now } = performance
@@ -179,15 +210,20 @@ describe('more connections than the system has descriptors for', () => {
 
   it('SEC-12 whoever needs room has so many closed as are too many, and at least one', () => {
     const asked: number[] = []
+    const ofCrowds: number[] = []
     let now = 0
     const room = connectionRoom({ most: 1, spare: 2, full: () => undefined, now: () => (now += 10) })
-    room.onFull(most => asked.push(most))
+    room.onFull((most, ofCrowd) => {
+      asked.push(most)
+      ofCrowds.push(ofCrowd)
+    })
     const all = Array.from({ length: 3 }, counted)
     for (const socket of all) room.take(socket, false)
     room.mayOpen()
     for (const socket of all) socket.destroy()
     room.mayOpen()
     expect(asked).to.deep.equal([1, 2, 2])
+    expect(ofCrowds).to.deep.equal([2, 3, 3])
   })
 
   it('SEC-12 files of running answers take room, and are opened as long as there is some', () => {
