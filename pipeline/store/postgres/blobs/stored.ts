@@ -1,9 +1,11 @@
 /** Blobs as they are stored: in chunks of one size, any stretch of which is read without what stands before or behind it, or in objects. */
 
+import { OrderedMap } from '../../../ordered-map.ts'
 import type { BlobReader, Span, StoredBlob } from '../../blobs.ts'
 import { BlobGone, StoreError } from '../../errors.ts'
 import { collectAt } from '../../garbage-collection.ts'
 import type { Objects } from '../../objects/objects.ts'
+import { isWhole, proving } from '../../proof.ts'
 import type { Session } from '../session.ts'
 
 /** Bytes of a chunk; only the last of a blob may have fewer. */
@@ -27,9 +29,27 @@ async function openBlob(
     digest,
   )
   if (row === undefined) throw new BlobGone('A blob is gone')
-  if (!row.object) return openChunks(reads, row.upload, size)
+  if (!row.object) return openProven(reads, row.upload, digest, size, span)
   if (objects === undefined) throw new StoreError('busy', 'A blob is in an object store, and the settings name none')
   return objects.open(row.upload, size, span, digest)
+}
+
+/** Uploads in chunks of which it is remembered that they are sound, in some 2 MB: others are proved again. */
+const MOST_SOUND = 8192
+const sound = new OrderedMap<string, true>()
+
+/**
+ * Chunks that are read as a whole are proved by their digest, once as long as this process lives: nobody writes to them again,
+ * and the proof takes more of the processor than a download does.
+ */
+function openProven(reads: Session, upload: string, sha256: string, size: number, span?: Span): BlobReader {
+  const reader = openChunks(reads, upload, size)
+  if (!isWhole(size, span) || sound.use(upload)) return reader
+  return proving(reader, { what: `The upload ${upload} in the database`, size, sha256 }, isSound => {
+    if (!isSound) return
+    sound.set(upload, true)
+    if (sound.size > MOST_SOUND && sound.oldest !== undefined) sound.delete(sound.oldest)
+  })
 }
 
 /**
