@@ -5,7 +5,15 @@
 
 import { hash } from 'node:crypto'
 import { parsingFragment } from '../tree/fragment.ts'
-import { attribute, type ChildNode, type ElementNode, isElement, type ParentNode } from '../tree/nodes.ts'
+import { TreeError } from '../tree/limits.ts'
+import {
+  attribute,
+  type ChildNode,
+  type DocumentKind,
+  type ElementNode,
+  isElement,
+  type ParentNode,
+} from '../tree/nodes.ts'
 import type { Composing } from './composing.ts'
 import type { Page } from './page.ts'
 import { declaredPrefix, namespaceOf, type Prefixes, qualifiedName, writtenName } from './prefixes.ts'
@@ -88,15 +96,33 @@ export function* copiesOf(composing: Composing, prefix: string): Work<ReadonlyMa
   return held
 }
 
-/** The nodes of a copy, without whatever could be a directive. */
+/**
+ * How the markup of a copy is to be read: as the document does that stores the element, since pages of both kinds and in other
+ * places may show it (COMP-80).
+ *
+ * @param around what holds the element in the page that shows it
+ */
+export function readingOf({ page, element }: TransientPlace, around: ElementNode): [DocumentKind, ElementNode] {
+  const { kind } = page.tree
+  let context = element.parentNode
+  // Directives are gone where it is shown.
+  while (kind === 'html' && context && isElement(context) && context.tagName.includes(':')) context = context.parentNode
+  return [kind, context && isElement(context) ? context : around]
+}
+
+/** The nodes of a copy, without whatever could be a directive; none where it cannot be read. */
 export function* readingCopy(
   composing: Composing,
   markup: string,
-  context: ElementNode,
+  [kind, context]: [DocumentKind, ElementNode],
   prefixes: Prefixes,
 ): Work<ChildNode[]> {
-  const nodes = yield* parsingFragment(composing.kind, markup, context)
-  return inert(composing, nodes, prefixes)
+  try {
+    return inert(composing, yield* parsingFragment(kind, markup, context), prefixes)
+  } catch (error) {
+    if (error instanceof TreeError) return []
+    throw error
+  }
 }
 
 /** What makes markup of a visitor inert (COMP-81). */

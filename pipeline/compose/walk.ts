@@ -24,7 +24,7 @@ import { Names } from './names.ts'
 import type { Page } from './page.ts'
 import { apart } from './parts.ts'
 import { Prefixes, qualifiedName } from './prefixes.ts'
-import { copiesOf, readingCopy, transientPlace } from './session-copies.ts'
+import { copiesOf, readingCopy, readingOf, transientPlace } from './session-copies.ts'
 import { holdsElements, type Splice, splicesOf } from './splice.ts'
 import { stamping } from './stamp.ts'
 import { renderedInto } from './template.ts'
@@ -195,7 +195,7 @@ function* placingCopy(
   const place = transientPlace(composing, page, element)
   const markup = (yield* copiesOf(composing, place.prefix)).get(place.name)
   if (markup === undefined || !isElement(into)) return false
-  const [copy] = (yield* readingCopy(composing, markup, into, prefixes)).filter(isElement)
+  const [copy] = (yield* readingCopy(composing, markup, readingOf(place, into), prefixes)).filter(isElement)
   if (!copy) return false
   append(into, copy)
   composing.transients.set(copy, place)

@@ -3,7 +3,7 @@
 import type { Answer } from '../answer.ts'
 import type { Composition } from '../compose/compose.ts'
 import { Prefixes } from '../compose/prefixes.ts'
-import { inert, type TransientPlace, type VisitorSession } from '../compose/session-copies.ts'
+import { inert, readingOf, type TransientPlace, type VisitorSession } from '../compose/session-copies.ts'
 import { Fault } from '../fault.ts'
 import { servedType } from '../http/media.ts'
 import { selectorContentRange } from '../http/range.ts'
@@ -85,9 +85,9 @@ export async function writeSessionElement(
   const standing = isDelete ? await standingIn(model, write.path, about) : undefined
   const changed = isDelete ? remove(target, top) : await bring(site, write, about, text, selector)
   await judge(site, model, write.path, about, changed, standing)
-  const markup = outerMarkup(changed.top, view.tree.kind)
+  const markup = outerMarkup(changed.top, place.page.tree.kind)
   checkSize(site, about, markup)
-  await checkKept(view, top, markup)
+  await checkKept(about, markup)
   if (!(await reach(session.keep(place.name, markup, Date.now() + LIFETIME)))) throw noSession()
   if (isDelete) return { status: 204, headers }
   const [first] = changed.nodes.filter(isElement)
@@ -113,9 +113,10 @@ export async function writeSessionElement(
  *
  * @throws Fault 422
  */
-async function checkKept({ tree }: Representation, { parentNode }: ElementNode, markup: string): Promise<void> {
+async function checkKept({ place, top: { parentNode } }: SessionWrite, markup: string): Promise<void> {
   if (!parentNode || !isElement(parentNode)) return
-  const nodes = await parsed(tree.kind, markup, parentNode)
+  const [kind, context] = readingOf(place, parentNode)
+  const nodes = await parsed(kind, markup, context)
   if (nodes.length !== 1)
     throw new Fault(
       422,

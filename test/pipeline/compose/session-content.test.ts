@@ -93,6 +93,32 @@ describe('Session content, by the text of the rules', () => {
       ).to.deep.equal(['prepend', 'before', 'a', 'after', 'append'])
     })
 
+    for (const [what, path, stored, shown, wrote] of [
+      [
+        'an HTML element in XML',
+        '/list.xml',
+        `<f xmlns:p="${NS}/1.0"><p:include selector="#own" resource="/page.html"/></f>`,
+        '<u id="own" xmlns="http://www.w3.org/1999/xhtml">a<br/>b\u00a0</u>',
+        '<u id="own">a<br>b&nbsp;</u>',
+      ],
+      [
+        'a row outside of its table',
+        '/rows.html',
+        composed('<div><p:include selector="#own" resource="/page.html"></p:include></div>'),
+        '<div><tr id="own"><td>b</td></tr></div>',
+        '<tr id="own"><td>b</td></tr>',
+      ],
+    ] as const)
+      it(`COMP-80 pages of all kinds show one copy as it was written: ${what}`, async () => {
+        const tag = wrote.slice(1, 3).trim()
+        const marked = `<${tag} id="own" p:transient></${tag}>`
+        await site.fill({ '/page.html': composed(tag === 'tr' ? `<table>${marked}</table>` : marked), [path]: stored })
+        const ask = await visitor()
+        expect((await ask('PUT', selecting('#own'), wrote)).status).to.equal(206)
+        expect((await ask('GET', {}, undefined, path)).text).to.contain(shown)
+        expect((await ask('POST', selecting('#own'), '<td>c</td>', path)).status).to.equal(206)
+      })
+
     it('COMP-81 what a session holds is inert in every form', async () => {
       await site.fill({
         '/page.html': composed('<div id="c" p:transient e:n="7">d</div>'),
