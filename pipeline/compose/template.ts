@@ -2,7 +2,7 @@
 
 import { TreeError } from '../tree/document.ts'
 import { parsingAsPart, parsingFragment } from '../tree/fragment.ts'
-import { type ChildNode, type ElementNode, HTML_NAMESPACE, isElement } from '../tree/nodes.ts'
+import { type ChildNode, type DocumentKind, type ElementNode, HTML_NAMESPACE, isElement } from '../tree/nodes.ts'
 import { mayHavePrefixed, parsingPrefixed, parsingPrefixedFragment } from '../tree/prefixed-parser.ts'
 import { innerMarkup } from '../tree/serialize.ts'
 import type { Dispatch } from './composing.ts'
@@ -24,32 +24,33 @@ export function* renderedInto(
 ): Work<{ nodes: readonly ChildNode[]; text: string }> {
   if (engine.trim().toLowerCase() !== 'text/liquid') throw compositionError('There is no template engine of this name.')
   const { composing, element, place } = dispatch
-  const text = yield* awaiting(composing.languages.template({ dispatch, ...sourceOf(dispatch) }))
+  const { kind, ...run } = sourceOf(dispatch)
+  const text = yield* awaiting(composing.languages.template({ dispatch, ...run }))
   composing.allowance.take(text.length * 4)
   const isBound = (prefix: string) => place.prefixes.namespace(prefix) !== undefined
   try {
     // Prefixes of an XML document mean in the output what they mean around the host (COMP-12).
-    const around = composing.kind === 'xml' && place.page?.tree.kind === 'xml' ? element : copy
-    return { nodes: yield* parsingOutput(text, around, composing.kind, isBound), text }
+    const around = kind === 'xml' && place.page ? element : copy
+    return { nodes: yield* parsingOutput(text, around, kind, isBound), text }
   } catch (error) {
     if (error instanceof TreeError) throw compositionError(`The output of a template cannot be used: ${error.message}`)
     throw error
   }
 }
 
-/** The text between the tags of the host as it is stored (COMP-8). */
-function sourceOf({ composing, element, place }: Dispatch): Omit<TemplateRun, 'dispatch'> {
-  const { kind } = composing
+/** The text between the tags of the host as it is stored (COMP-8), and the kind of document that it is written for. */
+function sourceOf({ composing, element, place }: Dispatch): Omit<TemplateRun, 'dispatch'> & { kind: DocumentKind } {
+  const stored = place.page?.templateSource(element)
+  const kind = (stored && place.page?.tree.kind) ?? composing.kind
   const foreign = kind === 'html' && element.namespaceURI !== HTML_NAMESPACE
   const context = { kind, element: element.tagName, foreign }
-  const stored = place.page?.templateSource(element)
-  return stored ? { ...stored, context } : { source: innerMarkup(element, kind), line: 1, context }
+  return { kind, context, ...(stored ?? { source: innerMarkup(element, kind), line: 1 }) }
 }
 
 function* parsingOutput(
   text: string,
   host: ElementNode,
-  kind: 'html' | 'xml',
+  kind: DocumentKind,
   isBound: (prefix: string) => boolean,
 ): Work<readonly ChildNode[]> {
   if (kind === 'xml') return yield* parsingFragment('xml', text, host)

@@ -129,7 +129,7 @@ function* replacing(
   if (typeof provides === 'string')
     throw compositionError(`${named(element.tagName)}: a binding is an attribute, not an element`)
   const spelled = spelledLocal(element.tagName, spellings(element, place.text))
-  const call = yield* elementCall(provides, spelled, dispatch, composing.kind === 'html')
+  const call = yield* elementCall(provides, spelled, dispatch, foldsCase(place))
   return { list: call ? splicesOf(yield* calling(dispatch, provides, call), composing.allowance) : [], names }
 }
 
@@ -225,12 +225,17 @@ function* dispatchingOne(
   }
 }
 
+/** Whether names are matched without case: those of XML documents are not, wherever they are shown (COMP-9). */
+function foldsCase({ holder }: Surroundings): boolean {
+  return holder.tree.kind === 'html'
+}
+
 function* applying(dispatch: Dispatch, directive: AttributeDirective, local: string): Work<Value | undefined> {
   const { composing, place } = dispatch
   composing.allowance.dispatch()
   if (directive.does === 'method') {
     const { schema, value } = directive
-    const call = yield* attributeCall(schema, local, value, dispatch, composing.kind === 'html')
+    const call = yield* attributeCall(schema, local, value, dispatch, foldsCase(place))
     if (!call) return undefined
     const result = yield* calling(dispatch, schema, call)
     if (result === null) return undefined
@@ -240,7 +245,8 @@ function* applying(dispatch: Dispatch, directive: AttributeDirective, local: str
   }
   const value = yield* binding(dispatch, directive)
   place.names.set(local, value)
-  if (composing.kind === 'html' && local !== local.toLowerCase()) place.names.set(local.toLowerCase(), value)
+  if ((composing.kind === 'html' || foldsCase(place)) && local !== local.toLowerCase())
+    place.names.set(local.toLowerCase(), value)
   return undefined
 }
 

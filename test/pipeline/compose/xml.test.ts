@@ -77,6 +77,36 @@ describe('XML documents', () => {
     expect(other.text).to.match(/<b [^>]*xmlns:o="urn:other"[^>]*><h id="host"><o:n o:m="2"\/><\/h><\/b>/)
   })
 
+  const T = 'p:template="text/liquid"'
+  for (const [rule, inPage, inFeed] of [
+    ['COMP-8 a template', `<p ${T}>{{ 1 }}<br>a&nbsp;b</p>`, '<p>1<br/>a\u00a0b</p>'],
+    ['COMP-8 end tags', `<ul ${T}>{% for i in (1..2) %}<li>{{ i }}{% endfor %}</ul>`, '<ul><li>1</li><li>2</li></ul>'],
+    ['COMP-8 a directive', `<p e:n="3" ${T}><p:stamp n></p:stamp></p>`, '<p>3</p>'],
+    ['COMP-9 a name', '<p e:itemCount="3"><p:stamp itemCount></p:stamp></p>', '<p>3</p>'],
+    ['COMP-9 a method', '<T:GREETALL toWhom="a"></T:GREETALL>', '<p>a</p>'],
+  ] as const)
+    it(`${rule} of an HTML page is read as HTML in an XML document that brings it in`, async () => {
+      const field = (name: string, content: string) => `<meta itemprop="${name}" content="${content}">`
+      const item = (slot: string, type: string, content: string) =>
+        `<div ${slot && `itemprop="${slot}" `}itemscope itemtype="${NS}/${type}">${content}</div>`
+      const code = '<script itemprop="source" type="text/sessel">new p { toWhom }</script>'
+      const greet = [field('name', 'greetAll'), item('parameter', 'Parameter', field('name', 'toWhom'))].join('')
+      const method = item('property', 'Method', greet + item('implementation', 'Sessel', code))
+      await put(server, '/method.html', page(item('', 'Schema', field('type', 'urn:x:T') + method)))
+      await put(server, '/part.html', page(`<div id="part" ${DECLARED} xmlns:t="urn:x:T">${inPage}</div>`))
+      expect((await send('GET', '/part.html')).status).to.equal(200)
+      const { text } = await get('/part.xml', `<f ${DECLARED}><p:include selector="#part" resource="/part.html"/></f>`)
+      expect(text).to.include(`${inFeed}</div></f>`)
+    })
+
+  it('COMP-8 a template of an XML document is read as XML in an HTML page that brings it in', async () => {
+    const host = `<h id="cased" e:itemCount="3" ${T}><Kk aB="1"/><p:stamp itemCount=""/></h>`
+    await put(server, '/cased.xml', `<f ${DECLARED}>${host}</f>`, 'application/xml')
+    const include = '<p:include selector="#cased" resource="/cased.xml"></p:include>'
+    await put(server, '/cased.html', page(`<div ${DECLARED}>${include}</div>`))
+    expect((await send('GET', '/cased.html')).text).to.include('<h id="cased"><Kk aB="1"></Kk>3</h>')
+  })
+
   it('COMP-119 nothing that a visitor has put into a page makes a feed ill-formed that shows it', async () => {
     await put(server, '/guests.html', page('<ul id="guests"><li a"b="1">x\f<!-- y -- z --><c"d></c"d></li></ul>'))
     const include = '<p:include selector="#guests" resource="/guests.html"/>'
