@@ -3,6 +3,7 @@
 import { constants, type Dirent } from 'node:fs'
 import { copyFile, lstat, mkdir, open, readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { finished } from 'node:stream/promises'
 import { blobStream, type StoredBlob } from './blobs.ts'
 import { BlobGone, isLost, Unusable } from './errors.ts'
 import { fileName, type TakenNames, takenNames } from './filenames.ts'
@@ -71,11 +72,13 @@ async function writeBody(site: SiteStore, resource: Resource, target: string): P
   return reason
 }
 
-/** @throws BlobGone when what there is of the bytes has another size */
+/** @throws BlobGone when what there is of the bytes has another size, or is not what was stored */
 async function writeBlob(blob: StoredBlob, target: string): Promise<void> {
-  // Copies without copying where the file system can.
-  if (blob.file !== undefined) await copyFile(blob.file, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
-  else await writeFile(target, blobStream(blob), { flag: 'wx' })
+  if (blob.file !== undefined) {
+    // Copies without copying where the file system can, and reads the bytes to the end, which proves them.
+    await copyFile(blob.file, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+    await finished(blobStream(blob).resume())
+  } else await writeFile(target, blobStream(blob), { flag: 'wx' })
   const { size } = await lstat(target)
   if (size !== blob.size) throw new BlobGone(`${size} of ${blob.size} bytes`)
 }

@@ -97,6 +97,7 @@ describe('transfer', () => {
   for (const [what, damage] of [
     ['gone', (file: string) => rm(file)],
     ['too short', (file: string) => truncate(file, 10)],
+    ['others', (file: string) => writeFile(file, Buffer.alloc(5000, 1))],
   ] as const)
     it(`HTTP-172 a file whose bytes are ${what} keeps no other out of an export, and is what a backup and a move name`, async () => {
       await done(site, [put('/a.html', 'A'), putBlob('/b.bin', Buffer.alloc(5000)), put('/c.html', 'C')])
