@@ -19,6 +19,18 @@ describe('order of the tests', () => {
     ).to.deep.equal(LONGEST.map(file => [file]))
   })
 
+  it('ends with small batches, and has most files in few processes', () => {
+    const sizes = batchesOf(ALL)
+      .filter(({ kind }) => kind === 'works')
+      .map(({ files }) => files.length)
+    expect(sizes.at(-1)).to.be.at.most(12)
+    expect(sizes.length).to.be.at.most(ALL.length / 24)
+  })
+
+  it('has each file by itself where that is asked for', () => {
+    expect(batchesOf(ALL, true).map(({ files }) => files)).to.have.deep.members(ALL.map(file => [file]))
+  })
+
   it('names only what there is', () => {
     expect(WAITING.filter(place => !ALL.some(file => file.startsWith(place)))).to.deep.equal([])
   })

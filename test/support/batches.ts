@@ -9,28 +9,15 @@ export interface Batch {
   kind: 'waits' | 'works'
 }
 
-/** Folders on the way to a file by which those that work are told apart. What is deeper stays together as far as it goes. */
-const DEPTH = 2
-
 /** Files that take longest: each is a batch by itself, and they are begun first, in this order. */
 export const LONGEST = [
   'pipeline/store/postgres/surfaces',
   'pipeline/store/postgres/contract',
   'http/hostile/large',
-  'cluster/database-faults',
+  'cluster/objects',
   'pipeline/language/javascript/attacks',
   'cluster/server-faults',
-  'mount/rclone',
-  'http/model/turns',
-  'server/cli/store',
-  'cluster/workers',
-  'browser/demo',
-  'pipeline/store/postgres/faults',
-  'pipeline/store/sqlite/contract',
-  'cluster/objects',
-  'hostile/bad-day',
-  'cluster/model',
-  'mount/libreoffice',
+  'cluster/database-faults',
 ].map(name => `test/${name}.test.ts`)
 
 /** Folders and files whose tests wait. */
@@ -47,32 +34,39 @@ export const WAITING = [
 ]
 
 /**
- * How many other files are in a batch at most, where nobody says. A process that goes on has loaded and compiled what the next
- * files need: 18 files of `test/http/write/` take 18.4 s of processor time in one, 23.4 s in three.
+ * How many other files that work are in a batch at most. A process that goes on has loaded and compiled what the next files
+ * need: 14 files of `test/http/write/` take 14.4 s of processor time in one, 17.2 s in two.
  */
-const MOST = { waits: 8, works: 24 }
+const MOST = 48
+/** How many are at least. */
+const LEAST = 12
+/** What is left is cut as if so many processes were to share it: the last batches are small, and end together. */
+const SHARES = 4
 
 const kindOf = (file: string): Batch['kind'] => (WAITING.some(place => file.startsWith(place)) ? 'waits' : 'works')
 
+/** @returns files that work, neighbours together: the first batches have most of them */
+function cut(files: readonly string[]): string[][] {
+  const parts: string[][] = []
+  for (let at = 0; at < files.length; at += parts.at(-1)?.length ?? 0) {
+    const share = Math.ceil((files.length - at) / SHARES)
+    parts.push(files.slice(at, at + Math.min(MOST, Math.max(LEAST, share))))
+  }
+  return parts
+}
+
 /**
  * @param all paths of test files, from the root of the project
- * @param most how many other files are in a batch at most
+ * @param apart whether each file is a batch by itself
  */
-export function batchesOf(all: readonly string[], most?: number): Batch[] {
-  const rest = new Map<string, string[]>()
-  for (const file of all.toSorted()) {
-    const kind = kindOf(file)
-    const folder = kind === 'waits' ? dirname(file) : dirname(file).split('/').slice(0, DEPTH).join('/')
-    if (!LONGEST.includes(file)) rest.set(`${folder} ${kind}`, [...(rest.get(`${folder} ${kind}`) ?? []), file])
-  }
-  const parts = [...rest.values()].flatMap(files => {
-    const count = Math.ceil(files.length / (most ?? MOST[kindOf(files[0] ?? '')]))
-    return Array.from({ length: count }, (_, part) =>
-      files.filter((_, index) => Math.floor((index * count) / files.length) === part),
-    )
-  })
-  return [
-    ...LONGEST.filter(file => all.includes(file)).map(file => [file]),
-    ...parts.sort((one, other) => other.length - one.length),
-  ].map(files => ({ files, kind: kindOf(files[0] ?? '') }))
+export function batchesOf(all: readonly string[], apart = false): Batch[] {
+  const first = LONGEST.filter(file => all.includes(file))
+  const rest = all.filter(file => !first.includes(file)).sort()
+  const ofKind = (kind: Batch['kind']) => rest.filter(file => kindOf(file) === kind)
+  const waiting = [...Map.groupBy(ofKind('waits'), dirname).values()]
+  const parts = [...waiting.sort((one, other) => other.length - one.length), ...cut(ofKind('works'))]
+  return [...first.map(file => [file]), ...(apart ? rest.map(file => [file]) : parts)].map(files => ({
+    files,
+    kind: kindOf(files[0] ?? ''),
+  }))
 }

@@ -132,7 +132,7 @@ const LARGER = [
 /** What the processes of a run of all tests run. */
 function allBatches(): Batch[] {
   if (heap === undefined) return batchesOf(globSync('test/**/*.test.ts', { cwd: root }))
-  return batchesOf(globSync('test/**/*.test.ts', { cwd: root, exclude: LARGER }), 1)
+  return batchesOf(globSync('test/**/*.test.ts', { cwd: root, exclude: LARGER }), true)
 }
 
 /** Runs test files in a process of their own and shows what it said when it has ended. */
