@@ -7,7 +7,7 @@ import { KIND_NAMES, mayDeclare } from './declarations/kinds.ts'
 import { LEFT_OUT } from './declarations/limited.ts'
 import { isMeant, misspelt, toldSlips } from './declarations/misspelt.ts'
 import { Fault } from './fault.ts'
-import { Allowance, AllowanceSpent } from './language/allowance.ts'
+import { Allowance } from './language/allowance.ts'
 import { isSpent } from './model/code.ts'
 import type { RawCode, RawDeclarations } from './model/declarations.ts'
 import { shown } from './model/violations.ts'
@@ -34,6 +34,9 @@ export async function findingsAt(site: Site, path: string): Promise<unknown[]> {
   ]
 }
 
+/** Milliseconds for which the code of one document is looked at: whoever has stored it waits for the answer. */
+const LONGEST_LOOK = 1000
+
 /** What was found out about the code of a document, by what it declares. */
 const looked = new WeakMap<object, readonly string[]>()
 
@@ -55,24 +58,24 @@ async function lookedAt(
   const before = looked.get(raw)
   if (before) return before
   const found: string[] = []
-  const host = site.code(new Allowance({}, site))
+  const host = site.code(new Allowance({ time: LONGEST_LOOK }, site))
   const whyBroken = async (code: RawCode): Promise<string | undefined> => {
     if (code.source.trim() === '') return 'has no source: nothing runs'
     try {
       const failure = await host.uncompiled(code)
-      // What time does not suffice for is looked at again.
       if (failure && isSpent(failure)) return 'unknown'
       return failure && `does not parse: ${failure.message}`
-    } catch (error) {
-      if (error instanceof AllowanceSpent) return 'unknown'
-      throw error
+    } catch {
+      // The document is stored, whatever becomes of a look at it.
+      return 'unknown'
     }
   }
   let count = 0
   for (const [place, each] of code) {
     if (count++ === MOST_CODE) break
     const reason = isLanguage(site, each) ? await whyBroken(each) : `is of the type ${shown(each.type)}, which is none`
-    if (reason === 'unknown') return found
+    // What time does not suffice for is not looked at again and again.
+    if (reason === 'unknown') break
     if (reason !== undefined) found.push(`the code of ${place} ${reason}`)
   }
   looked.set(raw, found)
@@ -196,11 +199,12 @@ async function bareTypes(site: Site, most: number): Promise<Map<string, string[]
 async function slipsOf(site: Site, path: string): Promise<Slips | undefined> {
   const file = await site.find(path)
   if (!file || file.kind === 'blob' || !file.bytes) return undefined
-  const known = slipsIn(file.profile) ?? reread.get(file)
+  const { subtypes } = site.derivation
+  const known = [reread.get(file), slipsIn(file.profile)].find(slips => slips?.subtypes === subtypes)
   if (known) return known
   try {
     const { derived } = await readForStorage(file.bytes, file.kind, site.derivation)
-    const slips = slipsIn(derived.profile) ?? { fields: [], bare: [] }
+    const slips = slipsIn(derived.profile) ?? { fields: [], bare: [], subtypes }
     reread.set(file, slips)
     return slips
   } catch (error) {

@@ -265,7 +265,8 @@ export async function readForStorage(
   // Whether what has a type stands in a template, tags alone do not tell.
   if (derived.tokens.some(token => token.startsWith('type:') && isMeant(token.slice('type:'.length), derivation))) {
     const parsed = await parseForStorage(bytes, kind, derivation)
-    slips.set(profile, slipsIn(parsed.derived.profile) ?? { fields: [], bare: [] })
+    const { subtypes } = derivation
+    slips.set(profile, slipsIn(parsed.derived.profile) ?? { fields: [], bare: [], subtypes })
   }
   return { text, derived }
 }

@@ -13,7 +13,7 @@ import { localName } from '../tree/namespaces.ts'
 import { attribute, type ElementNode, HTML_NAMESPACE, isElement, type ParentNode } from '../tree/nodes.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import type { NotedItem } from './derive.ts'
-import type { Derivation } from './kind.ts'
+import type { Derivation, Subtypes } from './kind.ts'
 import { FIELDS, type FieldValue, type KindOfItem, OTHER_WORDS } from './known-fields.ts'
 
 /** Something in a declaration that says nothing. */
@@ -31,6 +31,8 @@ export interface Slips {
   fields: readonly Slip[]
   /** Types that elements have which are no items, each once. */
   bare: readonly string[]
+  /** By which items were known that declare something. */
+  subtypes: Subtypes | undefined
 }
 
 /** Slips of one document that are kept. */
@@ -109,7 +111,7 @@ export function* findingSlips(
   }
   const unscoped = new Set<string>()
   for (const element of bare) for (const type of typesOf(element)) if (unscoped.size < MOST) unscoped.add(type)
-  return { fields: found, bare: [...unscoped] }
+  return { fields: found, bare: [...unscoped], subtypes: derivation.subtypes }
 }
 
 /** @param strange names that are none of its fields, with an element of each */

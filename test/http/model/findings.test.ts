@@ -287,4 +287,14 @@ describe('declarations that may not say what they were meant to', () => {
     expect((await put('/fields.html', body('other'))).headers['platform-findings']).to.equal('1')
     expect((await put('/fields.html', body('members'))).headers).to.not.have.property('platform-findings')
   })
+
+  it('RULE-12 MOD-8 of what becomes a rule by a schema that comes later are told as well', async () => {
+    const values = { actor: '*', method: 'PUT', action: 'Allow', resource: '/x', selectors: '#a' }
+    await putAll(server, { '/free/edited.html': page(''), '/fields.html': page(instance(T, values)) })
+    expect(await siteFindings(server.site)).to.deep.equal([])
+    await putAll(server, { '/models.html': page(schema(T, { parent: `${NS}/AuthorizationRule` })) })
+    expect(await siteFindings(server.site)).to.deep.equal([
+      `/fields.html: item 1 of the type ${T}: ${means('selectors', 'selector')}`,
+    ])
+  })
 })
