@@ -239,10 +239,20 @@ export async function siteFindings(site: Site, most?: number): Promise<string[]>
   return [
     ...(await writtenFindings(site, most)),
     ...leftOutFindings(site),
-    ...toldFindings([...site.rules.allFindings()]),
+    ...toldFindings(await ruleFindings(site)),
     ...modelFindings(site),
     ...reactionFindings(site),
   ]
+}
+
+async function ruleFindings({ rules }: Site): Promise<RuleFinding[]> {
+  const found: RuleFinding[] = []
+  const turns = new TurnsBetween()
+  for (const path of rules.documentsUnder('/')) {
+    await turns.next()
+    found.push(...rules.findings(path))
+  }
+  return found
 }
 
 function toldFindings(findings: readonly RuleFinding[]): string[] {

@@ -115,18 +115,10 @@ export class AccessRules {
   /** What the author of a document should know about its rules and groups (RULE-13). */
   findings(path: string): readonly RuleFinding[] {
     const access = this.#documents.get(path)
-    return access ? this.#doubted(path, access) : []
-  }
-
-  #doubted(path: string, { raw, findings }: CompiledAccess): readonly RuleFinding[] {
+    if (!access) return []
     const groups = this.#groups
     const has = (name: string) => groups.get(name) !== undefined
-    return [...findings, ...doubtsAbout(path, raw, { has, names: () => firstOf(groups.entries()) })]
-  }
-
-  /** The same of all documents. */
-  *allFindings(): Generator<RuleFinding> {
-    for (const [path, access] of this.#documents.entries()) yield* this.#doubted(path, access)
+    return [...access.findings, ...doubtsAbout(path, access.raw, { has, names: () => firstOf(groups.entries()) })]
   }
 
   /**

@@ -5,11 +5,12 @@ import type { RawAccess, RawRule } from './extract.ts'
 import { isLookup, splitLookups } from './lookup.ts'
 import type { RuleFinding } from './rules.ts'
 
-/** Rules and groups of one document that are looked at, and groups of the site among which one is looked for that was meant. */
+/** Rules and groups of one document that are looked at. */
 const MOST = 1000
 
-/** Names that were meant for groups are looked for among all of them so often. */
-const MOST_NAMES = 100
+/** Names of one document that are looked for among the groups of the site, and groups that are looked at for each. */
+const MOST_NAMES = 50
+const MOST_GROUPS = 500
 
 /** Words that people write for everybody. */
 const EVERYBODY = new Set('all any anonymous anybody anyone everybody everyone guest public world'.split(' '))
@@ -80,9 +81,9 @@ function meantBy(name: string, groups: KnownGroups): string | undefined {
   let looked = 0
   for (const known of groups.names()) {
     // Names that are counted are near to each other.
-    const isCounted = withoutDigits(name) === withoutDigits(known)
-    if (!isCounted && (isMeant(name, known) || isMeant(known, name))) return known
-    if (++looked === MOST) break
+    if (Math.abs(name.length - known.length) < 2 && (isMeant(name, known) || isMeant(known, name)))
+      if (withoutDigits(name) !== withoutDigits(known)) return known
+    if (++looked === MOST_GROUPS) break
   }
   return undefined
 }
