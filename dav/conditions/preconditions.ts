@@ -37,8 +37,8 @@ export async function checkConditions(exchange: Conditional, node: Node | undefi
 
 /** What dates of a condition are compared with (DAV-41). */
 export function datesOf(resource: Resource): Dated {
-  const { sameSecond, modified } = resource
-  return { lastModified: shownSeconds(resource) * 1000, sameSecond, committed: modified }
+  const { sameSecond, modified, shownLater } = resource
+  return { lastModified: shownSeconds(resource) * 1000, sameSecond, committed: modified, shownLater }
 }
 
 function withoutAbsence(conditions: Conditions): Conditions {

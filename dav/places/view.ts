@@ -315,7 +315,7 @@ function fileOf(resource: Resource | undefined): Resource | undefined {
 function draftNode(draft: Resource, published: Resource | undefined): Node {
   if (!published) return { resource: draft, place: newDraft }
   const { created, properties } = published
-  const { sameSecond } = draft
+  const { sameSecond, modified } = draft
   return {
     resource: {
       ...draft,
@@ -324,6 +324,7 @@ function draftNode(draft: Resource, published: Resource | undefined): Node {
       created,
       properties,
       sameSecond: sameSecond || secondsEqual(draft, published),
+      shownLater: draft.shownLater || published.shownLater || shownSeconds(published) * 1000 > modified,
     },
     place: coveringDraft,
     published,

@@ -95,6 +95,8 @@ export interface Dated {
   sameSecond?: boolean
   /** Unix milliseconds of the commit, where a client has set the time: versions before may have carried any up to this. */
   committed?: number
+  /** Such a version has shown a later one: any date after the commit may be of it. */
+  shownLater?: boolean | undefined
 }
 
 /** What a read would be answered with. */
@@ -173,11 +175,14 @@ function fitsState(listed: EntityTag, { tags, documentParts, fragmentParts }: Wr
 }
 
 /** Whether the state is newer than the date; without either it does not count as changed. */
-function changedSince(date: number | undefined, { lastModified, sameSecond, committed = 0 }: Dated): boolean {
+function changedSince(
+  date: number | undefined,
+  { lastModified, sameSecond, committed = 0, shownLater }: Dated,
+): boolean {
   if (date === undefined || lastModified === undefined) return false
   const second = Math.floor(lastModified / 1000)
   if (second === date) return sameSecond === true
-  return second > date || Math.floor(committed / 1000) >= date
+  return second > date || Math.floor(committed / 1000) >= date || shownLater === true
 }
 
 /**

@@ -23,6 +23,8 @@ export interface Resource {
   shown?: number
   /** The version replaced by this one carried the same `Last-Modified` second (DAV-41). */
   sameSecond: boolean
+  /** A version before this one has shown a time later than the commit of its successor: a client had set it (DAV-36). */
+  shownLater?: boolean
   /** P of DAV-52: 64 hex digits. */
   properties: string
   /** K of DAV-52, collections only: 64 hex digits. */

@@ -23,6 +23,38 @@ export function shownSecond(row: Pick<ResourceRow, 'shown' | 'modified'>): numbe
   return row.shown ?? seconds(row.modified)
 }
 
+/** Parts of `same_second`: what dates tell of a version and of those before it at its path (DAV-41). */
+const [SAME, LATER] = [1, 2]
+
+/**
+ * What dates tell of a version that comes to a path.
+ *
+ * @param replaced what stood there
+ * @param seen newest time of the path, unix milliseconds
+ * @returns `same_second`
+ */
+export function sameSecondOf(
+  row: Pick<ResourceRow, 'shown' | 'modified'>,
+  replaced: Pick<ResourceRow, 'shown' | 'modified' | 'same_second'> | undefined,
+  seen: number,
+): number {
+  const isSame =
+    seconds(row.modified) === seconds(seen) || (replaced !== undefined && shownSecond(row) === shownSecond(replaced))
+  const wasLater =
+    replaced !== undefined && (shownLater(replaced.same_second) || shownSecond(replaced) > seconds(row.modified))
+  return (isSame ? SAME : 0) + (wasLater ? LATER : 0)
+}
+
+/** Whether the version before carried the same second. @param value of `same_second` */
+export function isSameSecond(value: number): boolean {
+  return (value & SAME) !== 0
+}
+
+/** Whether one before has shown a time later than its successor's, as a client may set it. @param value of `same_second` */
+export function shownLater(value: number): boolean {
+  return (value & LATER) !== 0
+}
+
 /** Row of a collection without members that is being made now. */
 export function collectionRow(
   { version, at, unlisted }: Committing,
@@ -67,9 +99,6 @@ export function fileRow(
   // Where a clock steps back, the time of a path stands still.
   const modified = Math.max(at, replaced)
   const shown = change.shown ?? null
-  const sameSecond =
-    seconds(modified) === seconds(replaced) ||
-    (old !== undefined && shownSecond({ shown, modified }) === shownSecond(old))
   return {
     folder,
     name,
@@ -83,7 +112,7 @@ export function fileRow(
     created: old?.created ?? at,
     modified,
     shown,
-    same_second: sameSecond ? 1 : 0,
+    same_second: sameSecondOf({ shown, modified }, old, replaced),
     properties: old?.properties ?? null,
     members: null,
     in_file,

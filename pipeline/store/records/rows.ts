@@ -2,6 +2,7 @@
 
 import type { Resource, ResourceKind } from '../resource.ts'
 import { ZERO } from '../tags.ts'
+import { isSameSecond, shownLater } from './new-rows.ts'
 
 /** Columns of a resource, in the order of `ResourceRow`. */
 export const COLUMNS =
@@ -57,11 +58,12 @@ export function resourceOf(row: ResourceRow): Resource {
     type: row.type,
     created: row.created,
     modified: row.modified,
-    sameSecond: row.same_second === 1,
+    sameSecond: isSameSecond(row.same_second),
     properties: row.properties ?? ZERO,
   }
   if (row.language !== null) resource.language = row.language
   if (row.shown !== null) resource.shown = row.shown
+  if (shownLater(row.same_second)) resource.shownLater = true
   if (row.kind === 0) resource.members = row.members ?? ZERO
   return resource
 }
@@ -100,11 +102,12 @@ export function memberOf(collection: string, tuple: MemberTuple): Resource {
     type,
     created,
     modified,
-    sameSecond: sameSecond === 1,
+    sameSecond: isSameSecond(sameSecond),
     properties: properties ?? ZERO,
   }
   if (language !== null) resource.language = language
   if (shown !== null) resource.shown = shown
+  if (shownLater(sameSecond)) resource.shownLater = true
   if (kind === 0) resource.members = members ?? ZERO
   return resource
 }

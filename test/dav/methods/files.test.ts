@@ -42,6 +42,25 @@ describe('files over the wire', () => {
     expect((await dav('GET', '/blob.bin')).headers['content-type']).to.equal('application/x-own; a="b"')
   })
 
+  it('DAV-41 DAV-36 a time that has not come yet, and the next PUT without one: the later counts as changed', async () => {
+    const future = String(Math.floor(Date.now() / 1000) + 86_400)
+    for (const [path, type] of [
+      ['/future.txt', 'text/plain'],
+      ['/future.html', 'text/html'],
+    ] as const) {
+      await dav('PUT', path, { 'X-OC-Mtime': future, 'Content-Type': type }, 'one')
+      const since = (await dav('HEAD', path)).headers['last-modified'] ?? ''
+      expect(Date.parse(since)).to.equal(Number(future) * 1000)
+      expect((await dav('GET', path, { 'If-Modified-Since': since })).status).to.equal(304)
+      for (const text of path.endsWith('.html') ? ['', 'two'] : ['two', 'three']) {
+        await dav('PUT', path, { 'Content-Type': type }, text)
+        expect((await dav('GET', path, { 'If-Modified-Since': since })).text).to.equal(text)
+        expect((await dav('PUT', path, { 'If-Unmodified-Since': since }, 'four')).status).to.equal(412)
+      }
+      await dav('DELETE', path)
+    }
+  })
+
   const RANGES: [name: string, fields: Fields, status: number, range: string | undefined, text: string | undefined][] =
     [
       ['the first bytes', { Range: 'bytes=0-3' }, 206, 'bytes 0-3/10', '0123'],

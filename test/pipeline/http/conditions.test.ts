@@ -90,6 +90,8 @@ describe('conditional reads', () => {
   const undated: Representation = { tag: STORED }
   /** A client has set the time back by a minute. */
   const aged: Representation = { ...whole, lastModified: SECOND - 60_000, committed: SECOND + 250 }
+  /** One before it has shown a later time. */
+  const overtaken: Representation = { ...whole, committed: SECOND + 250, shownLater: true }
   const fragment: Representation = { tag: fragmentTag(F1, D1), fragmentParts: [F1, F2] }
   const coded: Representation = { tag: codedTag(STORED, 'br') }
 
@@ -138,6 +140,9 @@ describe('conditional reads', () => {
     ['DAV-41 a later date is', { 'if-unmodified-since': AFTER }, same, 'proceed'],
     ['DAV-41 a date before the commit may be of a version before', { 'if-modified-since': AT }, aged, 'proceed'],
     ['DAV-41 and is not unmodified', { 'if-unmodified-since': AT }, aged, 412],
+    ['DAV-41 or of one that has shown a later time', { 'if-modified-since': AFTER }, overtaken, 'proceed'],
+    ['DAV-41 and is not unmodified either', { 'if-unmodified-since': AFTER }, overtaken, 412],
+    ['DAV-41 its own date is of itself', { 'if-modified-since': AT }, overtaken, notModified(STORED)],
     ['DAV-41 a date after the commit is of none', { 'if-modified-since': AFTER }, aged, notModified(STORED)],
     [
       'HTTP-40 fragment, same version',

@@ -4,7 +4,7 @@ import { DERIVATION } from '../../derivation.ts'
 import { StoreError } from '../../errors.ts'
 import { packEntries } from '../../packed-entries.ts'
 import { splitPath } from '../../paths.ts'
-import { seconds, shownSecond } from '../../records/new-rows.ts'
+import { sameSecondOf } from '../../records/new-rows.ts'
 import { meets, Refusal, refuse } from '../../records/refusals.ts'
 import { kindNumber, pathOf } from '../../records/rows.ts'
 import type { Row } from '../rows.ts'
@@ -60,13 +60,6 @@ function brings(change: Transfer): boolean {
   return change.op === 'move' || change.deep
 }
 
-/** Whether date conditions about the file that stood at the destination hold for the new one as well (DAV-41). */
-function isSameSecond(row: Row, replaced: Row | undefined, seen: number): boolean {
-  return (
-    seconds(row.modified) === seconds(seen) || (replaced !== undefined && shownSecond(row) === shownSecond(replaced))
-  )
-}
-
 /** @throws StoreError of reason `busy` for a blob in an object: one that was not there when the commit was made ready */
 async function uploadInChunks(session: Session, digest: string): Promise<string> {
   const row = await session.row<{ upload: string; object: boolean }>(
@@ -117,7 +110,8 @@ export async function move(state: CommitState, change: ChangeOf<'move'>): Promis
     modified: source.kind !== 0 && source.modified <= seen ? Math.max(at, seen) : source.modified,
     unlisted: state.unlisted.has(name) ? 1 : 0,
   }
-  if (row.kind !== 0 && isSameSecond(row, replaced, seen)) row.same_second = 1
+  // What was true of the source stays so.
+  if (row.kind !== 0) row.same_second |= sameSecondOf(row, replaced, seen)
   clearRow(pending, site.id, source)
   setRow(pending, site.id, row)
   let moved = row
@@ -198,7 +192,7 @@ export async function copy(state: CommitState, change: ChangeOf<'copy'>): Promis
     unlisted: state.unlisted.has(name) ? 1 : 0,
   }
   if (source.in_file === 0 && source.body !== null) row.body = nextId(transaction)
-  const sameSecond = isSameSecond(row, replaced, seen) ? 1 : 0
+  const sameSecond = sameSecondOf(row, replaced, seen)
   if (row.kind !== 0) row.same_second = sameSecond
   if (source.in_file === 1) useBlob(pending, source.digest, { use: 'keep' })
   setRow(pending, site.id, row)

@@ -1,7 +1,7 @@
 /** Moves and copies (DAV-48): one resource, or a collection with everything below it. */
 
 import { namesCollection, splitPath } from '../../paths.ts'
-import { seconds, shownSecond } from '../../records/new-rows.ts'
+import { sameSecondOf } from '../../records/new-rows.ts'
 import { meets, Refusal, refuse } from '../../records/refusals.ts'
 import { kindNumber, pathOf, type ResourceRow } from '../../records/rows.ts'
 import type { ChangeOf } from '../writer/messages.ts'
@@ -50,13 +50,6 @@ function brings(change: ChangeOf<'move'> | ChangeOf<'copy'>): boolean {
   return change.op === 'move' || change.deep
 }
 
-/** Whether date conditions about the file that stood at the destination hold for the new one as well (DAV-41). */
-function isSameSecond(row: ResourceRow, replaced: ResourceRow | undefined, seen: number): boolean {
-  return (
-    seconds(row.modified) === seconds(seen) || (replaced !== undefined && shownSecond(row) === shownSecond(replaced))
-  )
-}
-
 /** Content, times, type, derived data and properties go along. @throws Refusal */
 export function move(state: CommitState, change: ChangeOf<'move'>): void {
   const { statements, site, version, at } = state
@@ -79,7 +72,8 @@ export function move(state: CommitState, change: ChangeOf<'move'>): void {
     in_file: inline(state, source, kind),
     unlisted: state.unlisted.has(name) ? 1 : 0,
   }
-  if (row.kind !== 0 && isSameSecond(row, replaced, seen)) row.same_second = 1
+  // What was true of the source stays so.
+  if (row.kind !== 0) row.same_second |= sameSecondOf(row, replaced, seen)
   statements.place.run(
     folder,
     name,
@@ -127,7 +121,7 @@ export function copy(state: CommitState, change: ChangeOf<'copy'>): void {
     members: null,
     unlisted: state.unlisted.has(name) ? 1 : 0,
   }
-  const sameSecond = isSameSecond(row, replaced, seen) ? 1 : 0
+  const sameSecond = sameSecondOf(row, replaced, seen)
   if (row.kind !== 0) row.same_second = sameSecond
   if (source.kind === 0) settleBelow(state, change.from)
   if (source.kind !== 0 && source.in_file === 0) {

@@ -162,6 +162,26 @@ export function describeChanges(open: Open): void {
       }
     })
 
+    it('a time that was shown before its day is remembered, by whatever takes its place', async () => {
+      const later = START / 1000 + 50_000
+      const isLater = async (path: string) => (await there(site, path)).shownLater === true
+      await done(site, [
+        put('/a.html', '1', { shown: later }),
+        put('/b.html', '1', { shown: later }),
+        put('/c.html', 'C'),
+      ])
+      expect(await isLater('/a.html')).to.equal(false)
+      for (const text of ['2', '3']) {
+        opened.clock.now += 5000
+        await done(site, [put('/a.html', text)])
+        expect(await isLater('/a.html')).to.equal(true)
+      }
+      await done(site, [{ op: 'copy', from: '/c.html', to: '/b.html', deep: true }])
+      await done(site, [put('/d.html', 'D', { shown: START / 1000 + 1 })])
+      await done(site, [{ op: 'move', from: '/c.html', to: '/d.html' }])
+      expect([await isLater('/b.html'), await isLater('/d.html')]).to.deep.equal([true, false])
+    })
+
     it('time stands still at a path when the clock steps back', async () => {
       await change('1')
       opened.clock.now -= 60_000
