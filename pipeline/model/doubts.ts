@@ -15,7 +15,7 @@ type Knows = (url: string) => boolean
 /** Whether the values of a property are unique by themselves; undefined for a type without schema. */
 type IsUnique = (type: string, property: string) => boolean | undefined
 
-/** Declarations of one document, of each kind, that are looked at for its author. */
+/** Declarations of one document, of each kind, that are looked at for its author, and selectors of its shapes. */
 export const MOST_DOUBTED = 1000
 
 /**
@@ -46,18 +46,30 @@ export function doubtsAbout(
   ]
 }
 
-/** A shape that selects nothing, or asks for nothing, lets everything pass (MOD-90). */
-export function doubtsAboutShape(shape: RawShape, extensions: Extensions | undefined): string[] {
-  const unread = (texts: readonly string[]) => texts.filter(text => !parseSelector(text, extensions)).map(shown)
-  return [
-    ...shape.resources.flatMap(text => {
+/**
+ * Shapes of one document that select nothing, or ask for nothing: they let everything pass (MOD-90). Of their patterns and
+ * selectors so many are looked at, in one turn.
+ */
+export function doubtsAboutShapes(shapes: readonly RawShape[], extensions: Extensions | undefined): string[] {
+  let left = MOST_DOUBTED
+  const first = (texts: readonly string[]) => {
+    const some = texts.slice(0, left)
+    left -= some.length
+    return some
+  }
+  const unread = (texts: readonly string[]) =>
+    first(texts)
+      .filter(text => !parseSelector(text, extensions))
+      .map(shown)
+  return shapes.slice(0, MOST_DOUBTED).flatMap(shape => [
+    ...first(shape.resources).flatMap(text => {
       const mistaken = mistakenPattern(text)
       return mistaken ? [`the resource ${shown(text)} of a shape ${mistaken}`] : []
     }),
     ...unread(shape.selectors).map(text => `the selector ${text} of a shape does not parse: it selects nothing`),
     ...unread(shape.constraints).map(text => `the constraint ${text} of a shape does not parse: it asks for nothing`),
     ...unread(shape.permits).map(text => `the permit ${text} of a shape does not parse: it permits nothing`),
-  ]
+  ])
 }
 
 function parent({ type, parent: named }: RawSchema, { ns }: Vocabulary, knows: Knows): string[] {

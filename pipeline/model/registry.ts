@@ -9,7 +9,7 @@ import { PersistentMap } from '../access/persistent-map.ts'
 import type { Extensions } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
 import type { RawDeclarations, RawEnum, RawSchema } from './declarations.ts'
-import { doubtsAbout, doubtsAboutShape, MOST_DOUBTED } from './doubts.ts'
+import { doubtsAbout, doubtsAboutShapes } from './doubts.ts'
 import { combine, type Reference, type Schema, type SchemaProperty } from './schema.ts'
 import { appliesTo, compileShapes, type Shape } from './shape.ts'
 import { shown } from './violations.ts'
@@ -158,8 +158,7 @@ export class Registry {
     for (const schema of raw?.schemas ?? []) reasons.push(...doubtsAbout(schema, this.vocabulary, knows, isUnique))
     for (const { url, values } of raw?.enums ?? [])
       if (values.length === 0) reasons.push(`the enumeration ${shown(url)} has no value: it permits none`)
-    for (const shape of (raw?.shapes ?? []).slice(0, MOST_DOUBTED))
-      reasons.push(...doubtsAboutShape(shape, this.#selectors))
+    reasons.push(...doubtsAboutShapes(raw?.shapes ?? [], this.#selectors))
     return reasons.map(reason => ({ path, reason }))
   }
 
