@@ -12,7 +12,8 @@ const named = () => [...top().querySelectorAll('head>link[rel~=origin]')].map(a 
 /** @param root the page, or an element with an id; @param changed is told what came, and the tag of the first */
 /** @param origins paths of documents that the page is put together from */
 export function live({ root = top(), path = location.pathname, changed = () => {}, origins = named() } = {}) {
-  let source, timer, lastId, seen, version, busy, again, composed, told
+  const sources = []
+  let lastId, seen, version, busy, again, composed, told
   // Till then events may be older than what was fetched.
   let until = 0
   const stream = {
@@ -34,22 +35,26 @@ export function live({ root = top(), path = location.pathname, changed = () => {
     },
     close() {
       stream.state = 'closed'
-      for (const each of [source, ...others]) each.close()
-      clearTimeout(timer)
+      for (const source of sources) source.close()
     },
   }
 
-  // A change elsewhere is told of there; what the page makes of it only the server knows.
-  const others = origins.map(origin => {
-    const other = new EventSource(origin)
-    for (const name of ['mutation', 'reset']) other.addEventListener(name, recover)
-    return other
-  })
-
-  function open() {
-    lastId = ''
-    source = new EventSource(path)
+  /** @param at 0 for the page itself; @param late is to be done when it is open */
+  function open(path, at, late) {
+    const source = (sources[at] = new EventSource(path))
     const on = (name, act) => source.addEventListener(name, act)
+    const refused = () => source.readyState > 1
+    on('reset', recover)
+    on('error', () => {
+      if (refused()) setTimeout(() => stream.state === 'closed' || open(path, at, recover), 1e4)
+    })
+    if (at) {
+      // A change elsewhere is told of there; what the page makes of it only the server knows.
+      on('mutation', recover)
+      on('open', late)
+      return
+    }
+    lastId = ''
     on('{brand}-connection', ({ data }) => {
       stream.token = data
       stream.state = 'open'
@@ -57,18 +62,14 @@ export function live({ root = top(), path = location.pathname, changed = () => {
       if (!lastId || Date.now() < until) recover()
     })
     on('mutation', event => apply(event).catch(recover))
-    on('reset', recover)
     on('error', () => {
       stream.token = ''
-      stream.state = 'connecting'
-      if (source.readyState < 2) return
-      stream.state = 'refused'
-      timer = setTimeout(open, 1e4)
-      if (!told)
-        console.warn(
-          `live(): no stream of ${path}. On 401 or 403 add a rule: actor *, method GET, resource ${path}, action Allow. defaultGet won't do.`,
-        )
+      stream.state = refused() ? 'refused' : 'connecting'
+      if (!refused() || told) return
       told = true
+      console.warn(
+        `live(): no stream of ${path}. On 401 or 403 add a rule: actor *, method GET, resource ${path}, action Allow. defaultGet won't do.`,
+      )
     })
   }
 
@@ -145,7 +146,7 @@ export function live({ root = top(), path = location.pathname, changed = () => {
     }
   }
 
-  open()
+  for (const [at, each] of [path, ...origins].entries()) open(each, at)
   return stream
 }
 

@@ -11,6 +11,7 @@ const SOURCE = readFileSync(new URL('live.mjs', import.meta.url), 'utf8')
   .replace(/^ *(\/\/.*|\/\*\*.*\*\/)?\n/gm, '')
   .replace(/^ +/gm, '')
   .replace(/(?<=[{(,])\n|\n(?=[})])/g, '')
+  .replace(/^const /gm, 'let ')
   .replace(/('[^'\n]*'|`[^`]*`)| *([=!<>+?:&|,(){}]+) */g, (_, text, sign) => text ?? sign)
 
 /** For editors and type checkers. */

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Page } from 'playwright-core'
-import { COUNT_LOOKS, comes, HANGS, livePages, PATH } from './live-pages.ts'
+import { put } from '../support/content.ts'
+import { BODY, COUNT_LOOKS, comes, HANGS, livePages, PATH, pageOf } from './live-pages.ts'
 
 describe('live.mjs with a stream of the test’s own', function () {
   this.timeout(HANGS)
@@ -28,7 +29,7 @@ describe('live.mjs with a stream of the test’s own', function () {
       }
     }`)
     await page.goto(PATH)
-    await comes(page, 'window.EventSource.opened.length === 1')
+    await comes(page, 'window.EventSource.opened.length > 0')
     return page
   }
 
@@ -229,6 +230,22 @@ describe('live.mjs with a stream of the test’s own', function () {
     await http('DELETE', PATH, { Range: 'selector=#c' })
     await feed(page, 'platform-connection', '2')
     await comes(page, "!document.querySelector('#c')")
+  })
+
+  it('comes back to a document that the page names after a refusal, and looks at what was missed', async () => {
+    await put(pages.server, PATH, pageOf(BODY).replace('<title>', '<link rel="origin" href="/data.html"><title>'))
+    const page = await fed()
+    await page.clock.install()
+    await page.evaluate("EventSource.opened[1].close(); EventSource.opened[1].dispatchEvent(new Event('error'))")
+    await page.clock.fastForward(10_000)
+    await comes(page, 'EventSource.opened.length === 3')
+    expect(await page.evaluate('EventSource.opened.map(stream => stream.url)')).to.deep.equal([
+      PATH,
+      '/data.html',
+      '/data.html',
+    ])
+    const open = () => page.evaluate("EventSource.opened[2].dispatchEvent(new Event('open'))")
+    expect(await fetches(page, open)).to.equal(1)
   })
 
   it('close ends it', async () => {
