@@ -131,8 +131,11 @@ export function signInOrOut(bodyIdle: number): Step {
     const out = name === 'logout' && method === 'GET'
     if (out && isAhead(request))
       throw new Fault(403, 'Forbidden', 'Nobody is signed out ahead of time, only when the link is followed.')
+    // Each login takes the place of an older one.
+    if (name === 'login' && (isAhead(request) || isContent(request)))
+      throw new Fault(403, 'Forbidden', 'Nobody is signed in by what a page loads, only when the link is followed.')
     const session =
-      out && isContent(request)
+      out && (isContent(request) || isFrame(request))
         ? await unseen(hosted.siteSessions)
         : await sessionOf(hosted, client, request, out && isLoaded(request) ? 'POST' : method)
     state.session = session
@@ -159,12 +162,17 @@ function isLoaded(request: IncomingMessage): boolean {
   return !/^(navigate)?$/.test(field('mode')) || !/^(document)?$/.test(field('dest'))
 }
 
-/** Whether a page of the site, in which a visitor may have written, loads it as an image, a style or a frame that nobody clicked in. */
+/** Whether a page, in which a visitor may have written, loads it as an image, a style or the like. */
 function isContent(request: IncomingMessage): boolean {
+  const [mode, dest] = [header({ request }, 'sec-fetch-mode'), header({ request }, 'sec-fetch-dest')]
+  if (mode === undefined || dest === undefined || mode === 'navigate') return false
+  return mode === 'no-cors' || dest !== 'empty'
+}
+
+/** Whether it is loaded into a frame in which nobody has clicked. */
+function isFrame(request: IncomingMessage): boolean {
   const field = (name: string) => header({ request }, `sec-fetch-${name}`)
-  const [mode, dest, user] = [field('mode'), field('dest'), field('user')]
-  if (mode === undefined || dest === undefined || dest === 'document') return false
-  return mode === 'navigate' ? user !== '?1' : mode === 'no-cors' || dest !== 'empty'
+  return field('mode') === 'navigate' && !/^(document)?$/.test(field('dest') ?? '') && field('user') !== '?1'
 }
 
 /** Whether a browser reads a link before anybody has followed it. */

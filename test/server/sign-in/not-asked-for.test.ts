@@ -1,10 +1,10 @@
-/** What looks like signing out, but nobody has asked for it. */
+/** What looks like signing in or out, but nobody has asked for it. */
 
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
 import { type Client, client } from '../../support/http.ts'
 import { newBrowser } from './browser.ts'
-import { COOKIE, LOGOUT, type SignInSite, startSignInSite } from './fixture.ts'
+import { COOKIE, LOGIN, LOGOUT, type SignInSite, startSignInSite } from './fixture.ts'
 
 describe('signing out', () => {
   let site: SignInSite
@@ -78,4 +78,39 @@ describe('signing out', () => {
       expect((await raw('GET', LOGOUT, fields)).status).to.equal(302)
       expect(await lasts()).to.equal(false)
     })
+})
+
+describe('signing in', () => {
+  let site: SignInSite
+  let raw: Client
+
+  before(async () => {
+    site = await startSignInSite()
+    raw = client(site.server.port)
+  })
+  after(() => site?.close())
+
+  for (const [name, fields] of [
+    ['images', { 'Sec-Fetch-Mode': 'no-cors', 'Sec-Fetch-Dest': 'image', 'Sec-Fetch-Site': 'same-origin' }],
+    [
+      'images of foreign pages',
+      { 'Sec-Fetch-Mode': 'no-cors', 'Sec-Fetch-Dest': 'image', 'Sec-Fetch-Site': 'cross-site' },
+    ],
+    ['links read ahead', { 'Sec-Purpose': 'prefetch', 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' }],
+  ] as const)
+    it(`OIDC-2 goes on to its end whatever ${name} a page loads meanwhile`, async () => {
+      const browser = newBrowser()
+      const callback = await site.untilCallback(browser, 'alice')
+      const cookie = { Cookie: `${COOKIE}=${browser.cookie('localhost', COOKIE)}` }
+      for (let i = 0; i < 6; i++) {
+        const { status, headers } = await raw('GET', LOGIN, { ...cookie, ...fields })
+        expect([status, headers['cache-control'], headers.location]).to.deep.equal([403, 'no-store', undefined])
+      }
+      expect((await browser.get(callback)).status).to.equal(302)
+    })
+
+  it('OIDC-2 begins in a frame of a page that embeds the site', async () => {
+    const fields = { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'iframe', 'Sec-Fetch-Site': 'cross-site' }
+    expect((await raw('GET', LOGIN, fields)).status).to.equal(302)
+  })
 })
