@@ -32,6 +32,8 @@ export interface ForeignOptions {
 
 export interface Foreign extends ForeignCommits {
   committed: Committed
+  /** Nobody knows whether something was committed that this process wanted to be: its own log does not tell it. */
+  doubt(): void
   /** Name of this process in the log of commits: its own commits are no news. */
   origin(): string
   /** Of the database that memory goes by; of the one that answers where nobody keeps any memory in step. */
@@ -45,6 +47,7 @@ export function readForeign({ reads, watch, from, isAlone }: ForeignOptions): Fo
   let origin: string = randomUUID()
   /** Version of the last commit of this process. */
   let own = 0
+  let isInDoubt = false
   let isFollowed = false
   function isForgivable(): boolean {
     const since = awaySince()
@@ -55,7 +58,7 @@ export function readForeign({ reads, watch, from, isAlone }: ForeignOptions): Fo
   let heard: News | undefined
 
   function hear(told: News): boolean {
-    if (told.life === life && told.version <= seen) return false
+    if (!isInDoubt && told.life === life && told.version <= seen) return false
     if (told.life !== heard?.life || told.version > heard.version) heard = told
     return true
   }
@@ -76,19 +79,32 @@ export function readForeign({ reads, watch, from, isAlone }: ForeignOptions): Fo
     return (await reads.rows<{ entry: string }>(LOG, after, origin, to)).map(({ entry }) => readEntry(entry))
   }
 
+  /** What is known counts no more. @param told came after the process took its name */
+  async function startOver({ version }: News): Promise<Awaited<ReturnType<ForeignCommits['read']>>> {
+    by = await makerOf(version)
+    own = 0
+    seen = version
+    isInDoubt = false
+    return { version, commits: undefined }
+  }
+
   async function readLog(): Promise<Awaited<ReturnType<ForeignCommits['read']>>> {
-    const { version: to, log, life: now } = heard?.life === watch.life() ? heard : await news()
+    if (isInDoubt) {
+      // What is in doubt may still come, and is another's work then.
+      origin = randomUUID()
+      heard = undefined
+      const told = await news()
+      life = told.life
+      return startOver(told)
+    }
+    const newest = heard?.life === watch.life() ? heard : await news()
+    const { version: to, log, life: now } = newest
     heard = undefined
     if (now !== life) {
       const isSetBack = !(await hasAllKnown())
       life = now
       origin = randomUUID()
-      if (isSetBack) {
-        by = await makerOf(to)
-        own = 0
-        seen = to
-        return { version: to, commits: undefined }
-      }
+      if (isSetBack) return startOver(newest)
     }
     const after = seen
     if (to <= after) return { version: after, commits: [] }
@@ -108,6 +124,9 @@ export function readForeign({ reads, watch, from, isAlone }: ForeignOptions): Fo
     life: () => (isFollowed ? life : watch.life()),
     version: () => seen,
     newest: () => Math.max(seen, own),
+    doubt() {
+      isInDoubt = !isAlone
+    },
     committed(after, to) {
       own = Math.max(own, to)
       // Nobody has committed in between.

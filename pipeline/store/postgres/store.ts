@@ -146,9 +146,20 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const uploads = openPool(address, { name: 'uploads', size: UPLOADS, requireThere, settings })
   const foreign = readForeign({ reads, watch, from, isAlone: !options.shared })
   if (options.shared) watch.tellFrom(foreign)
-  const { committed, origin, life } = foreign
+  const { committed, doubt, origin, life } = foreign
   const { now } = watch
-  const writer = startWriter({ address, eventRetention, lockWait, origin, log, requireThere, life, committed, now })
+  const writer = startWriter({
+    address,
+    eventRetention,
+    lockWait,
+    origin,
+    log,
+    requireThere,
+    life,
+    committed,
+    doubt,
+    now,
+  })
   if (objects !== undefined && away !== undefined) {
     log('error', 'The object store does not answer: large files are 503 until it does', { error: away.message })
     objects.loseUntil(() => moveIn(reads, objects, options).catch(refused))

@@ -38,6 +38,8 @@ export interface WriterOptions {
   /** Of the database that memory goes by: nothing is committed to another one. */
   life(): string
   committed: Committed
+  /** Told that nobody knows what became of a transaction. */
+  doubt(): void
   /** Unix milliseconds by the clock of the database. */
   now(): number
 }
@@ -89,7 +91,7 @@ function bytesOf(job: WriterJob): number {
 }
 
 export function startWriter(options: WriterOptions): Writer {
-  const { address, eventRetention, lockWait, origin, log, requireThere, life, committed, now } = options
+  const { address, eventRetention, lockWait, origin, log, requireThere, life, committed, doubt, now } = options
 
   const retention = prepareRetention(eventRetention)
   const queue: Waiting[] = []
@@ -182,6 +184,7 @@ export function startWriter(options: WriterOptions): Writer {
         if (left) await wait(nap)
       }
     }
+    doubt()
     const error = new StoreError('unknown', 'The database went away during the commit', { cause })
     return answers.map(() => ({ error }))
   }

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { type ForeignOptions, readForeign } from '../../../../pipeline/store/postgres/foreign.ts'
+import type { News } from '../../../../pipeline/store/postgres/news.ts'
 import type { Reads } from '../../../../pipeline/store/postgres/read/pool.ts'
 import { openPostgresStore } from '../../../../pipeline/store/postgres/store.ts'
 import { clockOfAnother, sharedQuestion, watchDatabase } from '../../../../pipeline/store/postgres/watch.ts'
@@ -146,6 +147,23 @@ describe('news of a database that goes away', () => {
         expect(foreign.origin(), 'others tell its commits in one life from those in another').to.not.equal(before)
         expect(await foreign.waiting()).to.equal(false)
       })
+
+  it('RULE-11 where nobody knows what became of a commit of this process, it counts as that of another', async () => {
+    let log: News['log']
+    const watch = { awaySince: () => undefined, life: () => LIFE, news: async () => ({ version: 2, life: LIFE, log }) }
+    const reads = { row: async () => ({ by: 'self' }) } as unknown as Reads
+    const foreign = followed(reads, watch)
+    const before = foreign.origin()
+    // Its entry is of who asks, and was taken for known.
+    log = [{ version: 2, by: undefined, commit: undefined }]
+    expect(await foreign.waiting()).to.equal(true)
+    expect((await foreign.read()).commits).to.deep.equal([])
+    foreign.doubt()
+    expect(await foreign.waiting()).to.equal(true)
+    expect(await foreign.read()).to.deep.equal({ version: 2, commits: undefined })
+    expect(foreign.origin(), 'what comes late is told').to.not.equal(before)
+    expect(await foreign.waiting()).to.equal(false)
+  })
 
   it('RULE-11 nothing is forgiven while it answers', async () => {
     const { foreign, back } = between(false)
