@@ -32,8 +32,8 @@ export interface ForeignOptions {
 
 export interface Foreign extends ForeignCommits {
   committed: Committed
-  /** Nobody knows whether something was committed that this process wanted to be: its own log does not tell it. */
-  doubt(): void
+  /** Nobody knows what became of a commit of this process that was to come behind a version: it is told as that of another. */
+  doubt(after: number): void
   /** Name of this process in the log of commits: its own commits are no news. */
   origin(): string
   /** Of the database that memory goes by; of the one that answers where nobody keeps any memory in step. */
@@ -47,7 +47,8 @@ export function readForeign({ reads, watch, from, isAlone }: ForeignOptions): Fo
   let origin: string = randomUUID()
   /** Version of the last commit of this process. */
   let own = 0
-  let isInDoubt = false
+  /** Version behind which commits of this process are in doubt. */
+  let doubtful: number | undefined
   let isFollowed = false
   function isForgivable(): boolean {
     const since = awaySince()
@@ -58,7 +59,7 @@ export function readForeign({ reads, watch, from, isAlone }: ForeignOptions): Fo
   let heard: News | undefined
 
   function hear(told: News): boolean {
-    if (!isInDoubt && told.life === life && told.version <= seen) return false
+    if (doubtful === undefined && told.life === life && told.version <= seen) return false
     if (told.life !== heard?.life || told.version > heard.version) heard = told
     return true
   }
@@ -79,25 +80,38 @@ export function readForeign({ reads, watch, from, isAlone }: ForeignOptions): Fo
     return (await reads.rows<{ entry: string }>(LOG, after, origin, to)).map(({ entry }) => readEntry(entry))
   }
 
-  /** What is known counts no more. @param told came after the process took its name */
+  /** What is known counts no more. */
   async function startOver({ version }: News): Promise<Awaited<ReturnType<ForeignCommits['read']>>> {
     by = await makerOf(version)
     own = 0
     seen = version
-    isInDoubt = false
     return { version, commits: undefined }
   }
 
-  async function readLog(): Promise<Awaited<ReturnType<ForeignCommits['read']>>> {
-    if (isInDoubt) {
-      // What is in doubt may still come, and is another's work then.
-      origin = randomUUID()
-      heard = undefined
-      const told = await news()
-      life = told.life
-      return startOver(told)
+  /** The newest commit, with what is in doubt told as the work of another: who asks by a new name is told of what may still come. */
+  async function newestInDoubt(after: number): Promise<News> {
+    origin = randomUUID()
+    seen = Math.min(seen, after)
+    doubtful = undefined
+    try {
+      return await news()
+    } catch (error) {
+      doubt(after)
+      throw error
     }
-    const newest = heard?.life === watch.life() ? heard : await news()
+  }
+
+  function doubt(after: number): void {
+    if (!isAlone) doubtful = Math.min(after, doubtful ?? after)
+  }
+
+  function newestHeard(): News | Promise<News> {
+    if (doubtful !== undefined) return newestInDoubt(doubtful)
+    return heard?.life === watch.life() ? heard : news()
+  }
+
+  async function readLog(): Promise<Awaited<ReturnType<ForeignCommits['read']>>> {
+    const newest = await newestHeard()
     const { version: to, log, life: now } = newest
     heard = undefined
     if (now !== life) {
@@ -124,9 +138,7 @@ export function readForeign({ reads, watch, from, isAlone }: ForeignOptions): Fo
     life: () => (isFollowed ? life : watch.life()),
     version: () => seen,
     newest: () => Math.max(seen, own),
-    doubt() {
-      isInDoubt = !isAlone
-    },
+    doubt,
     committed(after, to) {
       own = Math.max(own, to)
       // Nobody has committed in between.

@@ -38,8 +38,8 @@ export interface WriterOptions {
   /** Of the database that memory goes by: nothing is committed to another one. */
   life(): string
   committed: Committed
-  /** Told that nobody knows what became of a transaction. */
-  doubt(): void
+  /** Told that nobody knows what became of a transaction that was to come behind a version. */
+  doubt(after: number): void
   /** Unix milliseconds by the clock of the database. */
   now(): number
 }
@@ -184,7 +184,7 @@ export function startWriter(options: WriterOptions): Writer {
         if (left) await wait(nap)
       }
     }
-    doubt()
+    doubt(from)
     const error = new StoreError('unknown', 'The database went away during the commit', { cause })
     return answers.map(() => ({ error }))
   }

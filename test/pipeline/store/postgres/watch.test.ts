@@ -158,9 +158,11 @@ describe('news of a database that goes away', () => {
     log = [{ version: 2, by: undefined, commit: undefined }]
     expect(await foreign.waiting()).to.equal(true)
     expect((await foreign.read()).commits).to.deep.equal([])
-    foreign.doubt()
+    foreign.doubt(1)
     expect(await foreign.waiting()).to.equal(true)
-    expect(await foreign.read()).to.deep.equal({ version: 2, commits: undefined })
+    const commit = { version: 2, site: 's', paths: ['/a'], raised: [] }
+    log = [{ version: 2, by: before, commit }]
+    expect(await foreign.read()).to.deep.equal({ version: 2, commits: [commit] })
     expect(foreign.origin(), 'what comes late is told').to.not.equal(before)
     expect(await foreign.waiting()).to.equal(false)
   })
