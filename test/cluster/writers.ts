@@ -142,6 +142,7 @@ export async function startWriters(nodes: readonly Node[], database?: Database):
         expect(answer.headers['retry-after'], answer.text).to.match(/^\d+$/)
       }
       const lists = await Promise.all(nodes.map(elementsAt))
+      let first: string[] | undefined
       for (const [i, node] of nodes.entries()) {
         const list = lists[i] ?? []
         expect(list).to.deep.equal(lists[0])
@@ -153,6 +154,8 @@ export async function startWriters(nodes: readonly Node[], database?: Database):
           expect(text).to.equal(page(path))
           stored.add(path)
         }
+        first ??= [...stored].sort()
+        expect([...stored].sort(), 'the same on all nodes').to.deep.equal(first)
         const lost = [...acknowledged].filter(text => !stored.has(text))
         expect(lost, 'acknowledged, and gone').to.deep.equal([])
         const odd = [...stored].filter(text => !acknowledged.has(text) && !doubtful.has(text))
