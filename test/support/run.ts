@@ -30,6 +30,8 @@ function passes(title: string, command: string, ...args: string[]): Promise<bool
   return new Promise(finish => {
     const child = spawn(process.execPath, [join(root, 'node_modules', command), ...args], {
       cwd: root,
+      // The types are checked by a program in Go, whose garbage then costs a fifth of its time less for 90 MB more.
+      env: { ...process.env, GOGC: '400' },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const output = saidBy(child)
@@ -40,9 +42,9 @@ function passes(title: string, command: string, ...args: string[]): Promise<bool
   })
 }
 
-/** One after the other: both are begun beside tests. */
+/** One after the other: both are begun beside tests. Of several checkers of types, each would check much again. */
 async function checks(): Promise<boolean> {
-  const types = await passes('Types', 'typescript/bin/tsc', '--noEmit')
+  const types = await passes('Types', 'typescript/bin/tsc', '--noEmit', '--checkers', '1')
   return (await passes('Lint and format', '@biomejs/biome/bin/biome', 'check', '.')) && types
 }
 
