@@ -23,16 +23,16 @@ const ROOT = fileURLToPath(new URL('../../../..', import.meta.url))
 /** Milliseconds without word of a test that passed, or failed, after which a run hangs: more than the tests in it have each. */
 const SILENCE = 390_000
 
-const SUITES: Readonly<Record<string, readonly string[]>> = {
-  'the public surface: writes, their conditions, competitors and events, guards and cascades of models': [
-    ...['bytes', 'conditions', 'concurrency', 'events'].map(name => `test/http/write/${name}.test.ts`),
-    ...['unique', 'cascades'].map(name => `test/http/model/${name}.test.ts`),
-  ],
-  'the mount: litmus and random operations': [
-    'test/mount/litmus.test.ts',
-    'test/dav/methods/random-operations.test.ts',
-  ],
-}
+/** All in one process: another one would load and compile the server again. */
+const FILES = [
+  ...['bytes', 'conditions', 'concurrency', 'events'].map(name => `test/http/write/${name}.test.ts`),
+  ...['unique', 'cascades'].map(name => `test/http/model/${name}.test.ts`),
+  'test/mount/litmus.test.ts',
+  'test/dav/methods/random-operations.test.ts',
+]
+
+const NAME =
+  'the public surface (writes, their conditions, competitors and events, guards and cascades of models) and the mount (litmus and random operations)'
 
 describe('the surfaces on PostgreSQL and Redis', () => {
   let database: Cluster
@@ -47,30 +47,28 @@ describe('the surfaces on PostgreSQL and Redis', () => {
     await redis.stop()
   })
 
-  for (const [name, files] of Object.entries(SUITES)) {
-    it(name, async function () {
-      this.timeout(SILENCE)
-      const env = { ...process.env, CI: '1', TEST_POSTGRES: database.url, TEST_REDIS: redis.url }
-      const args = [...process.execArgv, 'test/support/run.ts', ...files]
-      const run = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
-      child = run
-      let tally: Tally | undefined
-      run.once('message', (message: Tally) => {
-        tally = message
-      })
-      let output = ''
-      const take = (text: string) => {
-        output += text
-        // Begins anew.
-        this.timeout(SILENCE)
-        goesOn(name)
-      }
-      for (const stream of [run.stdout, run.stderr]) stream?.setEncoding('utf8').on('data', take)
-      const code = await new Promise(resolve => run.once('close', resolve))
-      if (tally === undefined) throw new Error(output)
-      if (tally.failed.length > 0) throw new Error(tally.failed.join('\n'))
-      expect([code, tally.pending]).to.deep.equal([0, 0])
-      expect(tally.passed).to.be.at.least(1)
+  it(NAME, async function () {
+    this.timeout(SILENCE)
+    const env = { ...process.env, CI: '1', TEST_POSTGRES: database.url, TEST_REDIS: redis.url }
+    const args = [...process.execArgv, 'test/support/run.ts', ...FILES]
+    const run = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
+    child = run
+    let tally: Tally | undefined
+    run.once('message', (message: Tally) => {
+      tally = message
     })
-  }
+    let output = ''
+    const take = (text: string) => {
+      output += text
+      // Begins anew.
+      this.timeout(SILENCE)
+      goesOn(NAME)
+    }
+    for (const stream of [run.stdout, run.stderr]) stream?.setEncoding('utf8').on('data', take)
+    const code = await new Promise(resolve => run.once('close', resolve))
+    if (tally === undefined) throw new Error(output)
+    if (tally.failed.length > 0) throw new Error(tally.failed.join('\n'))
+    expect([code, tally.pending]).to.deep.equal([0, 0])
+    expect(tally.passed).to.be.at.least(1)
+  })
 })
