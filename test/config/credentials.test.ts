@@ -189,7 +189,7 @@ describe('credentials', () => {
 
   it('MNT-1 names cost the same whether they exist, have a plain password, or only a key', async () => {
     const check = credentialCheck([
-      credential({ user: 'hashed', password: await hashPassword('right') }),
+      credential({ user: 'hashed', password: await hashPassword('right', 4096) }),
       credential({ user: 'plain', password: 'right' }),
       credential({ user: 'ci', key: access.stored }),
     ])

@@ -115,7 +115,7 @@ describe('documents that are one long text', () => {
   })
 
   it('SEC-12 long markup is never put together in one piece for its tag and its bytes', () => {
-    const parts = '<p title="&quot;">&lt;</p>\n'.repeat(100_000)
+    const parts = '<p title="&quot;">&lt;</p>\n'.repeat(25_000)
     for (const [kind, source] of [
       ['html', `<!doctype html><body><pre>\n\n<i>${parts}</i></pre>`],
       ['xml', `<r xmlns="urn:a" xmlns:b="urn:b"><c b:d="${'&amp;'.repeat(MEGABYTE)}"/>${parts}</r>`],
