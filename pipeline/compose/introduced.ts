@@ -55,3 +55,19 @@ export function isTemplateHost(element: ElementNode, ns: string): boolean {
     return name?.local === 'template' && namespaceOf(element, name.prefix) === pageNamespace(ns)
   })
 }
+
+/** Name, equals sign and value of a declaration behind its `xmlns:`. */
+const DECLARATION = /^[^\t\n\f\r =>]+[\t\n\f\r ]*=[\t\n\f\r ]*["']?([^\t\n\f\r "'>]+)/
+
+/** Whether a text may declare a prefix for a live namespace. */
+export function mayDeclareLive(
+  { settings, model }: { settings: { ns: string }; model: Registry },
+  text: string,
+): boolean {
+  // Each piece is looked at once, whatever stands in it.
+  const [, ...pieces] = text.split(/xmlns:/i)
+  return pieces.some(piece => {
+    const uri = DECLARATION.exec(piece)?.[1]
+    return uri !== undefined && isLive(meaningOf(uri, settings.ns, model), 'html')
+  })
+}

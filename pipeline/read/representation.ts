@@ -16,7 +16,9 @@ import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { pinTree } from '../tree/pins.ts'
+import { readingAsWritten } from '../tree/readings.ts'
 import { ifShort, inTurns, type Steps } from '../tree/steps.ts'
+import { treeBytes } from '../tree/weight.ts'
 import { type Dependencies, onDocument } from './dependencies.ts'
 
 /** Document parts of stored versions: no other request makes them again. */
@@ -87,6 +89,28 @@ export function storedDocument(site: Site, file: StoredFile, tree: TreeDocument,
     transientAround: () => undefined,
     composition: undefined,
   }
+}
+
+/**
+ * The same, in steps, of which the elements end where composition ends them (COMP-6, DAV-45): what is read is what a write
+ * changes.
+ *
+ * @param tree as the standard reads it; nobody may change it meanwhile
+ */
+export function* viewingStored(
+  site: Site,
+  file: StoredFile,
+  tree: TreeDocument,
+  params?: Params,
+): Steps<Representation> {
+  const read = isReadAsWritten(site, file) ? yield* readingAsWritten(tree) : tree
+  if (read !== tree) file.readingBytes = treeBytes(read)
+  return storedDocument(site, file, read, params)
+}
+
+/** Whether elements of a document end where composition ends them. */
+export function isReadAsWritten(site: Pick<Site, 'model' | 'settings'>, file: StoredFile): boolean {
+  return file.kind === 'html' && !isPlain(site, file)
 }
 
 /** Document part of the tags of a stored document as it is (HTTP-32). */
@@ -224,12 +248,16 @@ export async function lookAt<T>(
   // A large document is parsed in turns; meanwhile there may be a newer one.
   const file = found && (await site.findParsed(found.file.resource.path))
   if (!file) return undefined
-  const view = file.isDocument ? storedDocument(site, file, site.tree(file), found.params) : undefined
-  const soon = ifShort(look({ file, view }))
+  const tree = file.isDocument ? site.tree(file) : undefined
+  const looking = function* (): Steps<T> {
+    const view = tree && (yield* viewingStored(site, file, tree, found.params))
+    return yield* look({ file, view })
+  }
+  const soon = ifShort(looking())
   if (soon) return soon.value
-  const release = view && pinTree(view.tree)
+  const release = tree && pinTree(tree)
   try {
-    return await inTurns(look({ file, view }), LONG)
+    return await inTurns(looking(), LONG)
   } finally {
     release?.()
   }

@@ -39,6 +39,8 @@ export class StoredFile {
   codingBytes = 0
   /** Bytes of trees that were made of its text for composition. */
   pageBytes = 0
+  /** Bytes of the tree in which prefixed elements stand where they are written, where that is another one. */
+  readingBytes = 0
   #tree: TreeDocument | undefined
   /** The same tree, for when nobody needs it. */
   #packed: PackedTree | undefined
@@ -97,7 +99,9 @@ export class StoredFile {
   /** Bytes that its tree takes, packed or not. */
   get treeBytes(): number {
     const tree = this.#tree ?? this.#older?.tree
-    return (tree ? treeBytes(tree) + this.pageBytes : (this.#unfinished?.bytes ?? 0)) + this.packedBytes
+    return (
+      (tree ? treeBytes(tree) + this.pageBytes + this.readingBytes : (this.#unfinished?.bytes ?? 0)) + this.packedBytes
+    )
   }
 
   /** Bytes of its packed tree, which stays when the tree itself is there again. */

@@ -2,6 +2,7 @@
 
 import { parsingHtml, parsingHtmlFragment } from './html.ts'
 import { type ChildNode, type DocumentKind, type ElementNode, isElement } from './nodes.ts'
+import { type IsBound, parsingPrefixed } from './prefixed-parser.ts'
 import { atOnce, type Steps } from './steps.ts'
 import { parsingXmlFragment } from './xml.ts'
 
@@ -28,6 +29,7 @@ export function parsingFragment(kind: DocumentKind, text: string, context: Eleme
  * made by the fragment algorithm.
  *
  * @param mode quirks mode of the document that the element is for; by default the one that `text` asks for
+ * @param isBound where prefixed elements are to stand where they are written: tells about prefixes that are declared around it
  * @returns the element, still in its own document; undefined when a `frameset` stands in place of `body`
  * @throws TreeError when a limit is exceeded
  */
@@ -35,7 +37,9 @@ export function* parsingAsPart(
   text: string,
   name: 'html' | 'head' | 'body',
   mode?: string,
+  isBound?: IsBound,
 ): Steps<ElementNode | undefined> {
-  const html = (yield* parsingHtml(text, mode)).childNodes.find(isElement)
+  const root = yield* isBound ? parsingPrefixed(text, isBound, mode) : parsingHtml(text, mode)
+  const html = root.childNodes.find(isElement)
   return name === 'html' ? html : html?.childNodes.filter(isElement).find(e => e.tagName === name)
 }

@@ -101,6 +101,8 @@ export interface TreeDocument {
    * locally. Always true for XML.
    */
   clean: boolean
+  /** HTML: prefixed elements stand where they are written, and end where composition ends them (COMP-6). */
+  asWritten?: boolean
 }
 
 /** Name of an element whose name is kept from whoever looks: no parser makes such a one, and no selector can say it. */

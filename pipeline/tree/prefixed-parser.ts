@@ -58,10 +58,11 @@ function endsName(code: number): boolean {
  * Parses a whole document, in steps.
  *
  * @param isBound tells about prefixes that are declared outside of the text
+ * @param mode quirks mode to parse in, whatever the doctype says
  * @throws TreeError for a limit
  */
-export function* parsingPrefixed(source: string, isBound: IsBound = () => false): Steps<DocumentNode> {
-  const options = parserOptions(source, { mode: undefined, depth: 0 })
+export function* parsingPrefixed(source: string, isBound: IsBound = () => false, mode?: string): Steps<DocumentNode> {
+  const options = parserOptions(source, { mode, depth: 0 })
   const parser = new PrefixedParser(options)
   parser.isBoundAround = isBound
   parser.extents = yield* findingExtents(source)
@@ -125,6 +126,15 @@ function contextOf(element: ElementNode): ElementNode | undefined {
   for (let node: ParentNode | null = element.parentNode; node; node = isElement(node) ? node.parentNode : null)
     if (isElement(node) && !node.tagName.includes(':')) return node
   return undefined
+}
+
+/** Whether a prefix is bound in the content of an element. */
+export function isBoundIn(context: ElementNode, prefix: string): boolean {
+  for (let node: ParentNode | null = context; node && isElement(node); node = node.parentNode) {
+    const declared = node.attrs.find(({ name }) => name === `xmlns:${prefix}`)
+    if (declared) return declared.value !== ''
+  }
+  return false
 }
 
 function isDeclared({ attrs }: ElementNode, prefix: string): boolean {

@@ -9,6 +9,8 @@ interface State {
   /** Whether a proposed tree is being shown. */
   showing: boolean
   stray: boolean | undefined
+  /** The tree in which prefixed elements stand where they are written (COMP-6), where it is known. */
+  asWritten: 'same' | { revision: number; tree: TreeDocument } | undefined
 }
 
 const states = new WeakMap<TreeDocument, State>()
@@ -16,7 +18,7 @@ const states = new WeakMap<TreeDocument, State>()
 export function stateOf(document: TreeDocument): State {
   let state = states.get(document)
   if (!state) {
-    state = { revision: 0, showing: false, stray: undefined }
+    state = { revision: 0, showing: false, stray: undefined, asWritten: undefined }
     states.set(document, state)
   }
   return state

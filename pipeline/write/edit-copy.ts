@@ -17,6 +17,7 @@ import {
   parentElement,
   type TreeDocument,
 } from '../tree/nodes.ts'
+import { findingShown } from '../tree/readings.ts'
 import { outerMarkup } from '../tree/serialize.ts'
 import { done, inTurns } from '../tree/steps.ts'
 
@@ -57,7 +58,7 @@ export async function editedCopy(tree: TreeDocument, wanted: Edit): Promise<Edit
 /** Makes an edit on a copy, which the proposal puts in place of the document: for edits that take long. */
 export async function proposedCopy(tree: TreeDocument, wanted: Edit): Promise<ProposedEdit> {
   const { place, edited } = await editedCopy(tree, wanted)
-  return proposalOf(place, edited, edited.inserted)
+  return { ...proposalOf(place, edited, edited.inserted), ...(edited.shown && { shown: edited.shown }) }
 }
 
 /** A copy of a document with the place that was written. */
@@ -84,13 +85,17 @@ export async function completedEdit(
   wanted: Edit,
 ): Promise<{ proposal: ProposedEdit; place: WrittenPlace; judgement: Judgement; isBeyond: boolean }> {
   const { place: copied, edited } = await editedCopy(tree, wanted)
-  const before = markups(copied.document.kind, broughtBy(copied))
+  const before = markups(copied.document.kind, edited.shown ?? broughtBy(copied))
   const around = surroundings(copied)
   const { place, judgement } = await judgeCopy(judges, copied)
-  const inserted = exchanged(edited.inserted, before, markups(place.document.kind, broughtBy(place)))
+  const { document } = place
+  const brought = broughtBy(place)
+  const shown = edited.shown && (await inTurns(findingShown(document, brought), document.source.length))
+  const inserted = exchanged(edited.inserted, before, markups(document.kind, shown ?? brought))
   const { before: ahead, behind } = surroundings(place)
   const isBeyond = ahead !== around.before || behind !== around.behind
-  return { proposal: proposalOf(place, edited, inserted), place, judgement, isBeyond }
+  const proposal = { ...proposalOf(place, edited, inserted), ...(shown && { shown }) }
+  return { proposal, place, judgement, isBeyond }
 }
 
 /** The text around what a write has brought. */

@@ -3,7 +3,7 @@
 import type { Answer } from '../answer.ts'
 import type { Authority, Key } from '../authority.ts'
 import { type Gained, gainedByEdit } from '../compose/gained.ts'
-import { introducesDirectives, isInTemplate } from '../compose/introduced.ts'
+import { introducesDirectives, isInTemplate, mayDeclareLive } from '../compose/introduced.ts'
 import type { Derived } from '../declarations/derive.ts'
 import { AT_ONCE, changedElements, tellingFacts } from '../events/facts.ts'
 import { elementMutation, type Mutation, mutationEvent, putEvent } from '../events/mutation.ts'
@@ -15,6 +15,7 @@ import { selectorContentRange } from '../http/range.ts'
 import { fragmentTag, splitFragmentTag } from '../http/tags.ts'
 import { newFailures } from '../model/judge.ts'
 import { checkingShapes, type ShapeFailure } from '../model/shape-check.ts'
+import { isReadAsWritten } from '../read/representation.ts'
 import { noMatch, toSelector } from '../refusals.ts'
 import { editNotice } from '../site/followed-edits.ts'
 import type { Site } from '../site/site.ts'
@@ -25,6 +26,7 @@ import { decodeInTurn, encoding, PIECE } from '../tree/document.ts'
 import type { Edit, Placement, ProposedEdit, View } from '../tree/edit/edit.ts'
 import { type ElementNode, parentElement } from '../tree/nodes.ts'
 import { mayHavePrefixed } from '../tree/prefixed-parser.ts'
+import { findingShown } from '../tree/readings.ts'
 import { selectFirst } from '../tree/selector/selector.ts'
 import { writingMarkup } from '../tree/serialize.ts'
 import { SplicedContent } from '../tree/spliced-bytes.ts'
@@ -41,6 +43,13 @@ import { mayRead } from './whole.ts'
 
 /** What a write does to the tree in which its elements were found. @throws Fault 416 */
 export function toEdit(write: ElementWrite, located: Located, text: string): Edit {
+  const { site, file } = located
+  // What it brings may be what makes it a page that is put together.
+  const asWritten = isReadAsWritten(site, file) || (file.kind === 'html' && mayDeclareLive(site, text))
+  return { ...plainEdit(write, located, text), asWritten }
+}
+
+function plainEdit(write: ElementWrite, located: Located, text: string): Edit {
   const { target, anchor } = located
   if (write.op === 'put') return { op: 'replace', target: target.element, text }
   if (write.op === 'post') return { op: 'insert', anchor: target.element, placement: write.placement, text }
@@ -108,8 +117,9 @@ async function tellInItself(
   const { element, document } = target
   const selectors = eventSelectors(site, write, located)
   const telling = function* () {
-    const told = yield* writingMarkup(element, document.kind)
-    const tag = yield* taggingElement(site, [element], document, { path, digest })
+    const shown = isReadAsWritten(site, file) ? yield* findingShown(document, [element]) : [element]
+    const told = yield* writingMarkup(shown[0] ?? element, document.kind)
+    const tag = yield* taggingElement(site, shown, document, { path, digest })
     const facts = yield* tellingFacts(site.rules, path, [target], site.onlookers(path))
     return { told, tag, facts }
   }
@@ -309,8 +319,8 @@ interface EventSelectors {
 export function eventSelectors(site: Site, write: ElementWrite, { target, anchor, view }: Located): EventSelectors {
   const forBrowsers = (text: string, { element, document }: Key) => {
     const selector = toSelector(text, site)
-    // What is found first in a composed page need not be found first where it is stored.
-    if (view.composed && selectFirst(selector, document) !== element) return uniqueSelector(element, document)
+    // What is found first in a composed page, or as composition reads it, need not be found first where it is stored.
+    if (view.tree !== document && selectFirst(selector, document) !== element) return uniqueSelector(element, document)
     return eventSelector(text, selector, element, document)
   }
   return {

@@ -14,12 +14,12 @@ import type { Site } from '../site/site.ts'
 import { notHtml, type StoredFile } from '../site/stored-file.ts'
 import type { Placement } from '../tree/edit/edit.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
+import { sameElement } from '../tree/readings.ts'
 import { findingOnly, type Selector, selectingCounted, selectingFirst } from '../tree/selector/selector.ts'
 import { writingMarkup } from '../tree/serialize.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
 import type { Judging } from './commit.ts'
 import { checkingConditions, type Known, mayKnow } from './element-conditions.ts'
-import { nowhere, placeOf } from './element-place.ts'
 import { sessionWriteOf } from './session-element.ts'
 import { mayRead } from './whole.ts'
 
@@ -168,6 +168,20 @@ export async function located(found: Found): Promise<Located | undefined> {
   const tree = await site.parsed(file)
   const [first, second] = places.map(place => place(tree))
   return first && { ...found, view, file, tree, target: first, anchor: second }
+}
+
+/** How the element of a document's own tree is found that stands where one of another tree of the same text does. */
+function placeOf({ tree, element }: Origin): (document: TreeDocument) => Key {
+  return document => {
+    const found = tree === document ? element : sameElement(tree, element, document)
+    if (!found) throw nowhere()
+    return { element: found, document }
+  }
+}
+
+/** What is put together for a page and stored nowhere: 416. */
+function nowhere(): Fault {
+  return new Fault(416, 'SelectorNoMatch', 'The element is put together for this page and stored nowhere.')
 }
 
 /** @throws Fault 416 */

@@ -2,7 +2,7 @@
 
 import type { Answer } from '../answer.ts'
 import type { Authority } from '../authority.ts'
-import { isComposed, storedDocument } from '../read/representation.ts'
+import { isComposed, viewingStored } from '../read/representation.ts'
 import { editNotice } from '../site/followed-edits.ts'
 import type { Site } from '../site/site.ts'
 import { StoredFile } from '../site/stored-file.ts'
@@ -80,7 +80,9 @@ function mayJoin({ site, write, authority, model }: JoiningWrite, { file, isComm
 
 /** What the write is about. @returns undefined where looking for it takes long, and where it would change nothing @throws Fault */
 function find({ site, write, selectors, authority }: JoiningWrite, { file, tree }: Head): Located | undefined {
-  const view = storedDocument(site, file, tree)
+  const view = ifShort(viewingStored(site, file, tree), LOOK)?.value
+  // Elements of another tree are looked for in this one by who has it alone.
+  if (view?.tree !== tree) return undefined
   const found = ifShort(findingIn(site, write, selectors, authority, { file, view }), LOOK)?.value
   if (!found?.target) return undefined
   const { target, anchor } = found

@@ -8,6 +8,7 @@ import { fragmentTag, tellingFragment } from '../http/tags.ts'
 import { type Judgement, judging } from '../model/judge.ts'
 import type { Loss } from '../model/losses.ts'
 import { elementsAround, type WrittenPlace } from '../model/place.ts'
+import { isReadAsWritten } from '../read/representation.ts'
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import { type Edit, EditError, editing, type ProposedEdit, type View, type Way } from '../tree/edit/edit.ts'
@@ -15,6 +16,7 @@ import { isBlank, trimmed } from '../tree/edit/shape.ts'
 import { TreeError } from '../tree/limits.ts'
 import { inOnePiece } from '../tree/long-text.ts'
 import { type ChildNode, isElement, isText, type TreeDocument } from '../tree/nodes.ts'
+import { findingShown } from '../tree/readings.ts'
 import { revisionOf } from '../tree/revisions.ts'
 import { outerMarkup, writingStretches } from '../tree/serialize.ts'
 import { type SourceText, textOf } from '../tree/source-text.ts'
@@ -227,9 +229,10 @@ function* looking(
   const { derived, made } = yield* derivingEdit(tree, revision, view, site.derivation, around)
   if (!judged) yield* request.check(proposal, view, derived)
   const judgement = judged ?? (yield* judging(registry, path, { document, part: writtenPart(view) }))
-  const told = isOneElement(nodes) ? inserted : proposal.inserted
+  const { shown = nodes } = proposal
+  const told = isOneElement(shown) ? inserted : proposal.inserted
   const show: ShowTree = look => proposal.propose(shown => look(shown.document))
-  const tag = yield* taggingElement(site, nodes, document, { path, digest })
+  const tag = yield* taggingElement(site, shown, document, { path, digest })
   const facts = yield* request.facts(view)
   const losses = yield* findingEditLosses(registry, stake, { tree, view, way, entries: derived.entries })
   const transitions = watched
@@ -272,7 +275,10 @@ export async function afterCascade(
 ): Promise<JudgedEdit> {
   const { bytes, digest } = await inTurns(encodingText(site, document.source, file.bytes), document.source.length)
   const { path } = file.resource
-  const brought = broughtBy({ part })
+  const stored = broughtBy({ part })
+  const brought = isReadAsWritten(site, file)
+    ? await inTurns(findingShown(document, stored), document.source.length)
+    : stored
   const inserted = brought.map(node => outerMarkup(node, document.kind)).join('')
   const tag =
     edit.tag && (await inTurns(taggingElement(site, brought, document, { path, digest }), document.source.length))

@@ -19,11 +19,12 @@ import { javascriptReactions } from '../../pipeline/react/javascript.ts'
 import { requestCalls } from '../../pipeline/react/outbound/request-calls.ts'
 import { sesselReactions } from '../../pipeline/react/sessel.ts'
 import { writingPlatform } from '../../pipeline/react/writes.ts'
-import { storedDocument } from '../../pipeline/read/representation.ts'
+import { lookAt } from '../../pipeline/read/representation.ts'
 import { toSelector } from '../../pipeline/refusals.ts'
 import { RequestValue } from '../../pipeline/request-value.ts'
 import { largestDocument, type Site } from '../../pipeline/site/site.ts'
-import { selectFirst } from '../../pipeline/tree/selector/selector.ts'
+import { selectingFirst } from '../../pipeline/tree/selector/selector.ts'
+import type { Steps } from '../../pipeline/tree/steps.ts'
 import { refuseLocked } from '../../pipeline/write/whole.ts'
 import type { ReactionParts } from '../public/reactions.ts'
 
@@ -128,9 +129,9 @@ function selectorOf(field: string | undefined): string | undefined {
 /** The element that a write is about (REA-23). @throws Fault 422 for a selector that does not parse */
 async function addressed(site: Site, path: string, text: string): Promise<Admitted> {
   const selector = toSelector(text, site)
-  const file = await site.findParsed(path)
-  if (!file?.isDocument) return {}
-  const tree = site.tree(file)
-  const target = selectFirst(selector, tree)
-  return target ? { addressed: { view: storedDocument(site, file, tree), elements: [target] } } : {}
+  const found = await lookAt(site, path, function* ({ view }): Steps<Admitted> {
+    const target = view && (yield* selectingFirst(selector, view.tree))
+    return target ? { addressed: { view, elements: [target] } } : {}
+  })
+  return found ?? {}
 }

@@ -16,7 +16,7 @@ import {
   type ParentNode,
   type TreeDocument,
 } from '../nodes.ts'
-import { mayHavePrefixed, parsingPrefixed, parsingPrefixedFragment } from '../prefixed-parser.ts'
+import { isBoundIn, mayHavePrefixed, parsingPrefixed, parsingPrefixedFragment } from '../prefixed-parser.ts'
 import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import { writingMarkupIn } from './markup.ts'
 import { writtenRanges } from './outcome.ts'
@@ -31,7 +31,7 @@ import { type ProposedEdit, replaced } from './proposal.ts'
  */
 export function* writingAsWritten(document: TreeDocument, plan: Plan): Steps<ProposedEdit | undefined> {
   const [candidate] = candidates(plan)
-  if (candidate?.way !== 'splice' || !concernsPrefixed(document, plan)) return undefined
+  if (document.asWritten || candidate?.way !== 'splice' || !concernsPrefixed(document, plan)) return undefined
   const changes = changesOf(plan, candidate)
   try {
     return yield* splicing(document, plan, changes)
@@ -44,7 +44,7 @@ export function* writingAsWritten(document: TreeDocument, plan: Plan): Steps<Pro
 /** Whether prefixed elements may come, go or move. */
 export function concernsPrefixed({ kind, source }: TreeDocument, plan: Plan): boolean {
   const [candidate] = candidates(plan)
-  if (kind !== 'html' || !candidate) return false
+  if (kind !== 'html' || plan.isStandard || !candidate) return false
   return changesOf(plan, candidate).some(({ start, end, text }) => mayHavePrefixed(source.slice(start, end) + text))
 }
 
@@ -55,7 +55,7 @@ export function concernsPrefixed({ kind, source }: TreeDocument, plan: Plan): bo
  * @param source the new text
  */
 export function* keepsWritten(document: TreeDocument, plan: Plan, source: string): Steps<boolean> {
-  if (document.kind !== 'html' || !mayHavePrefixed(source)) return true
+  if (document.kind !== 'html' || document.asWritten || plan.isStandard || !mayHavePrefixed(source)) return true
   try {
     const read = yield* parsingPrefixed(document.source)
     const plain = yield* parsingHtml(document.source)
@@ -169,14 +169,6 @@ function* parentIn(root: DocumentNode, parent: ParentNode, changes: PlannedSplic
   const before = changes.filter(({ end }) => end <= start)
   const distance = before.reduce((sum, { start: from, end, text }) => sum + text.length - (end - from), 0)
   return yield* findingAt(root, start + distance, parent.tagName)
-}
-
-function isBoundIn(context: ElementNode, prefix: string): boolean {
-  for (let node: ParentNode | null = context; node && isElement(node); node = node.parentNode) {
-    const declared = node.attrs.find(({ name }) => name === `xmlns:${prefix}`)
-    if (declared) return declared.value !== ''
-  }
-  return false
 }
 
 function* findingAt(root: DocumentNode, start: number, tagName: string): Steps<ElementNode | undefined> {

@@ -17,6 +17,7 @@ import { findingCounterparts } from './counterpart.ts'
 import { ChangedDocument, EditError, refusing } from './error.ts'
 import type { PlannedSplice } from './plan.ts'
 import { checkAtRest, type ProposedEdit, replaced, unchanged } from './proposal.ts'
+import { editOf, proposingRead, readingFor } from './reading.ts'
 import { type Edit, planAgain, planning } from './resolve.ts'
 import { tagsInPlace } from './shape.ts'
 import { bodyOf, findingTail, type Tail, workingWithoutTail } from './tail.ts'
@@ -44,10 +45,21 @@ export function* editing(document: TreeDocument, wanted: Edit): Steps<ProposedEd
   for (const element of named) {
     if (!belongs(document, element)) throw new ChangedDocument()
   }
+  const made = wanted.asWritten ? yield* editingRead(document, wanted) : undefined
+  if (made) return made
   const inPlace = named.every(element => tagsInPlace(document, element))
   const proposed = yield* inPlace ? proposing(document, wanted, named) : proposingAnew(document, wanted, named)
   checkEncoding(document, proposed.changes)
   return proposed
+}
+
+/** Works the edit out as composition reads the document. @returns undefined where it is the same as the standard does */
+function* editingRead(document: TreeDocument, wanted: Edit): Steps<ProposedEdit | undefined> {
+  const read = yield* readingFor(document, wanted)
+  const there = read && editOf(document, wanted, read)
+  if (!there) return undefined
+  const made = yield* proposing(read, there, namedElements(there))
+  return made.changes.length === 0 ? undefined : yield* proposingRead(document, wanted, made)
 }
 
 /**
@@ -120,6 +132,7 @@ function* within<T>(tail: Tail, work: (tail: Tail) => Steps<T>): Steps<T> {
 
 function* proposingWithin(document: TreeDocument, tail: Tail, wanted: Edit, named: ElementNode[]): Steps<ProposedEdit> {
   const plan = yield* planning(document, tail, wanted)
+  if (plan && wanted.asWritten === false) plan.isStandard = true
   if (plan) return yield* refusing(writing(document, tail, plan))
   const nodes = named.slice(0, 1)
   const parents = nodes.flatMap(element => element.parentNode ?? [])

@@ -4,7 +4,6 @@
  */
 
 import { comparing } from '../compare.ts'
-import { parsingDocument } from '../document.ts'
 import {
   type AnyNode,
   type ChildNode,
@@ -13,6 +12,7 @@ import {
   type ParentNode,
   type TreeDocument,
 } from '../nodes.ts'
+import { parsingAlike } from '../readings.ts'
 import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import { refusing } from './error.ts'
 import { changedSource, type Plan, type PlannedSplice } from './plan.ts'
@@ -40,16 +40,25 @@ export function* findingOutcome(
   changes: PlannedSplice[],
 ): Steps<EditOutcome> {
   const source = changedSource(document.source, changes)
-  const parsed = refused.get(source) ?? (yield* refusing(parsingDocument(document.kind, source)))
+  const parsed = refused.get(source) ?? (yield* refusing(parsingAlike(document, source)))
   const nodes = yield* findingNodesIn(parsed.root.childNodes, writtenRanges(changes))
-  const { parent, reread } = yield* findingChanged(document, parsed, plan)
+  const { parent, reread } = yield* findingChanged(
+    document,
+    parsed,
+    plan.sites.map(({ host }) => host),
+  )
+  return { parsed, nodes, parents: [parent], reread: withNew(reread, nodes) }
+}
+
+/** What is not as it was, with the new nodes that do not stand in it. */
+export function withNew(reread: readonly ChildNode[], nodes: readonly ChildNode[]): ChildNode[] {
   const known = new Set<AnyNode>(reread)
   const isIn = (node: ChildNode): boolean => {
     let at: AnyNode | null = node
     while (at && !known.has(at)) at = 'parentNode' in at ? at.parentNode : null
     return at !== null
   }
-  return { parsed, nodes, parents: [parent], reread: [...reread, ...nodes.filter(node => !isIn(node))] }
+  return [...reread, ...nodes.filter(node => !isIn(node))]
 }
 
 /**
@@ -102,14 +111,19 @@ function* findingNodesIn(nodes: readonly ChildNode[], ranges: [number, number][]
   return found
 }
 
-/** Follows the ancestors of the change down both trees, as long as all beside them is equal. */
-function* findingChanged(
+/**
+ * Follows the ancestors of the change down both trees, as long as all beside them is equal.
+ *
+ * @param hosts whose children were to change
+ * @returns the innermost element that holds all that changed, before and after, and what is not as it was of its children
+ */
+export function* findingChanged(
   document: TreeDocument,
   parsed: TreeDocument,
-  plan: Plan,
-): Steps<{ parent: ParentNode; reread: ChildNode[] }> {
-  const around = new Set<ParentNode>(ancestorsOf(plan.sites[0]?.host))
-  for (const { host } of plan.sites) {
+  hosts: readonly (ElementNode | undefined)[],
+): Steps<{ before: ParentNode; parent: ParentNode; reread: ChildNode[] }> {
+  const around = new Set<ParentNode>(ancestorsOf(hosts[0]))
+  for (const host of hosts) {
     const line = new Set<ParentNode>(ancestorsOf(host))
     for (const element of around) if (!line.has(element)) around.delete(element)
   }
@@ -129,7 +143,7 @@ function* findingChanged(
     before = contentOf(inner)
     after = contentOf(same)
   }
-  return { parent: after, reread: yield* findingDifferent(before.childNodes, after.childNodes) }
+  return { before, parent: after, reread: yield* findingDifferent(before.childNodes, after.childNodes) }
 }
 
 /** What stands in a list of siblings between those with which another one begins and ends. */

@@ -35,6 +35,8 @@ export interface Plan {
   local: boolean
   /** What the text becomes was shown elsewhere to be as the author wants it: the sites know no nodes. */
   isShown?: boolean
+  /** Prefixed elements are as the standard reads them: nothing puts a page together of them. */
+  isStandard?: boolean
 }
 
 /** A text for each site of a plan. */

@@ -4,6 +4,7 @@ import { followIds } from '../ids.ts'
 import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../nodes.ts'
 import { shiftEnd, shiftingNodes } from '../offsets.ts'
 import { isPinned } from '../pins.ts'
+import { mayHavePrefixed } from '../prefixed-parser.ts'
 import { stateOf } from '../revisions.ts'
 import { setText, textOf } from '../source-text.ts'
 import { done, type Steps } from '../steps.ts'
@@ -52,6 +53,8 @@ export interface ProposedEdit {
   way: Way
   /** Markup of the new nodes as stored, white space around them included; empty when an element was removed. */
   inserted: string
+  /** The new nodes as composition reads them, where the edit was made in that reading. */
+  shown?: readonly ChildNode[] | undefined
   /**
    * Shows the proposed tree to a function, which must be done with it when it returns.
    *
@@ -81,7 +84,7 @@ export function checkAtRest(document: TreeDocument): void {
   if (stateOf(document).showing) throw new Error('A proposed tree cannot be edited.')
 }
 
-type Parts = Pick<ProposedEdit, 'changes' | 'way' | 'inserted'> &
+type Parts = Pick<ProposedEdit, 'changes' | 'way' | 'inserted' | 'shown'> &
   Pick<View, 'nodes' | 'parents' | 'exchanges' | 'reread'>
 
 /** Guards a proposal against changes of its document that came in between. */
@@ -105,6 +108,7 @@ function guarded(
     changes,
     way,
     inserted,
+    ...(parts.shown && { shown: parts.shown }),
     propose: look => {
       check()
       state.showing = true
@@ -171,6 +175,7 @@ export function* patching(document: TreeDocument, pieces: Piece[], parts: Parts)
   const accepting = function* (): Steps<TreeDocument> {
     const { root } = document
     noteGain(root, come)
+    if (parts.changes.some(({ text: brought }) => mayHavePrefixed(brought))) stateOf(document).asWritten = undefined
     noteGain(
       root,
       -(yield* weighingAll(pieces.map(({ region: { parent, from, to } }) => parent.childNodes.slice(from, to)))),

@@ -12,6 +12,7 @@ import {
   type Span,
   type TreeDocument,
 } from '../nodes.ts'
+import { parsingFragmentAlike } from '../readings.ts'
 import { isVoid } from '../serialize-html.ts'
 import { textOf } from '../source-text.ts'
 import type { Steps } from '../steps.ts'
@@ -20,18 +21,25 @@ import { dropsLineFeed, tagsOwed, textsWithout, writingMarkupIn, writingTexts } 
 import type { Plan, Site } from './plan.ts'
 import { planningRoot, planningShell, shellName } from './root.ts'
 import { keptText } from './select.ts'
-import { contentOf, isBlank, isHtmlElement, isSelfClosed } from './shape.ts'
+import { contentOf, endsWithTag, isBlank, isHtmlElement, isSelfClosed } from './shape.ts'
 import type { Tail } from './tail.ts'
 
 /** Where new nodes stand: inside the anchor behind its last or before its first child node, or beside it. */
 export type Placement = 'append' | 'prepend' | 'before' | 'after'
 
 /** A change of one element of a document. Nodes belong to the document's present tree; texts are of its kind. */
-export type Edit =
+export type Edit = (
   | { op: 'replace'; target: ElementNode; text: string }
   | { op: 'insert'; anchor: ElementNode; placement: Placement; text: string }
   | { op: 'remove'; target: ElementNode }
   | { op: 'move'; source: ElementNode; anchor: ElementNode; placement: Placement }
+) & {
+  /**
+   * Whether elements end, and markup is read, as composition does it (COMP-6). Where that is not known, text that is spliced
+   * keeps both readings, and nothing is written anew that composition would read otherwise.
+   */
+  asWritten?: boolean
+}
 
 /**
  * The plan of an edit that somebody has made on an equal tree, and that has left the author's bytes as they are: what nodes
@@ -89,7 +97,7 @@ function* planningReplacement(document: TreeDocument, tail: Tail, target: Elemen
   if (target === rootElement(document)) return yield* planningRoot(document, target, text)
   const parent = parentOf(target)
   const context = contextFor(parent)
-  const nodes = yield* refusing(parsingFragment(document.kind, text, context))
+  const nodes = yield* refusing(parsingFragmentAlike(document, text, context))
   if (!nodes.some(isElement)) throw new EditError('no-element', 'The body has no element.')
   const site = siteOf(target, parent, nodes, spanOf(tail, target))
   const owed = tagsOwed(document, parent, parent.childNodes[site.index - 1])
@@ -114,7 +122,7 @@ function* planningInsertion(
   checkAnchor(document, anchor, placement)
   if (isBlank(text)) throw new EditError('empty', 'The body is empty.')
   const context = placement === 'append' || placement === 'prepend' ? anchor : contextFor(parentOf(anchor))
-  const nodes = yield* refusing(parsingFragment(document.kind, text, context))
+  const nodes = yield* refusing(parsingFragmentAlike(document, text, context))
   if (nodes.length === 0) throw new EditError('empty', 'The body has no content.')
   const raw = yield* keptText(document.kind, context, nodes, text)
   return yield* insertion(document, tail, anchor, placement, nodes, raw)
@@ -184,7 +192,8 @@ function* insertion(
   raw: string | undefined,
 ): Steps<Plan> {
   const isInside = placement === 'append' || placement === 'prepend'
-  if (isInside && isSelfClosed(document, anchor)) return yield* opening(document, anchor, nodes, raw)
+  if (isInside && (isSelfClosed(document, anchor) || endsWithTag(document, anchor)))
+    return yield* opening(document, anchor, nodes, raw)
   return yield* inserting(document, placeFor(document, tail, anchor, placement), nodes, raw)
 }
 
@@ -218,7 +227,7 @@ function* inserting(
   return { sites: [{ host, parent, index, gone: 0, nodes, span, texts }], nodes, parents: [parent], local: true }
 }
 
-/** A self-closed anchor gets both its tags, and so is replaced. */
+/** A self-closed anchor, or a prefixed one without end tag, gets both its tags, and so is replaced. */
 function* opening(
   document: TreeDocument,
   anchor: ElementNode,
@@ -228,14 +237,23 @@ function* opening(
   const place = anchor.sourceCodeLocation
   const opened: ElementNode = { ...anchor, childNodes: nodes }
   const end = place?.endOffset ?? 0
-  let slash = end - 1
-  while (document.source.charAt(slash) !== '/') slash--
+  const slash = closingSlash(document, anchor, end)
   const name = /^<([^\t\n\f\r />]*)/.exec(document.source.slice(place?.startOffset, end))?.[1] ?? anchor.tagName
   const texts = yield* writingTexts(document.kind, anchor, nodes, raw, false, '')
   const parent = parentOf(anchor, true)
-  const site = siteOf(anchor, parent, [opened], { startOffset: slash, endOffset: end })
-  site.texts = texts.map(({ way, text }) => ({ way, text: `>${text}</${name}>` }))
+  const site = siteOf(anchor, parent, [opened], { startOffset: slash ?? end, endOffset: end })
+  site.texts = texts.map(({ way, text }) => ({ way, text: `${slash === undefined ? '' : '>'}${text}</${name}>` }))
   return { sites: [site], nodes, parents: [opened], local: true }
+}
+
+/** Where the slash is that closes a tag; undefined where there is none, or where it belongs to a value. */
+function closingSlash(document: TreeDocument, { attrs }: ElementNode, end: number): number | undefined {
+  if (document.kind === 'html' && document.source.charAt(end - 2) !== '/') return undefined
+  const isOfValue = /[^\t\n\f\r "']/.test(document.source.charAt(end - 3)) && attrs.at(-1)?.value.endsWith('/')
+  if (document.asWritten && isOfValue) return undefined
+  let slash = end - 1
+  while (document.source.charAt(slash) !== '/') slash--
+  return slash
 }
 
 function removal(document: TreeDocument, tail: Tail, target: ElementNode): Site {

@@ -10,6 +10,7 @@ import {
   type Span,
   type TreeDocument,
 } from '../nodes.ts'
+import { type IsBound, isBoundIn } from '../prefixed-parser.ts'
 import { writingMarkup } from '../serialize.ts'
 import type { Steps } from '../steps.ts'
 import { EditError, refusing } from './error.ts'
@@ -41,15 +42,18 @@ export function* planningShell(
   text: string,
 ): Steps<Plan> {
   const { mode } = document.root
-  const found = yield* takingPart(text, name, mode)
+  const around = target.parentNode
+  const isBound = (prefix: string) => around !== null && isElement(around) && isBoundIn(around, prefix)
+  const take = (markup: string) => takingPart(markup, name, mode, document.asWritten ? isBound : undefined)
+  const found = yield* take(text)
   if (!hasWrittenElement(found)) throw new EditError('no-element', 'The body has no element.')
   const place = found.sourceCodeLocation
   const written = place?.startTag && place.endTag && text.slice(place.startOffset, place.endTag.endOffset)
   // What stood behind it is not part of it.
-  const element = written ? yield* takingPart(written, name, mode) : found
-  const around = element.parentNode
-  if (written && around && !isElement(around) && around.nodeName === '#document') {
-    yield* droppingTail({ kind: 'html', source: written, root: around, clean: false })
+  const element = written ? yield* take(written) : found
+  const whole = element.parentNode
+  if (written && whole && !isElement(whole) && whole.nodeName === '#document') {
+    yield* droppingTail({ kind: 'html', source: written, root: whole, clean: false })
   }
   const texts: Text[] = written ? [{ way: 'splice', text: written }] : []
   texts.push({ way: 'normalised', text: yield* writingMarkup(element, 'html') })
@@ -67,8 +71,13 @@ export function* planningShell(
   return { sites: [site], nodes: [element], parents: [parent], local: false }
 }
 
-function* takingPart(markup: string, name: ShellName, mode: string | undefined): Steps<ElementNode> {
-  const element = yield* refusing(parsingAsPart(markup, name, mode))
+function* takingPart(
+  markup: string,
+  name: ShellName,
+  mode: string | undefined,
+  isBound: IsBound | undefined,
+): Steps<ElementNode> {
+  const element = yield* refusing(parsingAsPart(markup, name, mode, isBound))
   if (!element) throw new EditError('no-element', `The body has no ${name} element.`)
   return element
 }

@@ -43,11 +43,19 @@ export function isSelfClosed(document: TreeDocument, element: ElementNode): bool
   return parseFragment('html', `${tag}.`, context).length === 2
 }
 
+/** Whether a prefixed element has no end tag, and so ends with its start tag. */
+export function endsWithTag({ asWritten }: TreeDocument, { tagName, sourceCodeLocation: place }: ElementNode): boolean {
+  return (
+    asWritten === true && tagName.includes(':') && !place?.endTag && place?.endOffset === place?.startTag?.endOffset
+  )
+}
+
 const EMPTY = { attrs: [], childNodes: [], parentNode: null }
 
 /** Whether the element may have content but no end tag that the source shows: something else has to close it. */
 export function isOpen(document: TreeDocument, element: ElementNode): boolean {
   if (element.sourceCodeLocation?.endTag) return false
+  if (endsWithTag(document, element)) return false
   return !(document.kind === 'html' && isVoid(element)) && !isSelfClosed(document, element)
 }
 

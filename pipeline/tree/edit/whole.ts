@@ -1,9 +1,9 @@
 /** Proof of an edit by parsing the whole new source, within limits of work. */
 
 import { comparing } from '../compare.ts'
-import { parsingDocument } from '../document.ts'
 import { TreeError } from '../limits.ts'
 import type { TreeDocument } from '../nodes.ts'
+import { parsingAlike } from '../readings.ts'
 import type { Steps } from '../steps.ts'
 import { bodyOf, findingTail, type Tail, workingWithoutTail } from './tail.ts'
 
@@ -38,7 +38,7 @@ export function* parsingExpected(attempts: Attempts, source: string): Steps<Tree
   // A mark at the very beginning would not be part of the text when it is read again.
   if (source.startsWith('\ufeff') && !document.source.startsWith('\ufeff')) return undefined
   try {
-    const parsed = yield* parsingDocument(document.kind, source)
+    const parsed = yield* parsingAlike(document, source)
     const ending = bodyOf(parsed)?.childNodes ?? []
     const same = { ...tail, start: source.length - (document.source.length - tail.start) }
     for (const end of [same, yield* findingTail(parsed)]) {

@@ -4,6 +4,7 @@ import { comparing } from '../compare.ts'
 import { parsingHtml } from '../html.ts'
 import { TreeError } from '../limits.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../nodes.ts'
+import { parsingPrefixed } from '../prefixed-parser.ts'
 import { outerMarkup, writingMarkup } from '../serialize.ts'
 import type { Steps } from '../steps.ts'
 import { contentOf, isHtmlElement } from './shape.ts'
@@ -23,8 +24,13 @@ export function* provingWritable(document: TreeDocument, element: ElementNode): 
   let markup = ''
   for (const ancestor of line.slice(0, -1)) markup += startTagOf(ancestor)
   markup += yield* writingMarkup(element, 'html')
+  // Without its end tag a prefixed element holds nothing.
+  if (document.asWritten) for (const { tagName } of line.slice(0, -1).reverse()) markup += `</${tagName}>`
   try {
-    let node: ParentNode = yield* parsingHtml(markup, document.root.mode)
+    const { mode } = document.root
+    let node: ParentNode = yield* document.asWritten
+      ? parsingPrefixed(markup, undefined, mode)
+      : parsingHtml(markup, mode)
     for (const ancestor of line) {
       const inner: ElementNode | undefined = node.childNodes
         .filter(isElement)

@@ -1,0 +1,177 @@
+/**
+ * The two ways in which the text of a stored page is read: by the standard alone, and with prefixed elements where they are
+ * written (COMP-6), which end where composition ends them. Of most pages both are one tree.
+ */
+
+import { comparing } from './compare.ts'
+import { parsingDocument } from './document.ts'
+import { parsingFragment } from './fragment.ts'
+import { TreeError } from './limits.ts'
+import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from './nodes.ts'
+import { isBoundIn, mayHavePrefixed, parsingPrefixed, parsingPrefixedFragment } from './prefixed-parser.ts'
+import { stateOf } from './revisions.ts'
+import { NODES_PER_STEP, type Steps } from './steps.ts'
+
+/**
+ * The tree of a document in which prefixed elements stand where they are written, in steps. It is for looking at alone.
+ *
+ * @param document as the standard reads it; nobody may change it before the last step
+ * @returns the document itself where that is the same tree, and where composition could not read it
+ */
+export function* readingAsWritten(document: TreeDocument): Steps<TreeDocument> {
+  const state = stateOf(document)
+  const { revision, asWritten: known } = state
+  if (known === 'same' || document.kind === 'xml') return document
+  if (known?.revision === revision) return known.tree
+  const read = mayHavePrefixed(document.source) ? yield* parsingAsWritten(document) : undefined
+  const tree = read && !(yield* isSameTree(document, read)) ? read : document
+  // What an edit in place leaves is the same in both again, unless it brings such elements.
+  if (state.revision === revision) state.asWritten = tree === document ? 'same' : { revision, tree }
+  return tree
+}
+
+/** The same tree made anew. @returns undefined where composition could not read it */
+export function* parsingAsWritten({ source }: TreeDocument): Steps<TreeDocument | undefined> {
+  try {
+    return { kind: 'html', source, root: yield* parsingPrefixed(source), clean: false, asWritten: true }
+  } catch (error) {
+    if (error instanceof TreeError) return undefined
+    throw error
+  }
+}
+
+function* isSameTree({ root }: TreeDocument, read: TreeDocument): Steps<boolean> {
+  const [as, bs] = [root.childNodes, read.root.childNodes]
+  return (yield* comparing(as, bs)) && (yield* closingAlike(as, bs))
+}
+
+/** Whether the prefixed elements of equal trees have the same end tags: one without would take in what an edit puts behind it. */
+function* closingAlike(as: readonly ChildNode[], bs: readonly ChildNode[]): Steps<boolean> {
+  const lists = [{ as, bs }]
+  let seen = 0
+  for (let list = lists.pop(); list; list = lists.pop()) {
+    const others = list.bs.filter(isElement)
+    for (const [i, element] of list.as.filter(isElement).entries()) {
+      if (++seen % NODES_PER_STEP === 0) yield
+      const other = others[i]
+      const end = element.sourceCodeLocation?.endTag?.endOffset
+      const isPrefixed = element.tagName.includes(':')
+      if (!other || (isPrefixed && (!end || end !== other.sourceCodeLocation?.endTag?.endOffset))) return false
+      lists.push({ as: element.childNodes, bs: other.childNodes })
+    }
+  }
+  return true
+}
+
+/** Reads another text as a document is read, in steps. @throws TreeError as `parsingDocument` */
+export function* parsingAlike({ kind, asWritten }: TreeDocument, source: string): Steps<TreeDocument> {
+  if (!asWritten) return yield* parsingDocument(kind, source)
+  return { kind, source, root: yield* parsingPrefixed(source), clean: false, asWritten }
+}
+
+/** Reads a fragment as a document is read, in steps. @param context its parent-to-be @throws TreeError as `parsingFragment` */
+export function parsingFragmentAlike(
+  { kind, asWritten }: TreeDocument,
+  text: string,
+  context: ElementNode,
+): Steps<ChildNode[]> {
+  return asWritten ? parsingFragmentAsWritten(text, context) : parsingFragment(kind, text, context)
+}
+
+/** As the content of an element that may have a prefix, or stand in such ones. */
+function parsingFragmentAsWritten(text: string, context: ElementNode): Steps<ChildNode[]> {
+  let around: ParentNode | null = context
+  while (around && isElement(around) && around.tagName.includes(':')) around = around.parentNode
+  const parent = around && isElement(around) ? around : context
+  return parsingPrefixedFragment(text, parent, prefix => isBoundIn(context, prefix))
+}
+
+/** The element of another tree of the same text that comes from the same tag; one without tags is told by its order. */
+export function sameElement(from: TreeDocument, element: ElementNode, to: TreeDocument): ElementNode | undefined {
+  const start = element.sourceCodeLocation?.startOffset
+  if (start === undefined) return sameImplied(from, element, to)
+  // A formatting element that is left open stands in the tree once more for each block behind it, with the same place.
+  const at = placeAmong(elementsAt(from, start, element.tagName), element)
+  return elementAt(to, start, element.tagName, at)
+}
+
+function sameImplied(from: TreeDocument, element: ElementNode, to: TreeDocument): ElementNode | undefined {
+  const { tagName, parentNode } = element
+  if (!parentNode) return undefined
+  const parent = isElement(parentNode) ? sameElement(from, parentNode, to) : to.root
+  const beside = parent && elementsWithout(parent.childNodes, tagName)
+  const found = beside?.[placeAmong(elementsWithout(parentNode.childNodes, tagName), element)]
+  if (found) return found
+  // A prefixed element may have taken it in.
+  const [all, others] = [from, to].map(({ root }) => elementsWithout(nodesOf(root), tagName))
+  return all && all.length === others?.length ? others[placeAmong(all, element)] : undefined
+}
+
+/** Elements of that name that have no tags. */
+function elementsWithout(nodes: Iterable<ChildNode>, tagName: string): ElementNode[] {
+  const found: ElementNode[] = []
+  for (const node of nodes)
+    if (isElement(node) && node.tagName === tagName && !node.sourceCodeLocation) found.push(node)
+  return found
+}
+
+function placeAmong(all: Iterable<ElementNode>, element: ElementNode): number {
+  let place = 0
+  for (const each of all) {
+    if (each === element) break
+    place++
+  }
+  return place
+}
+
+function elementAt(document: TreeDocument, start: number, tagName: string, at: number): ElementNode | undefined {
+  let first: ElementNode | undefined
+  let passed = 0
+  for (const each of elementsAt(document, start, tagName)) {
+    if (passed++ === at) return each
+    first ??= each
+  }
+  return first
+}
+
+/** In document order, found as they are asked for. */
+function* elementsAt({ root }: TreeDocument, start: number, tagName: string): Generator<ElementNode> {
+  for (const node of nodesOf(root))
+    if (isElement(node) && node.sourceCodeLocation?.startOffset === start && node.tagName === tagName) yield node
+}
+
+/** What nodes of a document are as composition reads it, in steps. */
+export function* findingShown(document: TreeDocument, nodes: readonly ChildNode[]): Steps<readonly ChildNode[]> {
+  const read = yield* readingAsWritten(document)
+  if (read === document) return nodes
+  return nodes.flatMap(node => (isElement(node) ? sameElement(document, node, read) : sameLeaf(read, node)) ?? [])
+}
+
+/** What begins at the same place of the same text, but for elements. */
+export function sameLeaf(to: TreeDocument, { nodeName, sourceCodeLocation }: ChildNode): ChildNode | undefined {
+  const start = sourceCodeLocation?.startOffset
+  if (start === undefined) return undefined
+  for (const node of nodesOf(to.root))
+    if (node.nodeName === nodeName && node.sourceCodeLocation?.startOffset === start) return node
+  return undefined
+}
+
+/** All nodes in document order; contents of templates are none of them. */
+function* nodesOf(root: ParentNode): Generator<ChildNode> {
+  const open: ParentNode[] = [root]
+  const places = [0]
+  while (open.length > 0) {
+    const level = open.length - 1
+    const node = open[level]?.childNodes[places[level] ?? 0]
+    places[level] = (places[level] ?? 0) + 1
+    if (!node) {
+      open.pop()
+      places.pop()
+      continue
+    }
+    yield node
+    if (!isElement(node)) continue
+    open.push(node)
+    places.push(0)
+  }
+}

@@ -1,0 +1,202 @@
+/**
+ * Edits of pages with directives, which may have no end tag (COMP-6, DAV-45, HTTP-24): what is read of an element is what a
+ * write of the same leaves, and everything else stays as it was, in the tree in which directives end where composition ends
+ * them.
+ */
+
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { describe, it } from 'mocha'
+import { equalNodes } from '../../../../pipeline/tree/compare.ts'
+import { parseDocument } from '../../../../pipeline/tree/document.ts'
+import { type Edit, EditError, edit, type Placement, type ProposedEdit } from '../../../../pipeline/tree/edit/edit.ts'
+import {
+  type ChildNode,
+  type DocumentNode,
+  type ElementNode,
+  isElement,
+  type ParentNode,
+  type TreeDocument,
+} from '../../../../pipeline/tree/nodes.ts'
+import { isBoundIn, parsingPrefixed, parsingPrefixedFragment } from '../../../../pipeline/tree/prefixed-parser.ts'
+import { readingAsWritten, sameElement } from '../../../../pipeline/tree/readings.ts'
+import { outerMarkup } from '../../../../pipeline/tree/serialize.ts'
+import { atOnce } from '../../../../pipeline/tree/steps.ts'
+import { elementsOf, runs } from '../samples.ts'
+
+const DIRECTIVES = [
+  '<p:include selector="#x"/>',
+  '<p:stamp a>',
+  '<p:include selector=#a resource=/x/>',
+  '<p:stamp b></p:stamp>',
+]
+const LEAVES = ['x', 'y ', '<br>', '<!--c-->', '<i>i</i>', '<td>1', '<tr><td>2', '<option>o', '<li>q', '</p>', '<b>']
+const NAMES = ['p', 'div', 'ul', 'li', 'table', 'tbody', 'tr', 'td', 'b', 'select', 'section', 'p:w']
+const SHELL = new Set(['html', 'head', 'body'])
+
+const { node } = fc.letrec<{ node: string }>(tie => ({
+  node: fc.oneof(
+    { depthSize: 'small' },
+    fc.constantFrom(...LEAVES, ...DIRECTIVES, ...DIRECTIVES),
+    fc
+      .record({
+        name: fc.constantFrom(...NAMES),
+        attributes: fc.constantFrom('', ' class=a', ' id="k"'),
+        content: fc.array(tie('node'), { maxLength: 4 }),
+        isClosed: fc.boolean(),
+      })
+      .map(({ name, attributes, content, isClosed }) => {
+        const end = isClosed ? `</${name}>` : ''
+        return `<${name}${attributes}>${content.join('')}${end}`
+      }),
+  ),
+}))
+
+const pages = fc
+  .record({
+    head: fc.constantFrom('', '<head><title>t</title></head>'),
+    content: fc.array(node, { minLength: 1, maxLength: 5 }),
+    end: fc.constantFrom('', '</body></html>'),
+  })
+  .map(({ head, content, end }) => `<!doctype html><html xmlns:p="urn:v">${head}<body>${content.join('')}${end}`)
+
+const asComposed = (source: string): DocumentNode => atOnce(parsingPrefixed(source))
+
+/** White space behind the body follows what stands at its end. */
+const whole = (root: DocumentNode): string => outerMarkup(root, 'html').replace(/\s+(?=(<\/[a-z:]+>)*<\/body>)/, '')
+
+/** Nodes of a fragment beside each other in a parent that may have a prefix. */
+function fragment(text: string, parent: ElementNode): ChildNode[] {
+  let around: ParentNode | null = parent
+  while (around && isElement(around) && around.tagName.includes(':')) around = around.parentNode
+  if (!around || !isElement(around)) throw new Error('no parent')
+  return atOnce(parsingPrefixedFragment(text, around, prefix => isBoundIn(parent, prefix)))
+}
+
+interface Picked {
+  document: TreeDocument
+  /** As composition reads it. */
+  read: TreeDocument
+  /** There. */
+  element: ElementNode
+  /** The same in the document; the standard has none of some in `select`. */
+  target: ElementNode
+}
+
+function pick(document: TreeDocument, which: number): Picked | undefined {
+  const read = atOnce(readingAsWritten(document))
+  const elements = elementsOf(read.root).filter(({ tagName }) => !SHELL.has(tagName))
+  const element = elements[which % elements.length]
+  const target = element && sameElement(read, element, document)
+  if (!element || !target || sameElement(document, target, read) !== element) return undefined
+  return { document, read, element, target }
+}
+
+/** Makes an edit. @returns undefined where it cannot be made */
+function made(document: TreeDocument, wanted: Edit): ProposedEdit | undefined {
+  try {
+    return edit(document, { ...wanted, asWritten: true })
+  } catch (error) {
+    if (error instanceof EditError && error.reason !== 'directives') return undefined
+    throw error
+  }
+}
+
+/** The document that an edit leaves, whose tree is the standard's of its text. */
+function accepted(proposed: ProposedEdit): TreeDocument {
+  const document = atOnce(proposed.accepting())
+  expect(document.source).to.equal(proposed.source)
+  expect(equalNodes(document.root.childNodes, parseDocument('html', document.source).root.childNodes)).to.equal(true)
+  const read = atOnce(readingAsWritten(document))
+  expect(equalNodes(read.root.childNodes, asComposed(document.source).childNodes), 'as composed').to.equal(true)
+  return document
+}
+
+/** Some content has no text, such as a paragraph in a paragraph. */
+function hasText({ element }: Picked, text: string): boolean {
+  const parent = element.parentNode
+  return parent !== null && isElement(parent) && equalNodes(fragment(text, parent), [element])
+}
+
+function putAgain(picked: Picked): TreeDocument | undefined {
+  const { document, element, target } = picked
+  const { source } = document
+  const text = outerMarkup(element, 'html')
+  const proposed = hasText(picked, text) ? made(document, { op: 'replace', target, text }) : undefined
+  if (!proposed) return undefined
+  const { changes, way, inserted, shown } = proposed
+  if (way === 'reparsed') return accepted(proposed)
+  expect(inserted.trim()).to.equal(text)
+  const echo = shown ?? proposed.propose(({ nodes }) => nodes)
+  expect(echo.filter(isElement).map(each => outerMarkup(each, 'html'))).to.deep.equal([text])
+  const place = element.sourceCodeLocation
+  if (place && way === 'splice')
+    for (const { start, end } of changes) {
+      expect(start).to.be.at.least(place.startOffset)
+      expect(end).to.be.at.most(place.endOffset)
+    }
+  if (place && source.slice(place.startOffset, place.endOffset) === text && way === 'splice')
+    expect(proposed.source).to.equal(source)
+  const next = accepted(proposed)
+  expect(whole(asComposed(next.source))).to.equal(whole(asComposed(source)))
+  return next
+}
+
+const PLACEMENTS: readonly Placement[] = ['append', 'prepend', 'before', 'after']
+
+function change(picked: Picked, op: 'remove' | 'replace' | Placement, text: string): TreeDocument | undefined {
+  const { document, element, read, target } = picked
+  const root = asComposed(document.source)
+  const there = sameElement(read, element, { ...read, root })
+  const parent = there?.parentNode
+  if (!there || !parent || !isElement(parent)) throw new Error('no place')
+  const isInside = op === 'append' || op === 'prepend'
+  const wanted: Edit =
+    op === 'remove'
+      ? { op, target }
+      : op === 'replace'
+        ? { op, target, text }
+        : { op: 'insert', anchor: target, placement: op, text }
+  const proposed = made(document, wanted)
+  if (!proposed) return undefined
+  const nodes = op === 'remove' ? [] : fragment(text, isInside ? there : parent)
+  const at = parent.childNodes.indexOf(there)
+  if (op === 'append') there.childNodes.push(...nodes)
+  else if (op === 'prepend') there.childNodes.unshift(...nodes)
+  else if (op === 'before' || op === 'after') parent.childNodes.splice(op === 'before' ? at : at + 1, 0, ...nodes)
+  else parent.childNodes.splice(at, 1, ...nodes)
+  const next = accepted(proposed)
+  if (proposed.way !== 'reparsed') expect(whole(asComposed(next.source))).to.equal(whole(root))
+  return next
+}
+
+describe('COMP-6 DAV-45 edits among directives with and without end tags', () => {
+  const edits = fc.array(
+    fc.record({
+      which: fc.nat({ max: 1000 }),
+      op: fc.constantFrom('again', 'remove', 'replace', ...PLACEMENTS),
+      text: fc.array(node, { minLength: 1, maxLength: 2 }).map(parts => parts.join('')),
+    }),
+    { minLength: 1, maxLength: 3 },
+  )
+
+  it('a write of what was read changes nothing, any other nothing else', () => {
+    fc.assert(
+      fc.property(pages, edits, (source, list) => {
+        let document = parseDocument('html', source)
+        for (const { which, op, text } of list) {
+          const picked = pick(document, which)
+          if (picked) document = (op === 'again' ? putAgain(picked) : change(picked, op, text)) ?? document
+        }
+      }),
+      runs(30),
+    )
+  })
+
+  it('what a page without directives is read as, nobody makes twice', () => {
+    const document = parseDocument('html', '<!doctype html><html xmlns:p="urn:v"><p>a:b</p>')
+    expect(atOnce(readingAsWritten(document))).to.equal(document)
+    const closed = parseDocument('html', '<!doctype html><html xmlns:p="urn:v"><p><p:stamp></p:stamp>')
+    expect(atOnce(readingAsWritten(closed))).to.equal(closed)
+  })
+})
