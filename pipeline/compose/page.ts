@@ -18,6 +18,7 @@ import {
   type TreeDocument,
 } from '../tree/nodes.ts'
 import { mayHavePrefixed, parsingPrefixed } from '../tree/prefixed-parser.ts'
+import { knownReading } from '../tree/readings.ts'
 import type { Steps } from '../tree/steps.ts'
 import { treeBytes } from '../tree/weight.ts'
 import { parsingXml } from '../tree/xml.ts'
@@ -65,7 +66,8 @@ export function* readingPage(file: StoredFile, plain: TreeDocument, ns: string):
   const { search, tree, hosts } = yield* readingMarkup(source, kind, ns, plain)
   const page = new ReadPage(file, search, tree, hosts)
   pages.set(plain, page)
-  file.pageBytes = (search === plain ? 0 : treeBytes(search)) + (tree === search ? 0 : treeBytes(tree))
+  const isKept = search === plain || search === knownReading(plain)
+  file.pageBytes = (isKept ? 0 : treeBytes(search)) + (tree === search ? 0 : treeBytes(tree))
   return page
 }
 
@@ -89,7 +91,8 @@ export function* readingMarkup(
     parse: masked => parsing(masked, kind, prefixed),
   })
   const treeOf = (text: string, root: DocumentNode): TreeDocument => ({ kind, source: text, root, clean: false })
-  const search = plain && !prefixed ? plain : treeOf(source, yield* parsing(source, kind, prefixed))
+  const known = plain && (prefixed ? knownReading(plain) : plain)
+  const search = known ?? treeOf(source, yield* parsing(source, kind, prefixed))
   if (hosts.length === 0) return { search, tree: search, hosts }
   const text = withoutSources(source, hosts)
   return { search, tree: treeOf(text, yield* parsing(text, kind, prefixed)), hosts }

@@ -18,7 +18,6 @@ import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { pinTree } from '../tree/pins.ts'
 import { readingAsWritten } from '../tree/readings.ts'
 import { ifShort, inTurns, type Steps } from '../tree/steps.ts'
-import { treeBytes } from '../tree/weight.ts'
 import { type Dependencies, onDocument } from './dependencies.ts'
 
 /** Document parts of stored versions: no other request makes them again. */
@@ -103,9 +102,7 @@ export function* viewingStored(
   tree: TreeDocument,
   params?: Params,
 ): Steps<Representation> {
-  const read = isReadAsWritten(site, file) ? yield* readingAsWritten(tree) : tree
-  if (read !== tree) file.readingBytes = treeBytes(read)
-  return storedDocument(site, file, read, params)
+  return storedDocument(site, file, isReadAsWritten(site, file) ? yield* readingAsWritten(tree) : tree, params)
 }
 
 /** Whether elements of a document end where composition ends them. */

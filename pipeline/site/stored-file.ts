@@ -9,6 +9,7 @@ import { contentTag } from '../store/tags.ts'
 import { decode, decodeInTurn, parsingDocument, TreeError } from '../tree/document.ts'
 import type { DocumentKind, TreeDocument } from '../tree/nodes.ts'
 import { type PackedTree, packedBytes, packTree, unpackTree } from '../tree/packed.ts'
+import { knownReading } from '../tree/readings.ts'
 import { SplicedBytes } from '../tree/spliced-bytes.ts'
 import { atOnce, inTurns, type Steps } from '../tree/steps.ts'
 import { treeBytes } from '../tree/weight.ts'
@@ -39,8 +40,6 @@ export class StoredFile {
   codingBytes = 0
   /** Bytes of trees that were made of its text for composition. */
   pageBytes = 0
-  /** Bytes of the tree in which prefixed elements stand where they are written, where that is another one. */
-  readingBytes = 0
   #tree: TreeDocument | undefined
   /** The same tree, for when nobody needs it. */
   #packed: PackedTree | undefined
@@ -99,9 +98,9 @@ export class StoredFile {
   /** Bytes that its tree takes, packed or not. */
   get treeBytes(): number {
     const tree = this.#tree ?? this.#older?.tree
-    return (
-      (tree ? treeBytes(tree) + this.pageBytes + this.readingBytes : (this.#unfinished?.bytes ?? 0)) + this.packedBytes
-    )
+    const read = tree && knownReading(tree)
+    const own = tree ? treeBytes(tree) + (read ? treeBytes(read) : 0) + this.pageBytes : this.#unfinished?.bytes
+    return (own ?? 0) + this.packedBytes
   }
 
   /** Bytes of its packed tree, which stays when the tree itself is there again. */

@@ -30,6 +30,25 @@ export function* readingAsWritten(document: TreeDocument): Steps<TreeDocument> {
   return tree
 }
 
+/** The other tree of a document, where somebody has made it and there is one. */
+export function knownReading(document: TreeDocument): TreeDocument | undefined {
+  const { asWritten, revision } = stateOf(document)
+  return typeof asWritten === 'object' && asWritten.revision === revision ? asWritten.tree : undefined
+}
+
+/** @param tree in which prefixed elements of the document stand where they are written */
+export function noteReading(document: TreeDocument, tree: TreeDocument): void {
+  const state = stateOf(document)
+  state.asWritten = { revision: state.revision, tree }
+}
+
+/** What is known of a document is known of its copy. */
+export function copyReading(document: TreeDocument, copy: TreeDocument): void {
+  const read = knownReading(document)
+  if (read) noteReading(copy, read)
+  else if (stateOf(document).asWritten === 'same') stateOf(copy).asWritten = 'same'
+}
+
 /** The same tree made anew. @returns undefined where composition could not read it */
 export function* parsingAsWritten({ source }: TreeDocument): Steps<TreeDocument | undefined> {
   try {

@@ -17,7 +17,7 @@ import {
   parentElement,
   type TreeDocument,
 } from '../tree/nodes.ts'
-import { findingShown } from '../tree/readings.ts'
+import { copyReading, findingShown } from '../tree/readings.ts'
 import { outerMarkup } from '../tree/serialize.ts'
 import { done, inTurns } from '../tree/steps.ts'
 
@@ -48,6 +48,7 @@ export async function editedCopy(tree: TreeDocument, wanted: Edit): Promise<Edit
     if (named.has(node)) copies.set(node, copy)
   })
   const copy = await inTurns(copying, length)
+  copyReading(tree, copy)
   const given = 'text' in wanted ? wanted.text.length : 0
   const edited = await inTurns(editing(copy, onCopy(wanted, copies)), length + given)
   const part = edited.propose(writtenPart)

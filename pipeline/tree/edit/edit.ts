@@ -10,6 +10,7 @@
 
 import { comparing } from '../compare.ts'
 import { parsingDocument } from '../document.ts'
+import { TreeError } from '../limits.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../nodes.ts'
 import { atOnce, done, type Steps } from '../steps.ts'
 import { otherEncoding } from '../xml-declaration.ts'
@@ -21,7 +22,7 @@ import { editOf, proposingRead, readingFor } from './reading.ts'
 import { type Edit, planAgain, planning } from './resolve.ts'
 import { tagsInPlace } from './shape.ts'
 import { bodyOf, findingTail, type Tail, workingWithoutTail } from './tail.ts'
-import { writing, writingAgain, writingMarkupOf } from './write.ts'
+import { writing, writingAgain, writingMarkupOf, writingSame } from './write.ts'
 
 export { ChangedDocument, EditError, type EditReason, PinnedDocument } from './error.ts'
 export type { PlannedSplice } from './plan.ts'
@@ -59,7 +60,22 @@ function* editingRead(document: TreeDocument, wanted: Edit): Steps<ProposedEdit 
   const there = read && editOf(document, wanted, read)
   if (!there) return undefined
   const made = yield* proposing(read, there, namedElements(there))
-  return made.changes.length === 0 ? undefined : yield* proposingRead(document, wanted, made)
+  if (made.changes.length === 0) return undefined
+  const inPlace = made.way === 'reparsed' ? undefined : yield* proposingSame(document, wanted, made)
+  return yield* proposingRead(document, wanted, made, inPlace)
+}
+
+/** The same as the standard reads it. @returns undefined where more than the edit changes, or that is not proved */
+function* proposingSame(document: TreeDocument, wanted: Edit, made: ProposedEdit): Steps<ProposedEdit | undefined> {
+  try {
+    return yield* withoutTail(document, function* (tail) {
+      const plan = yield* planning(document, tail, wanted)
+      return plan && (yield* writingSame(document, tail, plan, made))
+    })
+  } catch (error) {
+    if (error instanceof EditError || error instanceof TreeError) return undefined
+    throw error
+  }
 }
 
 /**

@@ -84,7 +84,7 @@ export function checkAtRest(document: TreeDocument): void {
   if (stateOf(document).showing) throw new Error('A proposed tree cannot be edited.')
 }
 
-type Parts = Pick<ProposedEdit, 'changes' | 'way' | 'inserted' | 'shown'> &
+type Parts = Pick<ProposedEdit, 'changes' | 'way' | 'inserted'> &
   Pick<View, 'nodes' | 'parents' | 'exchanges' | 'reread'>
 
 /** Guards a proposal against changes of its document that came in between. */
@@ -108,7 +108,6 @@ function guarded(
     changes,
     way,
     inserted,
-    ...(parts.shown && { shown: parts.shown }),
     propose: look => {
       check()
       state.showing = true

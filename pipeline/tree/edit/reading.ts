@@ -4,10 +4,11 @@
  * standard's tree of the text that comes of it.
  */
 
+import { cloning } from '../clone.ts'
 import { parsingDocument } from '../document.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../nodes.ts'
 import { mayHavePrefixed } from '../prefixed-parser.ts'
-import { parsingAsWritten, readingAsWritten, sameElement, sameLeaf } from '../readings.ts'
+import { noteReading, parsingAsWritten, readingAsWritten, sameElement, sameLeaf } from '../readings.ts'
 import { textOf } from '../source-text.ts'
 import type { Steps } from '../steps.ts'
 import { refusing } from './error.ts'
@@ -20,12 +21,13 @@ import { contentOf } from './shape.ts'
  * The document as it has to be read for an edit, in steps.
  *
  * @param document as the standard reads it
- * @returns another tree each time; undefined where the edit is the same in both readings
+ * @returns a tree of its own each time; undefined where the edit is the same in both readings
  */
 export function* readingFor(document: TreeDocument, wanted: Edit): Steps<TreeDocument | undefined> {
   if (document.kind === 'xml') return undefined
-  const isSame = (yield* readingAsWritten(document)) === document
-  return isSame && !mayHavePrefixed(textComing(document, wanted)) ? undefined : yield* parsingAsWritten(document)
+  const read = yield* readingAsWritten(document)
+  if (read !== document) return yield* cloning(read)
+  return mayHavePrefixed(textComing(document, wanted)) ? yield* parsingAsWritten(document) : undefined
 }
 
 /** What the place of an edit gets, as it is written. */
@@ -54,9 +56,27 @@ export function editOf(document: TreeDocument, wanted: Edit, read: TreeDocument)
  * What an edit that was made in another reading makes of the document, in steps.
  *
  * @param made has read the whole text anew
+ * @param inPlace the same as the standard reads it, where that was proved
  * @throws EditError when the result breaks a limit
  */
-export function* proposingRead(document: TreeDocument, wanted: Edit, made: ProposedEdit): Steps<ProposedEdit> {
+export function* proposingRead(
+  document: TreeDocument,
+  wanted: Edit,
+  made: ProposedEdit,
+  inPlace: ProposedEdit | undefined,
+): Steps<ProposedEdit> {
+  const { document: read, nodes: shown } = made.propose(view => view)
+  const proposed = inPlace ?? (yield* proposingAnew(document, wanted, made))
+  const { inserted } = made
+  const accepting = function* () {
+    const accepted = yield* proposed.accepting()
+    noteReading(accepted, read)
+    return accepted
+  }
+  return { ...proposed, inserted, shown, accepting }
+}
+
+function* proposingAnew(document: TreeDocument, wanted: Edit, made: ProposedEdit): Steps<ProposedEdit> {
   const { source, changes, way, inserted } = made
   const { document: read, nodes: shown } = made.propose(view => view)
   const parsed = yield* refusing(parsingDocument('html', source))
@@ -67,7 +87,7 @@ export function* proposingRead(document: TreeDocument, wanted: Edit, made: Propo
   const { before, parent, reread } = yield* findingChanged(document, parsed, hosts)
   const isAsAsked =
     way !== 'reparsed' && hosts.every(host => before === placeIn(host)) && reread.every(node => nodes.includes(node))
-  const parts = { changes, way, inserted, nodes, parents: [parent], shown }
+  const parts = { changes, way, inserted, nodes, parents: [parent] }
   return replaced(document, parsed, isAsAsked ? parts : { ...parts, reread: withNew(reread, nodes) })
 }
 

@@ -1,5 +1,6 @@
 /** Finds the text that gives the planned tree: the ways to write an edit, from the least to the most that is written. */
 
+import { isDeepStrictEqual } from 'node:util'
 import {
   type AnyNode,
   type ChildNode,
@@ -97,6 +98,26 @@ export function* writingAgain(document: TreeDocument, tail: Tail, plan: Plan): S
     way: candidate.way,
     inserted: '',
   })
+}
+
+/**
+ * Writes, in steps, what another reading of the document has been found to be written as.
+ *
+ * @returns undefined where the plan is not written so, or its surroundings do not prove it
+ * @throws TreeError when the result breaks a limit
+ */
+export function* writingSame(
+  document: TreeDocument,
+  tail: Tail,
+  plan: Plan,
+  { changes, inserted }: ProposedEdit,
+): Steps<ProposedEdit | undefined> {
+  const candidate = candidates(plan).find(each => isDeepStrictEqual(changesOf(plan, each), changes))
+  if (!candidate) return undefined
+  const judge = yield* preparingProofs(document, tail, plan, yield* provingLocal(document))
+  const verdict = yield* judge(candidate)
+  if (typeof verdict === 'string') return undefined
+  return yield* writingInPlace(document, plan, verdict, { changes, way: candidate.way, inserted })
 }
 
 /** As many items as there are attempts: the first ones and the last. */
