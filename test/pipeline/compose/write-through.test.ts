@@ -124,6 +124,22 @@ describe('Writes through composed pages', () => {
     expect(await own()).to.contain('<p:stamp post></p:stamp><b>x</b></main>')
   })
 
+  it('COMP-6 HTTP-81 a directive without end tag is told, and moves, as it is written', async () => {
+    const PART = '<p:include selector="h2" resource="/data/a.html"/>'
+    await put(server, '/post.html', composed(`${PART}<div id="d">1</div><ul></ul>`))
+    const answer = await send('PUT', '/post.html', selecting('#d'), `<div id="d">${PART}2</div>`)
+    expect(answer.text).to.equal(`<div id="d">${PART.replace('/>', '></p:include>')}2</div>`)
+    const fields = {
+      Range: 'selector=#d',
+      Destination: '/post.html',
+      'Destination-Range': 'selector=ul; placement=after',
+    }
+    expect((await send('MOVE', '/post.html', fields)).status).to.equal(204)
+    expect(await own()).to.equal(composed(`${PART}<ul></ul><div id="d">${PART}2</div>`))
+    const [, shown] = /(<ul>.*)<\/body>/.exec((await send('GET', '/post.html')).text) ?? []
+    expect(shown).to.equal('<ul></ul><div id="d"><h2 itemprop="title">A</h2>2</div>')
+  })
+
   it('COMP-90 a page that cannot be composed takes no write', async () => {
     await put(server, '/post.html', composed('<p id="own">x</p><p:include selector="#none"/>'))
     await leavesAlone(server, ['/data/a.html', '/post.html'], async () => {
