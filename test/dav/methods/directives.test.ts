@@ -4,7 +4,8 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { eventsOf, textOf } from '../../http/write-checks.ts'
 import { composed } from '../../pipeline/compose/composing.ts'
-import { NS, putAll } from '../../support/content.ts'
+import { enumeration, property, schema } from '../../pipeline/model/markup.ts'
+import { NS, page, putAll } from '../../support/content.ts'
 import { tagOf } from '../../support/http.ts'
 import { partsOf } from '../../support/multipart.ts'
 import { outcomeOf, shown, startWire, type Wire } from '../wire.ts'
@@ -109,6 +110,20 @@ describe('DAV-45 COMP-6 elements beside directives without end tag', () => {
     expect([written.text, read.text]).to.deep.equal([div(CLOSED), div(CLOSED)])
     expect(tagOf(written)).to.equal(tagOf(read))
     expect(await stored()).to.include(div(PART))
+  })
+
+  it('MOD-30 what the data model adds to an element is told with it as it is read', async () => {
+    const type = 'https://tides.example/Reading'
+    const state = property('state', { type: 'https://tides.example/State', cardinality: '1..1', default: 'raw' })
+    const model = page(schema(type, {}, state) + enumeration('https://tides.example/State', 'raw', ''))
+    await putAll(wire.server, { '/model.html': model })
+    await store(`${PART}<ul></ul>`)
+    const written = await wire.dav('POST', '/page.html', at('ul'), `<li itemscope itemtype="${type}">${PART}1</li>`)
+    const read = await wire.dav('GET', '/page.html', at('li'))
+    expect(read.text).to.match(/<\/p:include>1<meta itemprop="state" content="raw"><\/li>$/)
+    expect([written.text, tagOf(written)]).to.deep.equal([read.text, tagOf(read)])
+    expect((await eventsOf(wire.server, '/page.html')).at(-1)?.payload).to.include(read.text)
+    await putAll(wire.server, { '/model.html': page('') })
   })
 
   it('HTTP-24 prefixes of which nothing is put together mean nothing: tags around them are written anew', async () => {
