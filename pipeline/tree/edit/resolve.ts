@@ -12,6 +12,7 @@ import {
   type Span,
   type TreeDocument,
 } from '../nodes.ts'
+import { mayHavePrefixed } from '../prefixed-parser.ts'
 import { parsingFragmentAlike } from '../readings.ts'
 import { isVoid } from '../serialize-html.ts'
 import { textOf } from '../source-text.ts'
@@ -144,7 +145,9 @@ function* planningMove(
   const written = span && textOf(document).slice(span.startOffset, span.endOffset)
   const context = beside ? contextFor(parentOf(anchor)) : anchor
   const moved =
-    document.kind === 'xml' ? yield* bringingIntoScope(context, source, written) : { node: source, text: written }
+    document.kind === 'xml'
+      ? yield* bringingIntoScope(context, source, written)
+      : { node: yield* readingInScope(document, context, source, written), text: written }
   const plan = yield* insertion(document, tail, anchor, placement, [moved.node], moved.text)
   const gone = removal(document, tail, source)
   return { ...plan, sites: [gone, ...plan.sites], parents: [...new Set([gone.parent, ...plan.parents])] }
@@ -181,6 +184,19 @@ function* bringingIntoScope(
   const markup = yield* writingMarkupIn('xml', context, [source])
   const [node = source] = yield* refusing(parsingFragment('xml', markup, context))
   return { node, text: undefined }
+}
+
+/** An HTML element at another place: the same, unless prefixes in it are bound there and were not, or the other way round. */
+function* readingInScope(
+  document: TreeDocument,
+  context: ElementNode,
+  source: ElementNode,
+  written: string | undefined,
+): Steps<ElementNode> {
+  if (!document.asWritten || written === undefined || !mayHavePrefixed(written)) return source
+  const [node, ...others] = yield* refusing(parsingFragmentAlike(document, written, context))
+  const isOne = node !== undefined && isElement(node) && node.tagName === source.tagName && others.length === 0
+  return isOne && !(yield* comparing([node], [source])) ? node : source
 }
 
 function* insertion(
