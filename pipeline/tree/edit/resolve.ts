@@ -12,7 +12,7 @@ import {
   type Span,
   type TreeDocument,
 } from '../nodes.ts'
-import { mayHavePrefixed } from '../prefixed-parser.ts'
+import { isBoundIn } from '../prefixed-parser.ts'
 import { parsingFragmentAlike } from '../readings.ts'
 import { isVoid } from '../serialize-html.ts'
 import { textOf } from '../source-text.ts'
@@ -193,10 +193,22 @@ function* readingInScope(
   source: ElementNode,
   written: string | undefined,
 ): Steps<ElementNode> {
-  if (!document.asWritten || written === undefined || !mayHavePrefixed(written)) return source
+  if (!document.asWritten || written === undefined) return source
+  const from = contextFor(parentOf(source))
+  if (![...prefixesIn(written)].some(prefix => isBoundIn(from, prefix) !== isBoundIn(context, prefix))) return source
+  // Of what the parser has moved, the text says something else.
+  const there = yield* refusing(parsingFragmentAlike(document, written, from))
+  if (!(yield* comparing(there, [source]))) return source
   const [node, ...others] = yield* refusing(parsingFragmentAlike(document, written, context))
   const isOne = node !== undefined && isElement(node) && node.tagName === source.tagName && others.length === 0
   return isOne && !(yield* comparing([node], [source])) ? node : source
+}
+
+/** What stands before a colon in names of tags. */
+function prefixesIn(text: string): Set<string> {
+  const found = new Set<string>()
+  for (const [, prefix = ''] of text.matchAll(/<([a-z][^\t\n\f\r /:<>]*):/gi)) found.add(prefix.toLowerCase())
+  return found
 }
 
 function* insertion(
