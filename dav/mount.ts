@@ -11,6 +11,7 @@ import type { ListingCache } from './listings/listing-cache.ts'
 import type { ListedMembers } from './listings/listings.ts'
 import { type SyncStates, syncStates } from './listings/sync-states.ts'
 import { endLeaving, endLeftBehind, type LeavingLocks } from './locks/after-commit.ts'
+import { endOvertaken } from './places/drafts.ts'
 import { type HelperNames, helperNames } from './places/helper-names.ts'
 import { Unpublished } from './places/unpublished.ts'
 import { View } from './places/view.ts'
@@ -84,7 +85,11 @@ export async function openMount(parts: {
     leaving: new Set(),
     failed,
   }
-  site.watch((paths, isOwn) => (isOwn ? endLeaving(mount, paths) : undefined))
+  site.watch((paths, isOwn) => {
+    if (!isOwn) return
+    endLeaving(mount, paths)
+    endOvertaken(mount, paths)
+  })
   await endLeftBehind(mount)
   return mount
 }

@@ -12,6 +12,7 @@ import { type UnpublishedFile, unpublishedPut } from '../../pipeline/write/unpub
 import { checkLaterLoss } from '../access/later-changes.ts'
 import { checkWritable, scopeAuthority } from '../access/scope-authority.ts'
 import type { Exchange } from '../exchange.ts'
+import { afterCommit } from '../locks/after-commit.ts'
 import type { Mount } from '../mount.ts'
 import { parentOf } from './overlay.ts'
 import { finishRemoval } from './removals.ts'
@@ -102,6 +103,18 @@ export async function storeHelper(
 /** Ends a draft whose content has come, or the mark of a removal that something has replaced. */
 export async function endCover(mount: Mount, { path, version }: Resource): Promise<void> {
   await mount.unpublished.commit([{ op: 'delete', path, expect: version }])
+}
+
+/**
+ * Ends what lies over files that a commit has written: a draft that was overtaken so would come back, and be published as an
+ * empty document, where a visitor removes the document or moves it away (DAV-61).
+ *
+ * @param paths that the commit named
+ */
+export function endOvertaken(mount: Mount, paths: Iterable<string>): void {
+  const { unpublished } = mount
+  if (unpublished.overlay.size === 0) return
+  for (const path of paths) if (unpublished.coverAt(path)) void afterCommit(mount, () => endOutdated(mount, path))
 }
 
 /**

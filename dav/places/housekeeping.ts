@@ -11,7 +11,9 @@ import { putDocument } from '../../pipeline/write/document.ts'
 import { mayConfigureBy } from '../../pipeline/write/unpublished.ts'
 import { endForgotten } from '../locks/after-commit.ts'
 import type { Mount } from '../mount.ts'
+import { endOutdated } from './drafts.ts'
 import { parentOf } from './overlay.ts'
+import { isCollection, type Node } from './place.ts'
 import { finishRemoval, isRemoval, unlessRefused } from './removals.ts'
 
 /** Milliseconds between two searches for helper files that are too old. */
@@ -62,7 +64,9 @@ export function createHousekeeping(mount: Mount): Housekeeping {
     }
     for (const path of ahead.keys()) if (!present.has(path)) ahead.delete(path)
     for (const cover of covers) {
-      if (isRemoval(cover)) {
+      // What a process that was killed has left of these would come back where the document is removed before the time below.
+      if (isShown(await mount.view.find(cover.path))) await endOutdated(mount, cover.path)
+      else if (isRemoval(cover)) {
         if (writtenAt(cover, now) + mount.settings.helperFiles.keepPublished <= now) await finishRemoval(mount, cover)
       } else if (await isLeft(cover, now)) await settleDraft(mount, cover)
     }
@@ -90,6 +94,11 @@ export function createHousekeeping(mount: Mount): Housekeeping {
       await sweep(now)
     },
   }
+}
+
+/** Whether something stands where there is a cover, which then means nothing any more. */
+function isShown(node: Node | undefined): boolean {
+  return node?.place.isPublished === true && !isCollection(node)
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
+import { done, put as stored } from '../../pipeline/store/fixture.ts'
 import { rulesPage } from '../../support/content.ts'
 import type { Client } from '../../support/http.ts'
 import { list, shown, startWire, to, type Wire } from '../wire.ts'
@@ -55,6 +56,32 @@ describe('covers that visitors have overtaken', () => {
           await later()
           expect(await shown(visitor, at + path)).to.equal('<p>new')
         })
+
+  const WRITES: [what: string, write: () => Promise<{ status: number }>][] = [
+    ['a whole write', () => visitor('PUT', `${at}c/x.html`, {}, '<ul><li>new</ul>')],
+    ['an element', () => visitor('POST', `${at}c/x.html`, { Range: 'selector=ul' }, '<li>new</li>')],
+  ]
+  for (const [what, write] of WRITES)
+    for (const method of ['DELETE', 'MOVE'])
+      it(`DAV-61 ${method} by a visitor does not bring back a draft that ${what} has overtaken`, async () => {
+        await dav('PUT', `${at}c/x.html`, {}, '<ul><li>old</ul>')
+        await dav('PUT', `${at}c/x.html`, {}, '')
+        expect((await write()).status).to.be.lessThan(300)
+        const gone = await visitor(method, `${at}c/x.html`, method === 'MOVE' ? { Destination: `${at}y.html` } : {})
+        expect(gone.status).to.be.lessThan(300)
+        expect(await names(`${at}c/`)).to.deep.equal([])
+        await later()
+        expect(await shown(visitor, `${at}c/x.html`)).to.equal('404')
+      })
+
+  it('DAV-61 nor does it come back where a process had ended before it dropped the draft', async () => {
+    await dav('PUT', `${at}x.html`, {}, '')
+    const { store } = wire.server.site
+    await done(store, [stored(`${at}x.html`, '<p>new')])
+    await wire.server.running.mounts.tend(Date.now())
+    await done(store, [{ op: 'delete', path: `${at}x.html` }])
+    expect((await dav('GET', `${at}x.html`)).status).to.equal(404)
+  })
 
   it('a collection takes the place of a draft of its name, and the draft does not come back behind it', async () => {
     await dav('PUT', `${at}x.html`, {}, '')
