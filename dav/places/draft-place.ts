@@ -1,5 +1,7 @@
 /** Drafts: empty files that wait for their content, alone or over a published document (DAV-60 to DAV-62). */
 
+import type { Site } from '../../pipeline/site/site.ts'
+import type { Property } from '../../pipeline/store/resource.ts'
 import { describeChange, writeProperties } from '../../pipeline/write/properties.ts'
 import { afterCommit } from '../locks/after-commit.ts'
 import { isCollection, type Place } from './place.ts'
@@ -41,10 +43,22 @@ export const newDraft: Place = {
     removing(exchange, path, check, () => exchange.mount.unpublished.remove(path)),
   /** Under another name it stays an empty file that was never published. */
   async relocate(exchange, relocation) {
-    const { toHelper, replaced, check } = relocation
+    const { source, toHelper, replaced, check } = relocation
     if (toHelper) return toHelperName(exchange, relocation)
     if (replaced && isCollection(replaced)) await replaced.place.remove(exchange, replaced, check)
+    const { mount } = exchange
+    const covered = replaced && !isCollection(replaced) && replaced.place.propertiesIn(mount) === mount.site
+    const own = covered ? await mount.view.properties(source) : []
     await transferring(exchange, relocation)
+    if (covered) await afterCommit(mount, () => describeAs(mount.site, replaced.resource.path, own))
     return replaced !== undefined
   },
+}
+
+/** Gives a published document, which keeps them while a draft covers it, the dead properties of that draft (DAV-34). */
+async function describeAs(site: Site, path: string, set: readonly Property[]): Promise<void> {
+  const key = ({ namespace, name }: Pick<Property, 'namespace' | 'name'>) => `${namespace} ${name}`
+  const kept = new Set(set.map(key))
+  const remove = (await site.store.properties(path)).filter(property => !kept.has(key(property)))
+  if (set.length + remove.length > 0) await writeProperties(site, path, { set, remove })
 }

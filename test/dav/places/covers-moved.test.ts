@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Client } from '../../support/http.ts'
-import { inNewFolders, property, shown, to, type Wire } from '../wire.ts'
+import { inNewFolders, property, propertyUpdate, propfindBody, shown, to, type Wire } from '../wire.ts'
 
 describe('drafts and removals as sources and destinations', () => {
   let wire: Wire
@@ -41,6 +41,20 @@ describe('drafts and removals as sources and destinations', () => {
       })
 
   for (const method of ['MOVE', 'COPY']) {
+    for (const covered of [false, true])
+      it(`DAV-34 ${method} of a draft onto a ${covered ? 'document with a draft' : 'document'} brings its properties`, async () => {
+        await dav('PUT', `${at}n.html`, {}, '')
+        await dav('PROPPATCH', `${at}n.html`, {}, propertyUpdate(['{urn:x}mood', 'calm']))
+        await dav('PUT', `${at}x.html`, {}, '<p>old')
+        await dav('PROPPATCH', `${at}x.html`, {}, propertyUpdate(['{urn:x}mood', 'wild'], ['{urn:x}age', '7']))
+        if (covered) await dav('PUT', `${at}x.html`, {}, '')
+        expect((await dav(method, `${at}n.html`, to(`${at}x.html`))).status).to.equal(204)
+        const found = (await dav('PROPFIND', `${at}x.html`, { Depth: '0' }, propfindBody('{urn:x}mood', '{urn:x}age')))
+          .text
+        expect(found).to.include('calm').and.not.include('wild').and.not.include('>7<')
+        expect(await shown(wire.visitor, `${at}x.html`)).to.equal('<p>old')
+      })
+
     it(`DAV-48 HTTP-20 ${method} of a draft gives it the type of its new name`, async () => {
       await dav('PUT', `${at}x.xml`, {}, '')
       await dav(method, `${at}x.xml`, to(`${at}y.html`))
