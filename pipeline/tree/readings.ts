@@ -10,6 +10,7 @@ import { TreeError } from './limits.ts'
 import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from './nodes.ts'
 import { isBoundIn, mayHavePrefixed, parsingPrefixed, parsingPrefixedFragment } from './prefixed-parser.ts'
 import { stateOf } from './revisions.ts'
+import { findingSame } from './same-nodes.ts'
 import { NODES_PER_STEP, type Steps } from './steps.ts'
 
 /**
@@ -105,92 +106,8 @@ function parsingFragmentAsWritten(text: string, context: ElementNode): Steps<Chi
   return parsingPrefixedFragment(text, parent, prefix => isBoundIn(context, prefix))
 }
 
-/** The element of another tree of the same text that comes from the same tag; one without tags is told by its order. */
-export function sameElement(from: TreeDocument, element: ElementNode, to: TreeDocument): ElementNode | undefined {
-  const start = element.sourceCodeLocation?.startOffset
-  if (start === undefined) return sameImplied(from, element, to)
-  // A formatting element that is left open stands in the tree once more for each block behind it, with the same place.
-  const at = placeAmong(elementsAt(from, start, element.tagName), element)
-  return elementAt(to, start, element.tagName, at)
-}
-
-function sameImplied(from: TreeDocument, element: ElementNode, to: TreeDocument): ElementNode | undefined {
-  const { tagName, parentNode } = element
-  if (!parentNode) return undefined
-  const parent = isElement(parentNode) ? sameElement(from, parentNode, to) : to.root
-  const beside = parent && elementsWithout(parent.childNodes, tagName)
-  const found = beside?.[placeAmong(elementsWithout(parentNode.childNodes, tagName), element)]
-  if (found) return found
-  // A prefixed element may have taken it in.
-  const [all, others] = [from, to].map(({ root }) => elementsWithout(nodesOf(root), tagName))
-  return all && all.length === others?.length ? others[placeAmong(all, element)] : undefined
-}
-
-/** Elements of that name that have no tags. */
-function elementsWithout(nodes: Iterable<ChildNode>, tagName: string): ElementNode[] {
-  const found: ElementNode[] = []
-  for (const node of nodes)
-    if (isElement(node) && node.tagName === tagName && !node.sourceCodeLocation) found.push(node)
-  return found
-}
-
-function placeAmong(all: Iterable<ElementNode>, element: ElementNode): number {
-  let place = 0
-  for (const each of all) {
-    if (each === element) break
-    place++
-  }
-  return place
-}
-
-function elementAt(document: TreeDocument, start: number, tagName: string, at: number): ElementNode | undefined {
-  let first: ElementNode | undefined
-  let passed = 0
-  for (const each of elementsAt(document, start, tagName)) {
-    if (passed++ === at) return each
-    first ??= each
-  }
-  return first
-}
-
-/** In document order, found as they are asked for. */
-function* elementsAt({ root }: TreeDocument, start: number, tagName: string): Generator<ElementNode> {
-  for (const node of nodesOf(root))
-    if (isElement(node) && node.sourceCodeLocation?.startOffset === start && node.tagName === tagName) yield node
-}
-
 /** What nodes of a document are as composition reads it, in steps. */
 export function* findingShown(document: TreeDocument, nodes: readonly ChildNode[]): Steps<readonly ChildNode[]> {
   const read = yield* readingAsWritten(document)
-  if (read === document) return nodes
-  return nodes.flatMap(node => (isElement(node) ? sameElement(document, node, read) : sameLeaf(read, node)) ?? [])
-}
-
-/** What begins at the same place of the same text, but for elements. */
-export function sameLeaf(to: TreeDocument, { nodeName, sourceCodeLocation }: ChildNode): ChildNode | undefined {
-  const start = sourceCodeLocation?.startOffset
-  if (start === undefined) return undefined
-  for (const node of nodesOf(to.root))
-    if (node.nodeName === nodeName && node.sourceCodeLocation?.startOffset === start) return node
-  return undefined
-}
-
-/** All nodes in document order; contents of templates are none of them. */
-function* nodesOf(root: ParentNode): Generator<ChildNode> {
-  const open: ParentNode[] = [root]
-  const places = [0]
-  while (open.length > 0) {
-    const level = open.length - 1
-    const node = open[level]?.childNodes[places[level] ?? 0]
-    places[level] = (places[level] ?? 0) + 1
-    if (!node) {
-      open.pop()
-      places.pop()
-      continue
-    }
-    yield node
-    if (!isElement(node)) continue
-    open.push(node)
-    places.push(0)
-  }
+  return read === document ? nodes : yield* findingSame(document, nodes, read)
 }

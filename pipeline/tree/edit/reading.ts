@@ -8,7 +8,8 @@ import { cloning } from '../clone.ts'
 import { parsingDocument } from '../document.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../nodes.ts'
 import { mayHavePrefixed } from '../prefixed-parser.ts'
-import { noteReading, parsingAsWritten, readingAsWritten, sameElement, sameLeaf } from '../readings.ts'
+import { noteReading, parsingAsWritten, readingAsWritten } from '../readings.ts'
+import { findingSame, sameElement } from '../same-nodes.ts'
 import { textOf } from '../source-text.ts'
 import type { Steps } from '../steps.ts'
 import { refusing } from './error.ts'
@@ -80,13 +81,12 @@ function* proposingAnew(document: TreeDocument, wanted: Edit, made: ProposedEdit
   const { source, changes, way, inserted } = made
   const { document: read, nodes: shown } = made.propose(view => view)
   const parsed = yield* refusing(parsingDocument('html', source))
-  const nodes = shown.flatMap(
-    node => (isElement(node) ? sameElement(read, node, parsed) : sameLeaf(parsed, node)) ?? [],
-  )
+  const nodes = yield* findingSame(read, shown, parsed)
   const hosts = hostsOf(wanted)
   const { before, parent, reread } = yield* findingChanged(document, parsed, hosts)
+  const known = new Set(nodes)
   const isAsAsked =
-    way !== 'reparsed' && hosts.every(host => before === placeIn(host)) && reread.every(node => nodes.includes(node))
+    way !== 'reparsed' && hosts.every(host => before === placeIn(host)) && reread.every(node => known.has(node))
   const parts = { changes, way, inserted, nodes, parents: [parent] }
   return replaced(document, parsed, isAsAsked ? parts : { ...parts, reread: withNew(reread, nodes) })
 }

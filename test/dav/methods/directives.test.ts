@@ -7,6 +7,7 @@ import { composed } from '../../pipeline/compose/composing.ts'
 import { enumeration, property, schema } from '../../pipeline/model/markup.ts'
 import { NS, page, putAll } from '../../support/content.ts'
 import { tagOf } from '../../support/http.ts'
+import { leavesTheLoop } from '../../support/loop-hold.ts'
 import { partsOf } from '../../support/multipart.ts'
 import { outcomeOf, shown, startWire, type Wire } from '../wire.ts'
 
@@ -136,6 +137,15 @@ describe('DAV-45 COMP-6 elements beside directives without end tag', () => {
     expect(await stored()).to.include('<p>rest</p><p></p><p><b class="x">2</b></p>')
     const again = await wire.dav('GET', '/page.html', at('svg\\:rect'))
     expect((await wire.dav('PUT', '/page.html', at('svg\\:rect'), again.text)).text).to.equal(again.text)
+  })
+
+  it('SEC-12 others are answered while thousands of elements come beside a directive', async () => {
+    await store(`${PART}<p>1</p>`)
+    const body = '<li>2</li>'.repeat(4000)
+    await leavesTheLoop(async () => {
+      expect((await wire.dav('POST', '/page.html', at('body'), body)).status).to.equal(206)
+      await store(`${PART}<p>1</p>`)
+    })
   })
 
   it('writes at once to several elements each leave the others and the directives', async () => {

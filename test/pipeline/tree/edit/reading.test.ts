@@ -19,10 +19,11 @@ import {
   type TreeDocument,
 } from '../../../../pipeline/tree/nodes.ts'
 import { isBoundIn, parsingPrefixed, parsingPrefixedFragment } from '../../../../pipeline/tree/prefixed-parser.ts'
-import { readingAsWritten, sameElement } from '../../../../pipeline/tree/readings.ts'
+import { readingAsWritten } from '../../../../pipeline/tree/readings.ts'
+import { findingSame, sameElement, sameLeaf } from '../../../../pipeline/tree/same-nodes.ts'
 import { outerMarkup } from '../../../../pipeline/tree/serialize.ts'
 import { atOnce } from '../../../../pipeline/tree/steps.ts'
-import { elementsOf, runs } from '../samples.ts'
+import { elementsOf, nodesOf, runs } from '../samples.ts'
 
 const DIRECTIVES = [
   '<p:include selector="#x"/>',
@@ -171,6 +172,26 @@ function change(picked: Picked, op: 'remove' | 'replace' | Placement, text: stri
 }
 
 describe('COMP-6 DAV-45 edits among directives with and without end tags', () => {
+  it('many nodes are found in the other reading as each of them is', () => {
+    fc.assert(
+      fc.property(pages, text => {
+        const document = parseDocument('html', text)
+        const read = atOnce(readingAsWritten(document))
+        for (const [from, to] of [
+          [document, read],
+          [read, document],
+        ] as const) {
+          const nodes = nodesOf(from.root)
+          const each = nodes.flatMap(node => (isElement(node) ? sameElement(from, node, to) : sameLeaf(to, node)) ?? [])
+          const together = atOnce(findingSame(from, nodes, to))
+          expect(together.length).to.equal(each.length)
+          expect(together.every((node, i) => node === each[i])).to.equal(true)
+        }
+      }),
+      runs(100),
+    )
+  })
+
   const edits = fc.array(
     fc.record({
       which: fc.nat({ max: 1000 }),
