@@ -127,22 +127,17 @@ function* codeOfAction(action: RawAction, place: string): Generator<Placed> {
 
 /** SEC-10. */
 function leftOutFindings(site: Site): string[] {
-  const paths = [...site.leftOut()].sort()
-  const told = paths.slice(0, MOST_TOLD).map(path => `${path}: ${LEFT_OUT}`)
-  return paths.length > MOST_TOLD ? [...told, `And ${paths.length - MOST_TOLD} more such documents.`] : told
+  return firstOf([...site.leftOut()].sort(), path => `${path}: ${LEFT_OUT}`, ' such documents')
 }
 
 /** What of the site's schemas means nothing, or something else than it seems to. */
 function modelFindings(site: Site): string[] {
-  const findings = site.model.allFindings()
-  const told = findings.slice(0, MOST_TOLD).map(({ path, reason }) => `${path}: ${reason}`)
-  return findings.length > MOST_TOLD ? [...told, `And ${findings.length - MOST_TOLD} more in schemas.`] : told
+  return firstOf(site.model.allFindings(), ({ path, reason }) => `${path}: ${reason}`, ' in schemas')
 }
 
 function reactionFindings(site: Site): string[] {
   const findings = site.declarations('reactions').allFindings()
-  const told = findings.slice(0, MOST_TOLD).map(({ path, reason }) => `${path}: ${reason}`)
-  return findings.length > MOST_TOLD ? [...told, `And ${findings.length - MOST_TOLD} more in reactions.`] : told
+  return firstOf(findings, ({ path, reason }) => `${path}: ${reason}`, ' in reactions')
 }
 
 /** What was found out about documents that this process has not written. */
@@ -173,10 +168,7 @@ async function writtenFindings(site: Site, most = Number.POSITIVE_INFINITY): Pro
     }
     findings.push(...told.map(reason => `${path}: ${reason}`))
   }
-  const more = findings.length - MOST_TOLD
-  return more > 0
-    ? [...findings.slice(0, MOST_TOLD), `And ${more} more item types, fields and pieces of code.`]
-    : findings
+  return firstOf(findings, told => told, ' item types, fields and pieces of code')
 }
 
 /** Types that documents name, and that would declare something if they stood where items are. */
@@ -256,9 +248,13 @@ async function ruleFindings({ rules }: Site): Promise<RuleFinding[]> {
 }
 
 function toldFindings(findings: readonly RuleFinding[]): string[] {
-  const told = findings.slice(0, MOST_TOLD).map(({ document, order, reason }) => {
-    return `${order === undefined ? 'A group' : `Rule ${order + 1}`} of ${document}: ${reason}`
-  })
+  const name = (order: number | undefined) => (order === undefined ? 'A group' : `Rule ${order + 1}`)
+  return firstOf(findings, ({ document, order, reason }) => `${name(order)} of ${document}: ${reason}`, '')
+}
+
+/** The first findings of one sort, and how many more there are. @param what they are, behind their number */
+function firstOf<T>(findings: readonly T[], tell: (finding: T) => string, what: string): string[] {
+  const told = findings.slice(0, MOST_TOLD).map(tell)
   const more = findings.length - told.length
-  return more > 0 ? [...told, `And ${more} more.`] : told
+  return more > 0 ? [...told, `And ${more} more${what}.`] : told
 }
