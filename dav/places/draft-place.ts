@@ -4,6 +4,7 @@ import type { Site } from '../../pipeline/site/site.ts'
 import type { Property } from '../../pipeline/store/resource.ts'
 import { describeChange, writeProperties } from '../../pipeline/write/properties.ts'
 import { afterCommit } from '../locks/after-commit.ts'
+import { keyOf } from '../properties/property-name.ts'
 import { isCollection, type Place } from './place.ts'
 import { relocateOnSite, removeFile } from './site-place.ts'
 import { describeUnpublished, removing, toHelperName, transferring } from './unpublished-changes.ts'
@@ -57,8 +58,7 @@ export const newDraft: Place = {
 
 /** Gives a published document, which keeps them while a draft covers it, the dead properties of that draft (DAV-34). */
 async function describeAs(site: Site, path: string, set: readonly Property[]): Promise<void> {
-  const key = ({ namespace, name }: Pick<Property, 'namespace' | 'name'>) => `${namespace} ${name}`
-  const kept = new Set(set.map(key))
-  const remove = (await site.store.properties(path)).filter(property => !kept.has(key(property)))
+  const kept = new Set(set.map(keyOf))
+  const remove = (await site.store.properties(path)).filter(property => !kept.has(keyOf(property)))
   if (set.length + remove.length > 0) await writeProperties(site, path, { set, remove })
 }

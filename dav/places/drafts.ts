@@ -122,10 +122,11 @@ export function endOvertaken(mount: Mount, paths: Iterable<string>): void {
  *
  * @param path of what is about to be moved or copied on the site
  */
-export async function endOutdated({ site, unpublished }: Mount, path: string): Promise<void> {
-  for (const { path: at, version } of unpublished.coversOf(path)) {
-    const file = await site.store.find(at)
-    if (file && file.version > version) await unpublished.commit([{ op: 'delete', path: at, expect: version }])
+export async function endOutdated(mount: Mount, path: string): Promise<void> {
+  const { site, unpublished } = mount
+  for (const cover of unpublished.coversOf(path)) {
+    const file = await site.store.find(cover.path)
+    if (file && file.version > cover.version) await endCover(mount, cover)
   }
 }
 

@@ -11,7 +11,7 @@ import { putDocument } from '../../pipeline/write/document.ts'
 import { mayConfigureBy } from '../../pipeline/write/unpublished.ts'
 import { endForgotten } from '../locks/after-commit.ts'
 import type { Mount } from '../mount.ts'
-import { endOutdated } from './drafts.ts'
+import { endCover, endOutdated } from './drafts.ts'
 import { parentOf } from './overlay.ts'
 import { isCollection, type Node } from './place.ts'
 import { finishRemoval, isRemoval, unlessRefused } from './removals.ts'
@@ -125,5 +125,5 @@ async function settleDraft(mount: Mount, draft: Resource): Promise<void> {
       ),
     )
   }
-  await mount.unpublished.commit([{ op: 'delete', path, expect: version }])
+  await endCover(mount, draft)
 }

@@ -14,6 +14,7 @@ import {
   isElement,
   type ParentNode,
 } from '../tree/nodes.ts'
+import { unprefixedFrom } from '../tree/prefixed-parser.ts'
 import type { Composing } from './composing.ts'
 import type { Page } from './page.ts'
 import { declaredPrefix, namespaceOf, type Prefixes, qualifiedName, writtenName } from './prefixes.ts'
@@ -104,10 +105,10 @@ export function* copiesOf(composing: Composing, prefix: string): Work<ReadonlyMa
  */
 export function readingOf({ page, element }: TransientPlace, around: ElementNode): [DocumentKind, ElementNode] {
   const { kind } = page.tree
-  let context = element.parentNode
+  const { parentNode } = element
   // Directives are gone where it is shown.
-  while (kind === 'html' && context && isElement(context) && context.tagName.includes(':')) context = context.parentNode
-  return [kind, context && isElement(context) ? context : around]
+  if (kind === 'html') return [kind, unprefixedFrom(parentNode) ?? around]
+  return [kind, parentNode && isElement(parentNode) ? parentNode : around]
 }
 
 /** The nodes of a copy, without whatever could be a directive; none where it cannot be read. */

@@ -110,7 +110,7 @@ function* parsingContents(
     const start = place.startTag.endOffset
     const content = source.slice(start, place.endTag.startOffset)
     if (content === '') continue
-    const parent = contextOf(element) ?? around
+    const parent = unprefixedFrom(element.parentNode) ?? around
     if (!parent) continue
     const inScope = (prefix: string) =>
       isDeclared(element, prefix) || isDeclaredAround(element, prefix) || isBound(prefix)
@@ -121,9 +121,9 @@ function* parsingContents(
   }
 }
 
-/** The element that the content of a prefixed element would stand in without it. */
-function contextOf(element: ElementNode): ElementNode | undefined {
-  for (let node: ParentNode | null = element.parentNode; node; node = isElement(node) ? node.parentNode : null)
+/** The innermost element without prefix at or above a node: what prefixed elements hold would stand in it without them. */
+export function unprefixedFrom(from: ParentNode | null): ElementNode | undefined {
+  for (let node = from; node; node = isElement(node) ? node.parentNode : null)
     if (isElement(node) && !node.tagName.includes(':')) return node
   return undefined
 }

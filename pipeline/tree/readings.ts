@@ -7,8 +7,14 @@ import { comparing } from './compare.ts'
 import { parsingDocument } from './document.ts'
 import { parsingFragment } from './fragment.ts'
 import { TreeError } from './limits.ts'
-import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from './nodes.ts'
-import { isBoundIn, mayHavePrefixed, parsingPrefixed, parsingPrefixedFragment } from './prefixed-parser.ts'
+import { type ChildNode, type ElementNode, isElement, type TreeDocument } from './nodes.ts'
+import {
+  isBoundIn,
+  mayHavePrefixed,
+  parsingPrefixed,
+  parsingPrefixedFragment,
+  unprefixedFrom,
+} from './prefixed-parser.ts'
 import { stateOf } from './revisions.ts'
 import { findingSame } from './same-nodes.ts'
 import { NODES_PER_STEP, type Steps } from './steps.ts'
@@ -100,10 +106,7 @@ export function parsingFragmentAlike(
 
 /** As the content of an element that may have a prefix, or stand in such ones. */
 function parsingFragmentAsWritten(text: string, context: ElementNode): Steps<ChildNode[]> {
-  let around: ParentNode | null = context
-  while (around && isElement(around) && around.tagName.includes(':')) around = around.parentNode
-  const parent = around && isElement(around) ? around : context
-  return parsingPrefixedFragment(text, parent, prefix => isBoundIn(context, prefix))
+  return parsingPrefixedFragment(text, unprefixedFrom(context) ?? context, prefix => isBoundIn(context, prefix))
 }
 
 /** What nodes of a document are as composition reads it, in steps. */

@@ -1,6 +1,13 @@
 /** The same nodes in two trees of one text, that the standard's parser and composition's have made of it (COMP-6). */
 
-import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from './nodes.ts'
+import {
+  type AnyNode,
+  type ChildNode,
+  type ElementNode,
+  isElement,
+  type ParentNode,
+  type TreeDocument,
+} from './nodes.ts'
 import { NODES_PER_STEP, type Steps } from './steps.ts'
 
 /** The element of another tree of the same text that comes from the same tag; one without tags is told by its order. */
@@ -107,16 +114,13 @@ export function* findingSame(from: TreeDocument, nodes: readonly ChildNode[], to
 /** Where nodes begin; of those without tags, where what is around them does. */
 function startsOf(nodes: readonly ChildNode[]): Set<number> {
   const starts = new Set<number>()
-  const seen = new Set<ParentNode>()
+  const seen = new Set<AnyNode>()
   for (const node of nodes)
-    for (let at: ChildNode | ParentNode | null = node; at && !seen.has(at as ParentNode); ) {
-      if ('sourceCodeLocation' in at && at.sourceCodeLocation) {
-        starts.add(at.sourceCodeLocation.startOffset)
-        break
-      }
-      if (!isElement(at)) break
+    for (let at: AnyNode | null = node; at && !seen.has(at); at = isElement(at) ? at.parentNode : null) {
       seen.add(at)
-      at = at.parentNode
+      if (!('sourceCodeLocation' in at) || !at.sourceCodeLocation) continue
+      starts.add(at.sourceCodeLocation.startOffset)
+      break
     }
   return starts
 }
@@ -135,15 +139,11 @@ interface Index {
 }
 
 function* indexing({ root }: TreeDocument, starts: ReadonlySet<number>): Steps<Index> {
-  const index: Index = {
-    root,
-    placed: new Map(),
-    implied: new Map(),
-    all: new Map(),
-    places: new Map(),
-    placesOfAll: new Map(),
-  }
-  const { placed, implied, all, places, placesOfAll } = index
+  const placed: Index['placed'] = new Map()
+  const implied: Index['implied'] = new Map()
+  const all: Index['all'] = new Map()
+  const places: Index['places'] = new Map()
+  const placesOfAll: Index['placesOfAll'] = new Map()
   let seen = 0
   for (const node of nodesOf(root)) {
     if (++seen % NODES_PER_STEP === 0) yield
@@ -157,7 +157,7 @@ function* indexing({ root }: TreeDocument, starts: ReadonlySet<number>): Steps<I
       placesOfAll.set(node, addTo(all, node.tagName, node))
     }
   }
-  return index
+  return { root, placed, implied, all, places, placesOfAll }
 }
 
 /** @returns place of the node in its list */

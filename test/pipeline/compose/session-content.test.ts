@@ -6,6 +6,7 @@ import { describe, it } from 'mocha'
 import { selecting, textOf } from '../../http/write-checks.ts'
 import { NS, page, rulesPage } from '../../support/content.ts'
 import type { Fields } from '../../support/http.ts'
+import { waitingFor } from '../../support/long-waits.ts'
 import { composed } from './composing.ts'
 import { caseSite } from './site-of-one-case.ts'
 
@@ -179,25 +180,13 @@ describe('Session content, by the text of the rules', () => {
         ),
       })
       const ask = await visitor()
-      const { leases } = site.server.site
-      const [{ hold }, { now }] = [leases, performance]
-      let waited = 0
-      performance.now = () => now.call(performance) + waited
-      leases.hold = (name, paths, work) =>
-        hold(name, paths, newest => {
-          waited += 6000
-          return work(newest)
-        })
-      try {
+      await waitingFor(site.server.site.leases, 6000, async () => {
         for (const [selector, body] of [
           ['#cart', '<li>1</li>'],
           ['#b', '<i>2</i>'],
         ] as const)
           expect((await ask('POST', selecting(selector), body)).status, selector).to.equal(206)
-      } finally {
-        Object.assign(leases, { hold })
-        performance.now = now
-      }
+      })
     })
 
     it('COMP-82 more than the site allows is 413, and the connection may go on', async () => {

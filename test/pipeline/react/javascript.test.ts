@@ -3,6 +3,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { eventually } from '../../support/eventually.ts'
+import { waitingFor } from '../../support/long-waits.ts'
 import { property, schema } from '../model/markup.ts'
 import { type Receiver, receiver } from './receiver.ts'
 import { javascript, NS, page, processor, type ReactingSite, reactingSite, request, sessel, trigger } from './site.ts'
@@ -158,24 +159,12 @@ describe('JavaScript in reactions', () => {
 
 describe('Time of reactions', () => {
   it('SES-213 HTTP-4 a PUT takes none while it waits for others', async () => {
-    const { leases } = site.site
-    const [{ hold }, { now }] = [leases, performance]
-    let waited = 0
-    performance.now = () => now.call(performance) + waited
-    leases.hold = (name, paths, work) =>
-      hold(name, paths, newest => {
-        waited += 6000
-        return work(newest)
-      })
     const put = (p: string) =>
       site.ask('PUT', '/waited/a.html', {
         body: page(`<i itemscope itemtype="urn:waited"><b itemprop="p">${p}</b></i>`),
       })
-    try {
+    await waitingFor(site.site.leases, 6000, async () => {
       expect([(await put('1')).status, (await put('2')).status, (await put('3')).status]).to.deep.equal([201, 200, 422])
-    } finally {
-      Object.assign(leases, { hold })
-      performance.now = now
-    }
+    })
   })
 })

@@ -15,10 +15,14 @@ import {
   type DocumentNode,
   type ElementNode,
   isElement,
-  type ParentNode,
   type TreeDocument,
 } from '../../../../pipeline/tree/nodes.ts'
-import { isBoundIn, parsingPrefixed, parsingPrefixedFragment } from '../../../../pipeline/tree/prefixed-parser.ts'
+import {
+  isBoundIn,
+  parsingPrefixed,
+  parsingPrefixedFragment,
+  unprefixedFrom,
+} from '../../../../pipeline/tree/prefixed-parser.ts'
 import { readingAsWritten } from '../../../../pipeline/tree/readings.ts'
 import { findingSame, sameElement, sameLeaf } from '../../../../pipeline/tree/same-nodes.ts'
 import { outerMarkup } from '../../../../pipeline/tree/serialize.ts'
@@ -68,9 +72,8 @@ const whole = (root: DocumentNode): string => outerMarkup(root, 'html').replace(
 
 /** Nodes of a fragment beside each other in a parent that may have a prefix. */
 function fragment(text: string, parent: ElementNode): ChildNode[] {
-  let around: ParentNode | null = parent
-  while (around && isElement(around) && around.tagName.includes(':')) around = around.parentNode
-  if (!around || !isElement(around)) throw new Error('no parent')
+  const around = unprefixedFrom(parent)
+  if (!around) throw new Error('no parent')
   return atOnce(parsingPrefixedFragment(text, around, prefix => isBoundIn(parent, prefix)))
 }
 
