@@ -6,6 +6,7 @@ import type { Slips } from './declarations/fields.ts'
 import { KIND_NAMES, mayDeclare } from './declarations/kinds.ts'
 import { LEFT_OUT } from './declarations/limited.ts'
 import { isMeant, misspelt, toldSlips } from './declarations/misspelt.ts'
+import { toldUnsigned } from './declarations/unsigned.ts'
 import { Fault } from './fault.ts'
 import { Allowance } from './language/allowance.ts'
 import { isSpent } from './model/code.ts'
@@ -31,7 +32,20 @@ export async function findingsAt(site: Site, path: string): Promise<unknown[]> {
     ...misspelt(site, path, profile?.types ?? []),
     ...(slips ? toldSlips(site, path, slips) : []),
     ...(await brokenCode(site, path)),
+    ...(await unsigned(site, path)),
   ]
+}
+
+async function unsigned(site: Site, path: string): Promise<string[]> {
+  const model = site.model.document(path)
+  const reactions = site.declarations('reactions').document(path)
+  const declared = { access: site.rules.document(path), model, reactions }
+  try {
+    return await toldUnsigned(declared, site.selectors, needs => site.documentsWith(needs))
+  } catch {
+    // What the site has cannot be found out: the document is stored all the same.
+    return []
+  }
 }
 
 /** Milliseconds for which the code of one document is looked at: whoever has stored it waits for the answer. */
@@ -164,11 +178,11 @@ async function writtenFindings(site: Site, most = Number.POSITIVE_INFINITY): Pro
     if ((mayHold || KIND_NAMES.some(name => mayDeclare(name, known, site.derivation))) && read++ < most / 10) {
       const slips = await slipsOf(site, path)
       if (slips) told.push(...toldSlips(site, path, slips))
-      told.push(...(await brokenCode(site, path)))
+      told.push(...(await brokenCode(site, path)), ...(await unsigned(site, path)))
     }
     findings.push(...told.map(reason => `${path}: ${reason}`))
   }
-  return firstOf(findings, told => told, ' item types, fields and pieces of code')
+  return firstOf(findings, told => told, ' item types, fields, selectors and pieces of code')
 }
 
 /** Types that documents name, and that would declare something if they stood where items are. */

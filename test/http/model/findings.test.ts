@@ -86,6 +86,10 @@ describe('declarations that may not say what they were meant to', () => {
   const ofRule = (reason: string) => `item 1 of the type ${NS}/AuthorizationRule: ${reason}`
   const of = (name: string, reason: string) => `item 1 of the type ${NS}/${name}: ${reason}`
   const means = (field: string, meant: string) => `the field ${field} says nothing; did you mean ${meant}?`
+  const denied = (...selectors: string[]) =>
+    selectors.map(selector => ruleMarkup(['*', 'PUT', 'Deny', '/*', selector])).join('')
+  const unsigned = (place: string, name: string, meant: string) =>
+    `${place} asks for an element ${name}, which neither HTML nor a document of the site has; did you mean ${meant}?`
   const T = 'https://a.example/F'
   const method = (name: string) =>
     `<div itemprop="property" itemscope itemtype="${NS}/Method">${meta('name', name)}${code('implementation', 'true')}</div>`
@@ -190,7 +194,7 @@ describe('declarations that may not say what they were meant to', () => {
     ],
     [
       'a state of another name',
-      typed('TransitionConstraint', ['selector', 'property', 'form', 'to'].map(name => meta(name, 'x')).join('')),
+      typed('TransitionConstraint', ['selector', 'property', 'form', 'to'].map(name => meta(name, 'p')).join('')),
       of('TransitionConstraint', means('form', 'from')),
     ],
     [
@@ -238,6 +242,27 @@ describe('declarations that may not say what they were meant to', () => {
       ),
       'the selector li[ of a transition does not parse: it watches nothing',
       'a request of a transition handler is never sent: the url is neither http nor https',
+    ],
+    [
+      'a selector without its sign, in any kind of declaration',
+      denied('li > Secret, :not(own)', 'p secret') +
+        shape({ selector: 'own', constraint: ':root' }) +
+        reaction('Trigger', { selector: 'named', action: '1' }) +
+        typed(
+          'TransitionConstraint',
+          meta('selector', 'both') + ['property', 'from', 'to'].map(name => meta(name, 'x')).join(''),
+        ) +
+        '<b id="own" class="a secret both"></b><b id="both"></b>',
+      unsigned('the selector li > Secret, :not(own) of rule 1', 'secret', '.secret'),
+      unsigned('the selector li > Secret, :not(own) of rule 1', 'own', '#own'),
+      unsigned('the selector p secret of rule 2', 'secret', '.secret'),
+      unsigned('the selector own of a shape', 'own', '#own'),
+      unsigned('the selector named of reaction 1, a trigger', 'named', '.named or #named'),
+      unsigned('the selector both of a transition constraint', 'both', '.both or #both'),
+    ],
+    [
+      'a selector of an element that HTML or a document has, or that an author makes',
+      `${denied('marquee', 'x-secret', 'p\\:secret', 'secret', 'DIV.secret', '[secret]', `#\${request.auth.sub}`)}<secret></secret>`,
     ],
     [
       'an action that does not parse',
