@@ -1,5 +1,6 @@
 /** What the declarations of a site do not say although they seem to: told to whoever stores them, and to those who ask. */
 
+import { foldersAlone } from './access/folder-alone.ts'
 import type { RuleFinding } from './access/rules.ts'
 import { type Profile, readForStorage, slipsIn } from './declarations/derive.ts'
 import type { Slips } from './declarations/fields.ts'
@@ -32,20 +33,36 @@ export async function findingsAt(site: Site, path: string): Promise<unknown[]> {
     ...misspelt(site, path, profile?.types ?? []),
     ...(slips ? toldSlips(site, path, slips) : []),
     ...(await brokenCode(site, path)),
-    ...(await unsigned(site, path)),
+    ...(await besideDocuments(site, path)),
   ]
 }
 
-async function unsigned(site: Site, path: string): Promise<string[]> {
-  const model = site.model.document(path)
-  const reactions = site.declarations('reactions').document(path)
-  const declared = { access: site.rules.document(path), model, reactions }
+/** What depends on the documents that a site has. */
+async function besideDocuments(site: Site, path: string): Promise<string[]> {
+  const access = site.rules.document(path)
+  const declared = {
+    access,
+    model: site.model.document(path),
+    reactions: site.declarations('reactions').document(path),
+  }
   try {
-    return await toldUnsigned(declared, site.selectors, needs => site.documentsWith(needs))
+    return [
+      ...(await toldUnsigned(declared, site.selectors, needs => site.documentsWith(needs))),
+      ...(access ? await foldersAlone(access, folder => hasPageAlone(site, folder)) : []),
+    ]
   } catch {
-    // What the site has cannot be found out: the document is stored all the same.
+    // That cannot be found out: the document is stored all the same.
     return []
   }
+}
+
+async function hasPageAlone({ store }: Site, folder: string): Promise<boolean> {
+  let isThere = false
+  for await (const { path } of store.walk(folder)) {
+    if (path !== `${folder}index.html`) return false
+    isThere = true
+  }
+  return isThere
 }
 
 /** Milliseconds for which the code of one document is looked at: whoever has stored it waits for the answer. */
@@ -178,11 +195,11 @@ async function writtenFindings(site: Site, most = Number.POSITIVE_INFINITY): Pro
     if ((mayHold || KIND_NAMES.some(name => mayDeclare(name, known, site.derivation))) && read++ < most / 10) {
       const slips = await slipsOf(site, path)
       if (slips) told.push(...toldSlips(site, path, slips))
-      told.push(...(await brokenCode(site, path)), ...(await unsigned(site, path)))
+      told.push(...(await brokenCode(site, path)), ...(await besideDocuments(site, path)))
     }
     findings.push(...told.map(reason => `${path}: ${reason}`))
   }
-  return firstOf(findings, told => told, ' item types, fields, selectors and pieces of code')
+  return firstOf(findings, told => told, ' item types, fields, selectors, folders and pieces of code')
 }
 
 /** Types that documents name, and that would declare something if they stood where items are. */

@@ -278,6 +278,28 @@ describe('declarations that may not say what they were meant to', () => {
       expect(headers['platform-findings']).to.equal(told.length === 0 ? undefined : String(told.length))
     })
 
+  it('RULE-13 PATH-4 a Deny for the page of a folder, where something stands below it', async () => {
+    const lines: [actors: string, methods: string, action: string, resources: string, selector?: string][] = [
+      ['*', 'GET', 'Deny', '/private/'],
+      ['*', 'PUT|post', 'deny', '/a.html|/empty/'],
+      ['*', 'GET', 'Deny', '/'],
+      ['*', 'GET', 'Deny', '/page/'],
+      ['*', 'GET', 'Allow', '/private/'],
+      ['*', 'POST', 'Deny', '/private/'],
+      ['*', 'GET', 'Deny', '/private/', 'p'],
+      ['*', 'GET', 'Deny', '/b/*/'],
+      ['*', 'GET', 'Deny', '/both/'],
+      ['*', '*', 'Deny', '/bo*'],
+    ]
+    const rules = page(lines.map(ruleMarkup).join(''))
+    await putAll(server, { '/private/a.html': page('a'), '/page/index.html': page('b'), '/both/a.html': page('c') })
+    const { headers } = await put('/fields.html', rules)
+    const told = (rule: number, folder: string) =>
+      `/fields.html: the Deny of rule ${rule} for ${folder} is for the page of that folder alone; with all below it: ${folder}*`
+    expect(await siteFindings(server.site)).to.deep.equal([told(1, '/private/'), told(2, '/empty/')])
+    expect(headers['platform-findings']).to.equal('2')
+  })
+
   it('MOD-8 are told on the public surface as well, and pages without any have no such field', async () => {
     const http = client(server.port)
     expect((await http('PUT', '/free/page.html', {}, page('x'))).headers).to.not.have.property('platform-findings')
