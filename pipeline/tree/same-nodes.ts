@@ -12,11 +12,26 @@ import { NODES_PER_STEP, type Steps } from './steps.ts'
 
 /** The element of another tree of the same text that comes from the same tag; one without tags is told by its order. */
 export function sameElement(from: TreeDocument, element: ElementNode, to: TreeDocument): ElementNode | undefined {
+  if (isSingle(from.root, element)) return single(to.root, element.tagName)
   const start = element.sourceCodeLocation?.startOffset
   if (start === undefined) return sameImplied(from, element, to)
   // A formatting element that is left open stands in the tree once more for each block behind it, with the same place.
   const at = placeAmong(elementsAt(from, start, element.tagName), element)
   return elementAt(to, start, element.tagName, at)
+}
+
+/** Of these there is one each, with or without tags: a directive in the head begins the body for the standard, in front of its tag. */
+const SINGLE = new Set(['html', 'head', 'body'])
+
+function isSingle(root: ParentNode, element: ElementNode): boolean {
+  return SINGLE.has(element.tagName) && single(root, element.tagName) === element
+}
+
+function single(root: ParentNode, tagName: string): ElementNode | undefined {
+  const below = (parent: ParentNode, name: string) =>
+    parent.childNodes.find((node): node is ElementNode => isElement(node) && node.tagName === name)
+  const html = below(root, 'html')
+  return tagName === 'html' ? html : html && below(html, tagName)
 }
 
 function sameImplied(from: TreeDocument, element: ElementNode, to: TreeDocument): ElementNode | undefined {
@@ -169,6 +184,7 @@ function addTo<T>(lists: Map<string, T[]>, key: string, node: T): number {
 }
 
 function sameIn(from: Index, node: ChildNode, to: Index): ChildNode | undefined {
+  if (isElement(node) && isSingle(from.root, node)) return single(to.root, node.tagName)
   const start = node.sourceCodeLocation?.startOffset
   if (start !== undefined) {
     const found = to.placed.get(`${node.nodeName} ${start}`)

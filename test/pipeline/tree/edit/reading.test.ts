@@ -59,7 +59,11 @@ const { node } = fc.letrec<{ node: string }>(tie => ({
 
 const pages = fc
   .record({
-    head: fc.constantFrom('', '<head><title>t</title></head>'),
+    head: fc.constantFrom(
+      '',
+      '<head><title>t</title></head>',
+      '<head><p:include selector="#x"/><title>t</title></head>',
+    ),
     content: fc.array(node, { minLength: 1, maxLength: 5 }),
     end: fc.constantFrom('', '</body></html>'),
   })
@@ -216,6 +220,26 @@ describe('COMP-6 DAV-45 edits among directives with and without end tags', () =>
       runs(30),
     )
   })
+
+  for (const include of ['<p:include/>', '<p:include></p:include>', '<p:include>'])
+    for (const beside of ['', '<title>t</title>'])
+      it(`HTTP-24 the body is found behind ${include} in the head, with ${beside || 'nothing'} beside it`, () => {
+        const page = (head: string, body: string) =>
+          `<!doctype html><html xmlns:p="urn:v"><head>${head}</head><body class="a">${body}</body></html>`
+        const head = include + beside
+        let document = parseDocument('html', page(head, '<p>b</p>'))
+        const insert = (name: string, placement: Placement, text: string) => {
+          const read = atOnce(readingAsWritten(document))
+          const there = elementsOf(read.root).find(({ tagName }) => tagName === name)
+          const anchor = there && sameElement(read, there, document)
+          if (!anchor) throw new Error(`no ${name}`)
+          document = accepted(edit(document, { op: 'insert', anchor, placement, text, asWritten: true }))
+        }
+        insert('head', 'append', '<meta name="m">')
+        insert('body', 'append', '<i>1</i>')
+        insert('body', 'prepend', '<i>2</i>')
+        expect(document.source).to.equal(page(`${head}<meta name="m">`, '<i>2</i><p>b</p><i>1</i>'))
+      })
 
   it('what a page without directives is read as, nobody makes twice', () => {
     const document = parseDocument('html', '<!doctype html><html xmlns:p="urn:v"><p>a:b</p>')
