@@ -237,7 +237,7 @@ export function createOutbound(parts: OutboundParts): Outbound {
     if (waiting.size + running.size > 0) await stayAlive()
     const seen = new Map<string, string>()
     const gone = new Map<string, boolean>()
-    const tried = new Map<string, number>()
+    const left: { id: string; by: string; due: number }[] = []
     for await (const key of keysOf(notes, WAITING_PREFIX)) {
       const id = waitingId(key)
       if (closed) break
@@ -246,10 +246,14 @@ export function createOutbound(parts: OutboundParts): Outbound {
       if (by === undefined || by === owner) continue
       const isGone = gone.get(by) ?? (await isOrphaned(by))
       gone.set(by, isGone)
-      if (isGone) await adopt(id, by, tried)
-      else seen.set(id, by)
+      if (!isGone) seen.set(id, by)
+      else left.push({ id, by, due: await dueOf(id) })
     }
     others = seen
+    // What had its turn first was under way: of two, that which was due earlier, whichever was queued before.
+    left.sort((a, b) => a.due - b.due)
+    const tried = new Map<string, number>()
+    for (const { id, by } of left) if (!closed) await adopt(id, by, tried)
     pump()
   }
 
@@ -260,6 +264,11 @@ export function createOutbound(parts: OutboundParts): Outbound {
   async function ownerOf(id: string): Promise<string | undefined> {
     const note = await notes.note(waitingKey(id))
     return note && entryOf(note).owner
+  }
+
+  async function dueOf(id: string): Promise<number> {
+    const note = await notes.note(waitingKey(id))
+    return note ? entryOf(note).due : 0
   }
 
   /**

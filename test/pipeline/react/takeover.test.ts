@@ -5,7 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { type Entry, entryOf, ownerKey, WAITING_PREFIX } from '../../../pipeline/react/outbound/entry.ts'
+import {
+  type Entry,
+  entryOf,
+  keepWaiting,
+  newEntry,
+  ownerKey,
+  WAITING_PREFIX,
+} from '../../../pipeline/react/outbound/entry.ts'
 import { createOutbound } from '../../../pipeline/react/outbound/queue.ts'
 import type { Note, NoteChange } from '../../../pipeline/store/notes.ts'
 import { startRedis } from '../../pipeline/coordination/redis-server.ts'
@@ -14,6 +21,41 @@ import { startServer } from '../../support/server.ts'
 import { startCrashProcess } from './crash-process.ts'
 import { receiver } from './receiver.ts'
 import { ask } from './site.ts'
+
+/** Processes that share what is kept; of those called dead no call comes to its end. */
+function processes() {
+  const kept = new Map<string, Note>()
+  let now = 1_000_000
+  const isThere = ({ expires }: Note) => expires > now
+  const notes = {
+    note: async (key: string) => [...kept.values()].find(note => note.key === key && isThere(note)),
+    noteKeys: async (prefix: string, after: string) =>
+      [...kept.values()]
+        .filter(note => note.key.startsWith(prefix) && isThere(note))
+        .flatMap(({ key }) => (key > after ? [key] : [])),
+    async changeNotes(changes: readonly NoteChange[]) {
+      for (const change of changes) {
+        if (change.op === 'keep') kept.set(change.note.key, change.note)
+        else if (change.op === 'drop') kept.delete(change.key)
+      }
+    },
+  }
+  const leases = { hold: <T>(_site: string, _paths: readonly string[], work: () => Promise<T>) => work() }
+  const sent: string[] = []
+  const process = (name: string) =>
+    createOutbound({
+      notes,
+      leases,
+      shared: true,
+      log: () => undefined,
+      clock: () => now,
+      async send({ delivery, attempts }: Entry) {
+        sent.push(`${name} ${delivery} ${attempts}`)
+        return name === 'dead' ? new Promise(() => undefined) : { ok: true, status: 204 }
+      },
+    })
+  return { kept, notes, sent, process, now: () => now, later: (by: number) => (now += by) }
+}
 
 describe('Calls of a process that was killed', () => {
   it('REA-86 the other process sends them, once each, those under way again, with the same delivery id', async () => {
@@ -58,36 +100,7 @@ describe('Calls of a process that was killed', () => {
   })
 
   it('REA-86 a process counts as gone half a minute after it has last said that it is there', async () => {
-    const kept = new Map<string, Note>()
-    let now = 1_000_000
-    const isThere = ({ expires }: Note) => expires > now
-    const notes = {
-      note: async (key: string) => [...kept.values()].find(note => note.key === key && isThere(note)),
-      noteKeys: async (prefix: string, after: string) =>
-        [...kept.values()]
-          .filter(note => note.key.startsWith(prefix) && isThere(note))
-          .flatMap(({ key }) => (key > after ? [key] : [])),
-      async changeNotes(changes: readonly NoteChange[]) {
-        for (const change of changes) {
-          if (change.op === 'keep') kept.set(change.note.key, change.note)
-          else if (change.op === 'drop') kept.delete(change.key)
-        }
-      },
-    }
-    const leases = { hold: <T>(_site: string, _paths: readonly string[], work: () => Promise<T>) => work() }
-    const sent: string[] = []
-    const process = (name: string) =>
-      createOutbound({
-        notes,
-        leases,
-        shared: true,
-        log: () => undefined,
-        clock: () => now,
-        async send({ delivery, attempts }: Entry) {
-          sent.push(`${name} ${delivery} ${attempts}`)
-          return name === 'dead' ? new Promise(() => undefined) : { ok: true, status: 204 }
-        },
-      })
+    const { kept, sent, process, later } = processes()
     const [dead, alive] = [process('dead'), process('alive')]
     const call = { url: 'https://hooks.example/', method: 'POST', fields: [], body: '', retries: 0 }
     const about = { site: 's', authority: 'localhost', brand: 'b', brandHeader: 'B', depth: 0 }
@@ -96,13 +109,31 @@ describe('Calls of a process that was killed', () => {
     await dead.record([entry])
     dead.dispatch([entry])
     await eventually(() => expect(sent).to.deep.equal([`dead ${entry.delivery} 0`]))
-    now += 29_999
+    later(29_999)
     await alive.resume()
     expect(sent).to.have.length(1)
-    now += 1
+    later(1)
     await alive.resume()
     await eventually(() => expect(sent).to.deep.equal([`dead ${entry.delivery} 0`, `alive ${entry.delivery} 0`]))
     await eventually(() => expect([...kept.keys()].some(key => key.startsWith(WAITING_PREFIX))).to.equal(false))
     await Promise.all([alive.close(), dead.close()])
+  })
+
+  it('REA-86 those count as tried that stood first in the line: by when they were due, not by when they were queued', async () => {
+    const { notes, sent, process, now } = processes()
+    const call = { url: 'https://hooks.example/', method: 'POST', fields: [], body: '', retries: 9 }
+    const about = { site: 's', authority: 'localhost', brand: 'b', brandHeader: 'B', depth: 0, owner: 'gone' }
+    // Four to one host are under way at most; the one that was queued first is tried again behind them.
+    const entries = Array.from({ length: 5 }, (_, i) => ({
+      ...newEntry(call, about, now()),
+      due: now() - i,
+      delivery: `${i}`,
+    }))
+    await notes.changeNotes(entries.map(keepWaiting))
+    const alive = process('alive')
+    await alive.resume()
+    await eventually(() => expect(sent).to.have.length(5))
+    expect(sent.sort()).to.deep.equal(['alive 0 0', 'alive 1 1', 'alive 2 1', 'alive 3 1', 'alive 4 1'])
+    await alive.close()
   })
 })
