@@ -136,6 +136,12 @@ export function servedType(type: string, validUtf8: boolean): string {
   return `${type}; charset=utf-8`
 }
 
+/** @returns the charset that a type names, unless it is UTF-8: readers go by it, whatever the document declares */
+export function otherCharset(type: string): string | undefined {
+  const charset = /;[ \t]*charset[ \t]*=[ \t]*"?([^";]*)/i.exec(type)?.[1]?.trim()
+  return charset === undefined || /^(?:utf-?8)?$/i.test(charset) ? undefined : charset
+}
+
 /** @returns whether compressing an answer of this type is likely to pay; streams of events never are compressed */
 export function compressible(type: string): boolean {
   const name = essence(type)

@@ -4,6 +4,7 @@ import { type Derived, deriveInTurns, unusable, writingStoredForm } from '../dec
 import { derivingEdit } from '../declarations/derive-edit.ts'
 import type { ShowTree } from '../declarations/retype.ts'
 import { Fault } from '../fault.ts'
+import { otherCharset } from '../http/media.ts'
 import { fragmentTag, tellingFragment } from '../http/tags.ts'
 import { type Judgement, judging } from '../model/judge.ts'
 import type { Loss } from '../model/losses.ts'
@@ -11,7 +12,15 @@ import { elementsAround, type WrittenPlace } from '../model/place.ts'
 import { isReadAsWritten } from '../read/representation.ts'
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
-import { type Edit, EditError, editing, type ProposedEdit, type View, type Way } from '../tree/edit/edit.ts'
+import {
+  checkEncoding,
+  type Edit,
+  EditError,
+  editing,
+  type ProposedEdit,
+  type View,
+  type Way,
+} from '../tree/edit/edit.ts'
 import { isBlank, trimmed } from '../tree/edit/shape.ts'
 import { TreeError } from '../tree/limits.ts'
 import { inOnePiece } from '../tree/long-text.ts'
@@ -220,8 +229,9 @@ function* looking(
   encoded?: EncodedEdit,
 ): Steps<Looked> {
   const { site, registry, request, revision, stake, watched } = before
-  const { path, tree, wanted } = request
-  const { way, accepting } = proposal
+  const { path, file, tree, wanted } = request
+  const { way, accepting, changes } = proposal
+  checkEncoding(otherCharset(file.resource.type), before.source.source, changes)
   const inserted = trimmed(proposal.inserted)
   const { document, nodes, parents } = view
   const { body, digest, splices } = encoded ?? (yield* encodingProposal(before, proposal, judged))

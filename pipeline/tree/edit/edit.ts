@@ -50,7 +50,7 @@ export function* editing(document: TreeDocument, wanted: Edit): Steps<ProposedEd
   if (made) return made
   const inPlace = named.every(element => tagsInPlace(document, element))
   const proposed = yield* inPlace ? proposing(document, wanted, named) : proposingAnew(document, wanted, named)
-  checkEncoding(document, proposed.changes)
+  if (document.kind === 'xml') checkEncoding(otherEncoding(document.source), document.source, proposed.changes)
   return proposed
 }
 
@@ -79,12 +79,17 @@ function* proposingSame(document: TreeDocument, wanted: Edit, made: ProposedEdit
 }
 
 /**
- * Stored text is UTF-8. A document that declares another encoding reads the same in both as long as it is ASCII.
+ * Stored text is UTF-8. A document that is said to have another encoding reads the same in both as long as it is ASCII.
  *
+ * @param encoding which others take it for; undefined where that is UTF-8
+ * @param source as it was before
  * @throws EditError when an edit would end that, and others would read other characters than were written
  */
-function checkEncoding({ kind, source }: TreeDocument, changes: readonly PlannedSplice[]): void {
-  const encoding = kind === 'xml' ? otherEncoding(source) : undefined
+export function checkEncoding(
+  encoding: string | undefined,
+  source: string,
+  changes: readonly Pick<PlannedSplice, 'text'>[],
+): void {
   if (encoding === undefined || changes.every(({ text }) => isAscii(text)) || !isAscii(source)) return
   const message = `The document declares ${encoding}, but what is written here is UTF-8: declare that, or write é as &#233;.`
   throw new EditError('other-encoding', message)

@@ -6,7 +6,7 @@ import type { Steps } from '../steps.ts'
 /**
  * `empty`: nothing but white space was given. `no-element`: a replacement without element. `void-anchor`: the anchor can
  * have no children. `parentless`: nothing can stand before or after the document element. `root`: the document element
- * can neither be removed nor moved. `into-itself`: an element cannot become its own descendant. `other-encoding`: the XML
+ * can neither be removed nor moved. `into-itself`: an element cannot become its own descendant. `other-encoding`: the
  * document declares one in which the new characters are others. `directives`: the element has no place of its own in the
  * source, and the page cannot be written anew around its prefixed elements. The rest are limits and well-formedness, as for whole
  * documents.

@@ -1,4 +1,4 @@
-/** XML that declares another encoding than UTF-8: nobody may read other characters than were written (HTTP-23, HTTP-24). */
+/** Documents that declare another encoding than UTF-8: nobody may read other characters than were written (HTTP-23, HTTP-24). */
 
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
@@ -10,7 +10,7 @@ import { failureOf, leavesAlone, selecting, textOf } from '../write-checks.ts'
 const DECLARED = '<?xml version="1.0" encoding="ISO-8859-1"?>\n'
 const FEED = `${DECLARED}<feed><entry id="a">one</entry></feed>\n`
 
-describe('XML that declares another encoding', () => {
+describe('Documents that declare another encoding', () => {
   let server: TestServer
   let http: Client
   before(async () => {
@@ -53,6 +53,35 @@ describe('XML that declares another encoding', () => {
     await putAll(server, { '/feed.xml': FEED.replace('one', 'tür') })
     expect((await http('POST', '/feed.xml', selecting('feed'), '<entry>café</entry>')).status).to.equal(206)
   })
+
+  const PAGE = '<!doctype html><title>t</title><p id="a">one</p>'
+  const typed = async (type: string, text: string) => {
+    expect((await http('PUT', '/page', { 'Content-Type': type }, text)).status).to.be.oneOf([200, 201])
+  }
+
+  it('HTTP-20 HTTP-24 so is what the stored type of a page without extension names', async () => {
+    await typed('text/html; charset="iso-8859-1"', PAGE)
+    for (const [method, markup] of [
+      ['PUT', '<p id="a">café</p>'],
+      ['POST', '<i>é</i>'],
+    ] as const) {
+      const refused = await leavesAlone(server, ['/page'], () => http(method, '/page', selecting('#a'), markup))
+      expect(failureOf(refused)).to.equal('422 InvalidFragment')
+      expect(refused.text).to.include('declares iso-8859-1')
+    }
+    expect((await http('PUT', '/page', selecting('#a'), '<p id="a">caf&#233;</p>')).status).to.equal(206)
+  })
+
+  for (const [type, text] of [
+    ['text/html', PAGE],
+    ['text/html; charset=UTF-8', PAGE],
+    ['text/html; charset=', PAGE],
+    ['text/html; charset=iso-8859-1', PAGE.replace('one', 'tür')],
+  ] as const)
+    it(`HTTP-24 a page of the type ${type} is written${text === PAGE ? '' : ' that has such characters'}`, async () => {
+      await typed(type, text)
+      expect((await http('PUT', '/page', selecting('#a'), '<p id="a">café</p>')).status).to.equal(206)
+    })
 
   it('HTTP-24 a composed page declares what it is sent in', async () => {
     await putAll(server, {
