@@ -7,11 +7,11 @@
 import { pathNames } from '../access/glob.ts'
 import { PersistentMap } from '../access/persistent-map.ts'
 import type { Extensions } from '../tree/selector/selector.ts'
-import type { Steps } from '../tree/steps.ts'
+import { atOnce, type Steps } from '../tree/steps.ts'
 import type { RawDeclarations, RawEnum, RawSchema } from './declarations.ts'
 import { doubtsAbout, doubtsAboutShapes } from './doubts.ts'
 import { combine, type Reference, type Schema, type SchemaProperty } from './schema.ts'
-import { appliesTo, compileShapes, type Shape } from './shape.ts'
+import { appliesTo, compilingShapes, type Shape } from './shape.ts'
 import { shown } from './violations.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
@@ -25,6 +25,8 @@ interface Placed<Raw> {
 interface Compiled {
   raw: RawDeclarations
   shapes: readonly Shape[]
+  /** What is told of the shapes, once somebody has asked. */
+  doubts?: readonly string[]
 }
 
 /** What the author of a document should know about its declarations. */
@@ -103,9 +105,15 @@ export class Registry {
    * @param raw what its new version declares; undefined when it declares nothing or is gone
    */
   withDocument(path: string, raw: RawDeclarations | undefined): Registry {
+    return atOnce(this.exchanging(path, raw))
+  }
+
+  /** `withDocument` in steps. */
+  *exchanging(path: string, raw: RawDeclarations | undefined): Steps<Registry> {
+    yield
     const before = this.#documents.get(path)
     if (!before && !raw) return this
-    const after = raw && { raw, shapes: compileShapes(raw.shapes, this.#selectors) }
+    const after = raw && { raw, shapes: yield* compilingShapes(raw.shapes, this.#selectors) }
     const difference = (count: (declared: RawDeclarations) => number) =>
       (raw ? count(raw) : 0) - (before ? count(before.raw) : 0)
     return new Registry({
@@ -119,12 +127,6 @@ export class Registry {
         shapes: this.#sizes.shapes + difference(({ shapes }) => shapes.length),
       },
     })
-  }
-
-  /** `withDocument` in steps. */
-  *exchanging(path: string, raw: RawDeclarations | undefined): Steps<Registry> {
-    yield
-    return this.withDocument(path, raw)
   }
 
   /** What a document declares, as it was extracted. */
@@ -143,7 +145,8 @@ export class Registry {
 
   /** Declarations of a document that have no effect (MOD-6, MOD-8), or another one than they seem to have. */
   findings(path: string): ModelFinding[] {
-    const raw = this.document(path)
+    const compiled = this.#documents.get(path)
+    const raw = compiled?.raw
     const reasons = [...(raw?.ignored ?? [])]
     const taken = (what: string, url: string, [first]: readonly Placed<unknown>[], own: unknown) => {
       if (first && first.raw !== own) reasons.push(`${what} ${shown(url)}: ${first.document} declares it already`)
@@ -158,7 +161,8 @@ export class Registry {
     for (const schema of raw?.schemas ?? []) reasons.push(...doubtsAbout(schema, this.vocabulary, knows, isUnique))
     for (const { url, values } of raw?.enums ?? [])
       if (values.length === 0) reasons.push(`the enumeration ${shown(url)} has no value: it permits none`)
-    reasons.push(...doubtsAboutShapes(raw?.shapes ?? [], this.#selectors))
+    // Selectors that do not parse are kept nowhere: they would be read again with every write of the document.
+    if (compiled) reasons.push(...(compiled.doubts ??= doubtsAboutShapes(compiled.raw.shapes, this.#selectors)))
     return reasons.map(reason => ({ path, reason }))
   }
 

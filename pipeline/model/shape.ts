@@ -8,6 +8,7 @@ import {
   SelectorError,
   selectorFor,
 } from '../tree/selector/selector.ts'
+import { atOnce, type Steps } from '../tree/steps.ts'
 import type { RawShape } from './declarations.ts'
 
 /** One selector of a list, with the names of the attributes that its subject names (MOD-95). */
@@ -42,13 +43,34 @@ export interface Shape {
 }
 
 export function compileShapes(raw: readonly RawShape[], extensions?: Extensions): Shape[] {
-  return raw.map(({ resources, selectors, constraints, permits }) => ({
-    patterns: resources.map(resource => compilePattern(resource)),
-    scopes: selectors.map(text => written(text, extensions)),
-    constraints: constraints.map(text => written(text, extensions)).filter(({ branches }) => branches.length > 0),
-    permits: permits.flatMap(text => written(text, extensions).branches),
-    closed: permits.length > 0,
-  }))
+  return atOnce(compilingShapes(raw, extensions))
+}
+
+/** Patterns and selectors that are compiled in one step. */
+const TEXTS_PER_STEP = 50
+
+/** `compileShapes` in steps: one shape may have thousands of selectors. */
+export function* compilingShapes(raw: readonly RawShape[], extensions?: Extensions): Steps<Shape[]> {
+  let made = 0
+  function* each<T>(texts: readonly string[], make: (text: string) => T): Steps<T[]> {
+    const all: T[] = []
+    for (const text of texts) {
+      all.push(make(text))
+      if (++made % TEXTS_PER_STEP === 0) yield
+    }
+    return all
+  }
+  const read = (text: string) => written(text, extensions)
+  const shapes: Shape[] = []
+  for (const { resources, selectors, constraints, permits } of raw)
+    shapes.push({
+      patterns: yield* each(resources, resource => compilePattern(resource)),
+      scopes: yield* each(selectors, read),
+      constraints: (yield* each(constraints, read)).filter(({ branches }) => branches.length > 0),
+      permits: (yield* each(permits, read)).flatMap(({ branches }) => branches),
+      closed: permits.length > 0,
+    })
+  return shapes
 }
 
 /** Whether a shape speaks of a path. @param names the path's names (PATH-4) */

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import type { RawProperty, RawSchema } from '../../../pipeline/model/declarations.ts'
 import { doubtsAbout, doubtsAboutShapes } from '../../../pipeline/model/doubts.ts'
+import { Registry } from '../../../pipeline/model/registry.ts'
 
 const VOCABULARY = { ns: 'https://platform.example/ns', schemaHost: 'https://schema.org' }
 const TYPE = 'https://a.example/T'
@@ -96,6 +97,28 @@ describe('what a schema says and cannot mean', () => {
     const permits = Array<string>(100_000).fill('[')
     const shapes = [['b['], permits].map(each => ({ resources: [], selectors: [], constraints: [], permits: each }))
     expect(doubtsAboutShapes(shapes, undefined)).to.have.lengthOf(1000)
+  })
+
+  it('MOD-90 SEC-12 one shape of thousands of selectors is compiled in steps, and what is told of it is found once', () => {
+    const texts = Array.from({ length: 500 }, (_, i) => `p${i}[`)
+    let looks = 0
+    const shape = {
+      ...{ resources: [], selectors: [], constraints: [] },
+      get permits() {
+        looks++
+        return texts
+      },
+    }
+    const steps = Registry.empty(VOCABULARY).exchanging('/m.html', { schemas: [], enums: [], shapes: [shape] })
+    let count = 1
+    let step = steps.next()
+    for (; !step.done; step = steps.next()) count++
+    expect(count).to.be.at.least(texts.length / 50)
+    const first = step.value.findings('/m.html')
+    expect(first).to.have.lengthOf(texts.length)
+    const before = looks
+    expect(step.value.findings('/m.html')).to.deep.equal(first)
+    expect(looks).to.equal(before)
   })
 
   it('MOD-80 groups have cardinalities, too', () => {
