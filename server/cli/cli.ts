@@ -140,6 +140,8 @@ function failure(error: unknown): string {
     return `${address === undefined ? 'a server' : place} cannot be reached: ${error.message}`
   if (code === 'ENOENT' && syscall === 'mkdir') return `no folder can be made at ${path}`
   if (code === 'ENOENT' && path !== undefined) return `there is no ${path}`
+  // Nobody knows which side of a copy it was.
+  if (code === 'EIO' && dest !== undefined) return `${path} cannot be read, or ${dest} not be written: a disk fails`
   if (code === 'EIO') return `${path ?? 'a file'} cannot be read or written: its disk fails`
   const target = dest ?? path
   if (isDiskFull(error)) return `no space left on the device${target === undefined ? '' : ` (${target})`}`

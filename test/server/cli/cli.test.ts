@@ -250,6 +250,10 @@ describe('command line: failures of the system', () => {
     [{ code: 'ENOSPC' }, 'no space left on the device'],
     [{ code: 'ENOSPC', path: '/srv/data/blob', dest: '/mnt/out' }, 'no space left on the device (/mnt/out)'],
     [{ code: 'EIO', path: '/srv/data' }, '/srv/data cannot be read or written: its disk fails'],
+    [
+      { code: 'EIO', path: '/srv/data/blob', dest: '/mnt/out' },
+      '/srv/data/blob cannot be read, or /mnt/out not be written: a disk fails',
+    ],
     [{ errno: -constants.errno.EDQUOT, path: '/srv/data' }, 'no space left on the device (/srv/data)'],
     [new StoreError('failed', "EIO: i/o error, mkdir '/x'"), "the store cannot be used: EIO: i/o error, mkdir '/x'"],
     [
