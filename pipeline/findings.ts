@@ -95,7 +95,10 @@ async function lookedAt(
     try {
       const failure = await host.uncompiled(code)
       if (failure && isSpent(failure)) return 'unknown'
-      return failure && `does not parse: ${failure.message}`
+      if (failure) return `does not parse: ${failure.message}`
+      // Nothing else can name it: what has the word may still have none.
+      const mayRun = code.type !== `${site.settings.ns}/JavaScript/Module` || /\bdefault\b/.test(code.source)
+      return mayRun ? undefined : 'has no default export: nothing runs'
     } catch {
       // The document is stored, whatever becomes of a look at it.
       return 'unknown'

@@ -36,6 +36,7 @@ export function doubtsAbout(
       return [
         ...cardinality(property.cardinality),
         ...type(property, vocabulary, knows),
+        ...uniqueness(property),
         ...key(schema, property, isUnique),
         ...reference(property, isUnique),
       ].map(doubt => `${place}: ${doubt}`)
@@ -93,6 +94,15 @@ function* names({ type, parent: named, properties, methods }: RawSchema, { ns }:
   for (const { name } of methods)
     if (isNear(name, 'includes'))
       yield `${place}: the method ${shown(name)} decides about no group; did you mean includes?`
+}
+
+/** What people write for true and false. */
+const FLAGS = new Set('true false yes no on off 1 0 unique'.split(' '))
+
+/** MOD-41: any other value than `true` names a group, `false` as well. */
+function uniqueness({ unique }: RawProperty): string[] {
+  const strange = unique.filter(each => each !== 'true' && (FLAGS.has(each.toLowerCase()) || isNear(each, 'true')))
+  return strange.map(each => `its unique ${shown(each)} names a group of properties, and counts only as true by itself`)
 }
 
 /** MOD-44. */

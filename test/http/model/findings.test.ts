@@ -208,6 +208,21 @@ describe('declarations that may not say what they were meant to', () => {
       `the code of @validate in the schema of ${T} has no source: nothing runs`,
     ],
     [
+      'a module without default export',
+      schema(
+        T,
+        {},
+        code('@validate', 'export function valid() { return true }', 'JavaScript/Module'),
+        property('p', { markup: { markup: code('@write', 'export default v => v', 'JavaScript/Module') } }),
+      ),
+      `the code of @validate in the schema of ${T} has no default export: nothing runs`,
+    ],
+    [
+      'itemref to what is not there',
+      `${rule('').replace('itemscope', 'itemscope itemref="there gone"')}<p id="there"></p>`,
+      ofRule("its itemref names gone, which is no element's id"),
+    ],
+    [
       'code of no language',
       schema(T, {}, property('p', { markup: { markup: code('@write', '1', 'Python') } })),
       `the code of @write of p in the schema of ${T} is of the type ${NS}/Python, which is none`,

@@ -43,6 +43,12 @@ describe('what a schema says and cannot mean', () => {
 
   const NAMED: [rule: string, property: Partial<RawProperty>, doubts: string[]][] = [
     ['MOD-44', { key: true }, ['it is no key, since it is not unique by itself']],
+    ...['True', 'ture', 'false', '1'].map((value): (typeof NAMED)[number] => [
+      'MOD-41',
+      { unique: [value] },
+      [`its unique ${value} names a group of properties, and counts only as true by itself`],
+    ]),
+    ['MOD-41', { unique: ['true', 'title', 'slug'] }, []],
     ['MOD-52', { cascade: 'true' }, ['its cascade means nothing without references']],
     [
       'MOD-52',
