@@ -1,6 +1,5 @@
 /** COPY and MOVE of files and collections (RFC 4918 §9.8 and §9.9, DAV-48). */
 
-import { header } from '../../edge/request.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { type Lock, lockKey } from '../../pipeline/coordination/locks.ts'
 import { Fault } from '../../pipeline/fault.ts'
@@ -18,16 +17,14 @@ import { checkMembers } from '../places/members.ts'
 import { isCollection, type Node } from '../places/place.ts'
 import { destinationOf, mayOverwrite } from '../requests/destination.ts'
 import { rootRefused } from './delete.ts'
-import { moveElement } from './elements.ts'
+import { moveElement, movesElement } from './elements.ts'
 
 export async function copy(exchange: Exchange): Promise<Answer> {
   return relocate(exchange, 'copy')
 }
 
 export async function move(exchange: Exchange): Promise<Answer> {
-  if (header(exchange, 'range') === undefined && header(exchange, 'destination-range') === undefined)
-    return relocate(exchange, 'move')
-  return moveElement(exchange, destinationOf(exchange))
+  return movesElement(exchange) ? moveElement(exchange, destinationOf(exchange)) : relocate(exchange, 'move')
 }
 
 /** What is found at both ends before anything is done. */
@@ -40,9 +37,8 @@ interface Ends {
 }
 
 async function relocate(exchange: Exchange, op: 'copy' | 'move'): Promise<Answer> {
-  const { mount, path, author } = exchange
-  const destination = destinationOf(exchange)
-  checkWritable(author.scope, ...(op === 'move' ? [path, destination] : [destination]))
+  const { mount, path } = exchange
+  const destination = transferTo(exchange, op)
   const paths = [path, destination]
   const ends = await atOneMoment(mount.site, paths, () => findEnds(exchange, op, destination))
   const { source, to, deep, replaced, gone } = ends
@@ -72,6 +68,14 @@ async function relocate(exchange: Exchange, op: 'copy' | 'move'): Promise<Answer
   const headers: Record<string, string> = { 'Cache-Control': 'no-store' }
   if (!isCollection(source)) headers.ETag = contentTag(source.resource.digest)
   return isReplaced ? { status: 204, headers } : { status: 201, headers, body: '' }
+}
+
+/** Where a COPY or MOVE goes. @throws Fault as `destinationOf`, and 403 outside of the scope */
+export function transferTo(exchange: Exchange, op: 'copy' | 'move'): string {
+  const { path, author } = exchange
+  const destination = destinationOf(exchange)
+  checkWritable(author.scope, ...(op === 'move' ? [path, destination] : [destination]))
+  return destination
 }
 
 async function findEnds(exchange: Exchange, op: 'copy' | 'move', destination: string): Promise<Ends> {

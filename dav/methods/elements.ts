@@ -50,23 +50,33 @@ export async function readElements(exchange: Exchange, range: SelectorRange): Pr
 /** PUT, POST and DELETE with a selector range; the caller has checked the scope. */
 export async function writeElements(exchange: Exchange, op: 'put' | 'post' | 'delete'): Promise<Answer> {
   checkBodyFields(exchange)
-  const range = selectorRange(exchange, 400)
+  const range = selectorRange(exchange)
   if (op === 'put') return write(exchange, { op, range })
   if (op === 'delete') return write(exchange, { op, range })
   return write(exchange, { op, range, placement: placementOf(range.placement) })
 }
 
+/** Whether a MOVE is one of an element. */
+export function movesElement(exchange: Exchange): boolean {
+  return header(exchange, 'range') !== undefined || header(exchange, 'destination-range') !== undefined
+}
+
 /** MOVE with `Range` and `Destination-Range`. @param to decoded path of the destination */
 export async function moveElement(exchange: Exchange, to: string): Promise<Answer> {
+  return write(exchange, { op: 'move', ...elementMove(exchange, to) })
+}
+
+/** What a MOVE of an element says. @throws Fault 403 outside of the scope, 422 or 501 for what it cannot say */
+export function elementMove(exchange: Exchange, to: string): { range: SelectorRange; destination: DestinationRange } {
   checkWritable(exchange.author.scope, exchange.path)
   const destinationRange = header(exchange, 'destination-range')
   if (header(exchange, 'range') === undefined || destinationRange === undefined)
     throw new Fault(422, 'MoveMissingHeaders', 'Range and Destination-Range belong together.')
   const range = selectorRange(exchange, 422)
-  const destination: DestinationRange = parseDestinationRange(destinationRange)
+  const destination = parseDestinationRange(destinationRange)
   if (to !== exchange.path)
     throw new Fault(501, 'MoveCrossResource', 'Elements move within one document; the Destination names another.')
-  return write(exchange, { op: 'move', range, destination })
+  return { range, destination }
 }
 
 type Particulars<W> = W extends ElementWrite ? Omit<W, 'path' | 'conditions' | 'cause'> : never
@@ -109,7 +119,7 @@ async function requireDocument({ mount, path }: Exchange): Promise<void> {
  *
  * @throws Fault 400 for another unit; of a MOVE 422 (HTTP-46, HTTP-106)
  */
-function selectorRange(exchange: Exchange, status: 400 | 422): SelectorRange {
+export function selectorRange(exchange: Exchange, status: 400 | 422 = 400): SelectorRange {
   const range = parseRange(header(exchange, 'range'))
   if (range?.unit === 'selector') return range
   throw new Fault(status, 'InvalidRange', 'Writes take no other Range than selector=<css>.')

@@ -3,8 +3,13 @@
 import { normalizeHost } from '../../config/hosts.ts'
 import { requireKnown } from '../../dav/access/credentials.ts'
 import { checkWritable, scopeAuthority } from '../../dav/access/scope-authority.ts'
+import type { Exchange } from '../../dav/exchange.ts'
+import { transferTo } from '../../dav/methods/copy-move.ts'
+import { elementMove, movesElement, selectorRange } from '../../dav/methods/elements.ts'
+import { isCollection } from '../../dav/places/place.ts'
+import { destinationOf } from '../../dav/requests/destination.ts'
 import type { MountTriggers } from '../../dav/triggers.ts'
-import { header } from '../../edge/request.ts'
+import { checkBodyFields, header } from '../../edge/request.ts'
 import { mostBodies } from '../../edge/request-body.ts'
 import { scripts } from '../../pipeline/evaluation/scripts.ts'
 import { kindOf, storedType } from '../../pipeline/http/media.ts'
@@ -35,12 +40,12 @@ export function mountTriggers(parts: ReactionParts): MountTriggers {
   return async exchange => {
     const { mount, method, path, author, request, authorities } = exchange
     const { site, settings } = mount
-    if (!settings.mountReactions || !METHODS.has(method) || path.endsWith('/')) return undefined
+    // What repairs a site must not be kept from it by what is to be repaired (DAV-7).
+    if (!settings.mountReactions || !METHODS.has(method) || path.endsWith('/') || exchange.raw) return undefined
     const found = site.declarations('reactions').candidates(method, path)
     if (!found || found.triggers.length === 0) return undefined
-    checkWritable(author.scope, path)
-    // Files of desktop systems are none of the site.
-    if (await mount.view.isHelper(path)) return undefined
+    refuseEarly(exchange)
+    if (!(await isOfFile(exchange))) return undefined
     const allowance = exchange.allowance()
     const selector = selectorOf(header(exchange, 'range'))
     const isBlob = selector === undefined && kindOf(storedType(path, header(exchange, 'content-type'))) === 'blob'
@@ -120,7 +125,36 @@ export function mountTriggers(parts: ReactionParts): MountTriggers {
   }
 }
 
-/** Selector of a `Range`; any other is for the write to refuse. */
+/**
+ * What comes before triggers: the scope, reserved paths, and fields that cannot be read (REA-6, REA-10).
+ *
+ * @throws Fault as the method itself would
+ */
+function refuseEarly(exchange: Exchange): void {
+  const { method, path, author } = exchange
+  if (method === 'COPY') transferTo(exchange, 'copy')
+  else if (method === 'MOVE') {
+    if (movesElement(exchange)) elementMove(exchange, destinationOf(exchange))
+    else transferTo(exchange, 'move')
+  } else {
+    checkWritable(author.scope, path)
+    const isPart = header(exchange, 'range') !== undefined
+    if (method === 'PUT' || isPart) checkBodyFields(exchange)
+    if (isPart) selectorRange(exchange)
+  }
+}
+
+/**
+ * Whether a request is about a file of the site, be there one or not (REA-6): neither about a file of a desktop system, nor
+ * about a collection that is named without its slash (DAV-12), nor about what the credential does not see.
+ */
+async function isOfFile({ mount, path, author }: Exchange): Promise<boolean> {
+  if (!author.scope.covers(path) || (await mount.view.isHelper(path))) return false
+  const node = await mount.view.find(path)
+  return !node || !isCollection(node)
+}
+
+/** Selector of a `Range`. */
 function selectorOf(field: string | undefined): string | undefined {
   const range = parseRange(field)
   return range?.unit === 'selector' ? range.selector : undefined

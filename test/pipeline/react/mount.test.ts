@@ -256,6 +256,58 @@ describe('mountReactions', () => {
     expect((await site.ask('GET', '/index.html')).status).to.equal(404)
   })
 
+  it('REA-10 DAV-7 DAV-12 what is refused before, written raw, or about a folder runs no trigger', async () => {
+    const called = page(trigger({ action: `@schema Site url("${NS}/1.0"); Site.DELETE("/canary.html")` }))
+    const scopes = { all: ['/*'], part: ['/a/*'] }
+    const credentials = Object.entries(scopes).map(([user, scope]) => ({ user, password: 'word', scope, write: true }))
+    site = await reactingSite(
+      { '/a/x.html': page('<p>x</p>'), '/b/m.txt': 'm', '/t.html': called },
+      { site: { mountReactions: true, credentials } },
+    )
+    const Destination = `${site.mountUrl}/moved.html`
+    const part = { Range: 'selector=p' }
+    const raw = { 'Platform-Write': 'raw' }
+    const runs: [method: string, path: string, status: number, headers: Record<string, string>, user?: string][] = [
+      ['MOVE', '/a/x.html', 403, { Destination }, 'part'],
+      ['COPY', '/a/x.html', 403, { Destination }, 'part'],
+      ['COPY', '/b/m.txt', 404, { Destination: `${site.mountUrl}/a/m.txt` }, 'part'],
+      ['PUT', '/b/m.txt', 403, {}, 'part'],
+      ['MOVE', '/a/x.html', 400, {}],
+      ['MOVE', '/a/x.html', 502, { Destination: 'http://elsewhere.example/x.html' }],
+      ['COPY', '/a/x.html', 403, { Destination: `${site.mountUrl}/.platform/x.html` }],
+      ['MOVE', '/a/x.html', 422, { Destination: `${site.mountUrl}/a/x.html`, ...part }],
+      ['MOVE', '/a/x.html', 501, { Destination, ...part, 'Destination-Range': 'selector=p; placement=after' }],
+      ['PUT', '/a/x.html', 400, { 'Content-Range': 'bytes 0-1/3' }],
+      ['PUT', '/a/x.html', 415, { 'Content-Encoding': 'gzip' }],
+      ['DELETE', '/a/x.html', 400, { Range: 'bytes=0-1' }],
+      ['PUT', '/b', 405, {}],
+      ['MOVE', '/b', 201, { Destination: `${site.mountUrl}/c` }],
+      ['DELETE', '/c', 204, {}],
+      ['PUT', '/a/x.html', 204, raw],
+      ['PUT', '/a/x.html', 206, { ...raw, ...part }],
+      ['DELETE', '/a/x.html', 204, raw],
+    ]
+    const canary = async () => {
+      const found = await site.site.find('/canary.html')
+      return found !== undefined
+    }
+    const mountedAs = (user: string, method: string, path: string, headers: Record<string, string>) => {
+      const authorization = `Basic ${Buffer.from(`${user}:word`).toString('base64')}`
+      return mounted(method, path, {
+        headers: { authorization, ...headers },
+        ...(method === 'PUT' && { body: '<p>y</p>' }),
+      })
+    }
+    expect((await mountedAs('all', 'PUT', '/canary.html', raw)).status).to.equal(201)
+    for (const [method, path, status, headers, user = 'all'] of runs) {
+      const told = `${method} ${path} ${JSON.stringify(headers)}`
+      expect((await mountedAs(user, method, path, headers)).status, told).to.equal(status)
+      expect(await canary(), `${told} ran a trigger`).to.equal(true)
+    }
+    expect((await mountedAs('all', 'PUT', '/a/x.html', {})).status).to.equal(201)
+    expect(await canary()).to.equal(false)
+  })
+
   it('REA-6 files of desktop systems run nothing', async () => {
     site = await reactingSite(
       { '/t.html': page(trigger({ action: answering(409, 'guarded') })) },
