@@ -4,12 +4,10 @@ import { MAX_DEPTH, tooDeep, tooLarge } from './limits.ts'
 import type { Item } from './microdata.ts'
 import { writingLongPlain } from './plain-json.ts'
 import type { Stretches } from './source-text.ts'
-import { atOnce, type Steps } from './steps.ts'
+import type { Steps } from './steps.ts'
 
-export type JsonLdValue = string | JsonLdObject | JsonLdValue[]
-export interface JsonLdObject {
-  [key: string]: JsonLdValue
-}
+type JsonLdValue = string | JsonLdObject | JsonLdValue[]
+type JsonLdObject = { [key: string]: JsonLdValue } | ReadonlyMap<string, JsonLdValue>
 
 /** Names that carry the mapping itself: a property cannot take their place. */
 const KEYWORDS = new Set(['@context', '@type', '@id', '@graph'])
@@ -24,16 +22,15 @@ const VALUE_COST = 100
 /** Values that are written in one step. */
 const VALUES_PER_STEP = 500
 
+/** Names of an item from which on it is a map, which shows the first of them without a list of all. */
+const MANY_NAMES = 500
+
 /**
+ * One item as a flat object; several, or none, as a `@graph`.
+ *
  * @param items as read for the representation, in document order
- * @returns one item as a flat object; several, or none, as a `@graph`
  * @throws TreeError when items nest deeper than elements may, or `itemref` multiplies them beyond all proportion
  */
-export function jsonLd(items: Item[]): JsonLdObject {
-  return atOnce(mapping(items))
-}
-
-/** The text of `jsonLd`, in steps. */
 export function* writingJsonLd(items: Item[]): Steps<Stretches> {
   return yield* writingLongPlain(yield* mapping(items))
 }
@@ -92,14 +89,14 @@ function itemWriter(): (item: Item, inherited: string | undefined) => Steps<Json
     if (open.size >= MAX_DEPTH) throw tooDeep()
     const repeated = written.has(item)
     const { context, type } = typing(item.types)
-    const object: JsonLdObject = {}
-    if (context !== undefined && context !== inherited) object['@context'] = context
-    if (type !== undefined) object['@type'] = type
-    if (item.id !== undefined) object['@id'] = item.id
+    const object = new Map<string, JsonLdValue>()
+    if (context !== undefined && context !== inherited) object.set('@context', context)
+    if (type !== undefined) object.set('@type', type)
+    if (item.id !== undefined) object.set('@id', item.id)
 
     open.add(item)
     written.add(item)
-    const entries = new Map<string, JsonLdValue[]>()
+    const lists = new Map<string, JsonLdValue[]>()
     for (const { name, value } of item.properties) {
       if (KEYWORDS.has(name)) continue
       if (typeof value !== 'string' && open.has(value)) continue
@@ -108,21 +105,16 @@ function itemWriter(): (item: Item, inherited: string | undefined) => Steps<Json
       if (repeatable < 0) throw tooLarge()
       if (++values % VALUES_PER_STEP === 0) yield
       const entry = typeof value === 'string' ? value : yield* write(value, context ?? inherited)
-      const list = entries.get(name)
+      const list = lists.get(name)
       if (list) list.push(entry)
-      else entries.set(name, [entry])
+      else if (object.has(name)) lists.set(name, [object.get(name) ?? '', entry])
+      else object.set(name, entry)
     }
     open.delete(item)
-
-    for (const [name, [first, ...more]] of entries) {
-      if (first !== undefined) define(object, name, more.length === 0 ? first : [first, ...more])
+    for (const [name, list] of lists) {
+      object.set(name, list)
       if (++values % VALUES_PER_STEP === 0) yield
     }
-    return object
+    return object.size > MANY_NAMES ? object : Object.fromEntries(object)
   }
-}
-
-/** Assignment would give the object another prototype when the name is `__proto__`. */
-function define(object: JsonLdObject, name: string, value: JsonLdValue): void {
-  Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
 }

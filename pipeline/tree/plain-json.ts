@@ -1,4 +1,4 @@
-/** JSON of plain values in steps. */
+/** JSON of plain values, and of maps as objects, in steps. */
 
 import { piecesOf } from './document.ts'
 import { LONG, LongText } from './long-text.ts'
@@ -25,17 +25,21 @@ export function* writingLongPlain(value: unknown): Steps<Stretches> {
 function* writing(value: unknown, text: LongText): Steps<void> {
   if (weigh(value) <= LONG) {
     if (text.add(JSON.stringify(value) ?? 'null')) yield
-  } else if (typeof value === 'string') yield* writingText(value, text)
+    return
+  }
+  // What lies deep is weighed for each that it lies in.
+  yield
+  if (typeof value === 'string') yield* writingText(value, text)
   else if (Array.isArray(value)) yield* writingList(value, text)
-  else yield* writingMembers(value as object, text)
+  else yield* writingMembers(value instanceof Map ? value : Object.entries(value as object), text)
 }
 
 /** Members of an object that are written in one step. */
 const MEMBERS_PER_STEP = 200
 
-function* writingMembers(value: object, text: LongText): Steps<void> {
+function* writingMembers(members: Iterable<readonly [name: string, member: unknown]>, text: LongText): Steps<void> {
   let written = 0
-  for (const [name, member] of Object.entries(value)) {
+  for (const [name, member] of members) {
     if (member === undefined) continue
     text.add(`${written === 0 ? '{' : ','}${JSON.stringify(name)}:`)
     yield* writing(member, text)
@@ -76,10 +80,11 @@ function* writingList(list: readonly unknown[], text: LongText): Steps<void> {
   text.add(']')
 }
 
-/** About how long the text of a value is, as far as it is short. */
+/** About how long the text of a value is, as far as it is short; a map is never written at once. */
 function weigh(value: unknown): number {
   if (typeof value === 'string') return LEAST + value.length
   if (typeof value !== 'object' || value === null) return LEAST
+  if (value instanceof Map) return LONG + 1
   let weight = LEAST
   if (Array.isArray(value)) {
     for (const each of value) if ((weight += weigh(each)) > LONG) break

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { limitBodies } from '../../edge/request-body.ts'
-import { jsonLd } from '../../pipeline/tree/json-ld.ts'
+import { writingJsonLd } from '../../pipeline/tree/json-ld.ts'
+import { atOnce } from '../../pipeline/tree/steps.ts'
 import { trigger } from '../pipeline/react/site.ts'
 import { page, put, rulesPage } from '../support/content.ts'
 import { eventually } from '../support/eventually.ts'
@@ -128,7 +129,7 @@ describe('exhaustion: what requests may occupy together', () => {
       const level = (inner: unknown) => ({ ...leaf, properties: [property(inner), property(inner)] as never[] })
       let item: unknown = { ...leaf, properties: [property('x')] as never[] }
       for (let depth = 0; depth < 20; depth++) item = level(item)
-      expect(() => jsonLd([item as never])).to.throw()
+      expect(() => atOnce(writingJsonLd([item as never]))).to.throw()
     })
   })
 

@@ -1,13 +1,16 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { parseDocument } from '../../../pipeline/tree/document.ts'
-import { jsonLd, writingJsonLd } from '../../../pipeline/tree/json-ld.ts'
+import { writingJsonLd } from '../../../pipeline/tree/json-ld.ts'
 import { TreeError } from '../../../pipeline/tree/limits.ts'
 import { topLevelItems } from '../../../pipeline/tree/microdata.ts'
 import { atOnce } from '../../../pipeline/tree/steps.ts'
 import { takesLess } from '../../support/cost.ts'
 
-const read = (source: string): unknown => jsonLd(topLevelItems(parseDocument('html', source).root))
+const read = (source: string): unknown => {
+  const text = atOnce(writingJsonLd(topLevelItems(parseDocument('html', source).root)))
+  return JSON.parse(text.slice(0, text.length))
+}
 const item = (type: string, inner = '', more = ''): string => `<div itemscope itemtype="${type}" ${more}>${inner}</div>`
 const PERSON = 'https://schema.org/Person'
 
@@ -169,6 +172,31 @@ describe('tree/json-ld', () => {
       expect(
         await refused(`<p itemscope itemref=r0></p>${Array.from({ length: 20_000 }, (_, i) => step(i)).join('')}`),
       ).to.equal('too-deep')
+    })
+    it('SEC-12 an item of many names is gone through once, however deep it lies', async () => {
+      const element = undefined as never
+      const leaf = { element, types: [], properties: [] as { name: string; element: never; value: never }[] }
+      const properties = Array.from({ length: 20_000 }, (_, i) => ({ name: `p${i}`, element, value: 'v' as never }))
+      let inner = { ...leaf, properties }
+      for (let i = 0; i < 300; i++) inner = { ...leaf, properties: [{ name: 'a', element, value: inner as never }] }
+      const text = await takesLess(400, () => atOnce(writingJsonLd([inner])))
+      expect(text.slice(300 * 5, 300 * 5 + 20)).to.equal('{"p0":"v","p1":"v","')
+      expect(text.slice(text.length - 313, text.length)).to.equal(`"p19999":"v"${'}'.repeat(301)}`)
+    })
+    it('a list of values keeps the place of its first, among many names as among few', () => {
+      for (const count of [2, 600]) {
+        const names = Array.from({ length: count }, (_, i) => `p${i}`)
+        const text = atOnce(
+          writingJsonLd(
+            topLevelItems(
+              parseDocument('html', item('T', [...names, 'p0', 'p0'].map(name => `<b itemprop=${name}>v</b>`).join('')))
+                .root,
+            ),
+          ),
+        )
+        const members = names.map(name => `"${name}":${name === 'p0' ? '["v","v","v"]' : '"v"'}`)
+        expect(text).to.equal(`{"@type":"T",${members.join(',')}}`)
+      }
     })
     it('many items are not', async () => {
       expect(await refused(item(PERSON, '<b itemprop=a>1</b><b itemprop=b>2</b>').repeat(20_000))).to.equal('written')
