@@ -68,21 +68,21 @@ export class SiteGraph {
     if (isReserved(path, this.#site.settings.brand)) return undefined
     const file = this.#site.inMemory(path) ?? (yield* awaiting(this.#site.find(path)))
     const page = file?.isDocument ? yield* this.reading(file) : undefined
-    this.#reads.document(path, file?.resource.version)
+    this.#reads.document(path, file?.resource)
     this.#pages.set(path, page)
     return page
   }
 
   /** The page of a document that is in memory. */
   *reading(file: StoredFile): Work<Page> {
-    const { path, version } = file.resource
+    const { path } = file.resource
     const tree = file.hasTree ? this.#site.tree(file) : yield* awaiting(this.#site.parsed(file))
     this.#pins.push(pinTree(tree))
     const page = yield* readingPage(file, tree, this.#site.settings.ns)
     this.#pages.set(path, page)
     this.#byTree.set(page.search, page)
     this.#byTree.set(page.tree, page)
-    this.#reads.document(path, version)
+    this.#reads.document(path, file.resource)
     return page
   }
 

@@ -2,6 +2,7 @@
 
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
+import { isSameState } from '../store/resource.ts'
 import { type Composition, compose } from './compose.ts'
 import type { Languages } from './languages.ts'
 import type { Resolved } from './routes.ts'
@@ -17,7 +18,7 @@ export interface Reader {
 
 /** Whether two files are the same version of one document: what has left the memory comes back as another object. */
 function isSame({ resource: a }: StoredFile, { resource: b }: StoredFile): boolean {
-  return a.path === b.path && a.version === b.version
+  return a.path === b.path && isSameState(a, b)
 }
 
 /**

@@ -1,7 +1,7 @@
 /** What a composition has read: it decides who may be shown the result, and how long it is the right one. */
 
 import type { Site } from '../site/site.ts'
-import type { Resource } from '../store/resource.ts'
+import { type FileState, isSameState, type Resource } from '../store/resource.ts'
 import type { Needs } from '../tree/selector/needs.ts'
 import { isUnchangedSince, rememberChanges } from './changed-paths.ts'
 
@@ -20,7 +20,7 @@ export class Reads {
   fleeting = false
   /** Documents that elements of the result come from, beside the page's own. */
   readonly projected = new Set<Resource>()
-  readonly #documents = new Map<string, number>()
+  readonly #documents = new Map<string, FileState>()
   readonly #absent = new Set<string>()
   readonly #searches: Search[] = []
   /** Routes of the site, where one serves the page. */
@@ -36,10 +36,10 @@ export class Reads {
     this.#holding = site.changes
   }
 
-  /** @param version undefined where nothing is stored */
-  document(path: string, version: number | undefined): void {
-    if (version === undefined) this.#absent.add(path)
-    else this.#documents.set(path, version)
+  /** @param state undefined where nothing is stored */
+  document(path: string, state: FileState | undefined): void {
+    if (state === undefined) this.#absent.add(path)
+    else this.#documents.set(path, { version: state.version, digest: state.digest })
   }
 
   /**
@@ -59,10 +59,10 @@ export class Reads {
   hold(site: Site): boolean {
     const { changes } = site
     if (this.#holding === changes) return true
-    for (const [path, version] of this.#documents) {
+    for (const [path, state] of this.#documents) {
       const file = site.inMemory(path)
       // What has left the memory is no other version for that: many documents together may not fit into it.
-      if (file ? file.resource.version !== version : !isUnchangedSince(site, path, this.#began)) return false
+      if (file ? !isSameState(file.resource, state) : !isUnchangedSince(site, path, this.#began)) return false
     }
     for (const path of this.#absent) if (!isUnchangedSince(site, path, this.#began)) return false
     if (this.#routes && this.#routes.current(site) !== this.#routes.were) return false

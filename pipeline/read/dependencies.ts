@@ -2,6 +2,7 @@
 
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
+import { isSameState } from '../store/resource.ts'
 
 export interface Dependencies {
   /** Whether nothing has changed; false also where nobody knows without asking the store. */
@@ -9,6 +10,11 @@ export interface Dependencies {
 }
 
 /** A document, or a blob, in this version. */
-export function onDocument({ resource: { path, version } }: StoredFile): Dependencies {
-  return { hold: site => site.inMemory(path)?.resource.version === version }
+export function onDocument({ resource: { path, version, digest } }: StoredFile): Dependencies {
+  return {
+    hold: site => {
+      const file = site.inMemory(path)
+      return file !== undefined && isSameState(file.resource, { version, digest })
+    },
+  }
 }

@@ -31,6 +31,17 @@ export interface Resource {
   members?: string
 }
 
+/** What tells a state of a file from all others. */
+export type FileState = Pick<Resource, 'version' | 'digest'>
+
+/**
+ * Whether two states of one file are the same. Of a database that was set back to an earlier state, a commit has the number
+ * of another one that is lost.
+ */
+export function isSameState(a: FileState, b: FileState): boolean {
+  return a.version === b.version && a.digest === b.digest
+}
+
 /** One dead property (DAV-34): namespace, local name and the element's content as XML. */
 export interface Property {
   namespace: string

@@ -4,7 +4,9 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { SiteGraph } from '../../../pipeline/compose/graph.ts'
 import { Reads } from '../../../pipeline/compose/reads.ts'
+import { onDocument } from '../../../pipeline/read/dependencies.ts'
 import type { Site } from '../../../pipeline/site/site.ts'
+import type { StoredFile } from '../../../pipeline/site/stored-file.ts'
 import { selectorFor } from '../../../pipeline/tree/selector/selector.ts'
 import { put } from '../../support/content.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
@@ -46,21 +48,36 @@ describe('searches through short documents', () => {
   })
 
   it('SEC-12 COMP-4 none of them is looked up again as long as nothing on the site has changed', () => {
+    const state = { version: 1, digest: 'a' }
     let lookedUp = 0
     const site = {
       changes: 1,
       watch: () => undefined,
       inMemory: (path: string) => {
         lookedUp++
-        return { resource: { path, version: 1 } }
+        return { resource: { path, ...state } }
       },
     }
     const reads = new Reads(site as unknown as Site)
-    for (let i = 0; i < COUNT; i++) reads.document(`/many/${i}.html`, 1)
+    for (let i = 0; i < COUNT; i++) reads.document(`/many/${i}.html`, state)
     expect(reads.hold(site as unknown as Site)).to.equal(true)
     expect(lookedUp).to.equal(0)
     site.changes++
     expect(reads.hold(site as unknown as Site)).to.equal(true)
     expect(lookedUp).to.equal(COUNT)
+  })
+
+  it('RULE-11 COMP-4 another commit of the same number, as a database that was set back has it, is another version', () => {
+    const state = { version: 1, digest: 'a' }
+    const site = { changes: 1, watch: () => undefined, inMemory: (path: string) => ({ resource: { path, ...state } }) }
+    const asSite = site as unknown as Site
+    const reads = new Reads(asSite)
+    reads.document('/a.html', { ...state })
+    const dependencies = onDocument({ resource: { path: '/a.html', ...state } } as unknown as StoredFile)
+    site.changes++
+    expect([reads.hold(asSite), dependencies.hold(asSite)]).to.deep.equal([true, true])
+    site.changes++
+    state.digest = 'b'
+    expect([reads.hold(asSite), dependencies.hold(asSite)]).to.deep.equal([false, false])
   })
 })

@@ -18,7 +18,7 @@ const NEEDS = neededTokens(selectorFor('#wanted'))
 const READ: Readonly<Record<string, { reads(site: Site, noted: Reads): Promise<void>; path: string; text: string }>> = {
   'a document': {
     async reads(site, noted) {
-      noted.document('/d.html', (await site.find('/d.html'))?.resource.version)
+      noted.document('/d.html', (await site.find('/d.html'))?.resource)
     },
     path: '/d.html',
     text: page('another'),
