@@ -1,9 +1,10 @@
 /** One rendering of a template: its names, what it may spend, and what it has written. */
 
-import { itemsWithin } from '../../tree/microdata.ts'
+import { readingProperties } from '../../tree/microdata.ts'
 import { modelValue } from '../../tree/microdata-value.ts'
 import { attribute, type ElementNode, isElement, isText } from '../../tree/nodes.ts'
 import { normalized } from '../../tree/selector/normal-text.ts'
+import { begin, inTurns, NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
 import type { Allowance } from '../allowance.ts'
 import { ElementValue, LazyDictionary } from '../values.ts'
 import { FilterError } from './error.ts'
@@ -61,7 +62,7 @@ export class Run {
   #hashSteps = 0
   out = new Output()
   readonly #found = new Map<string, LiquidValue>()
-  readonly #items = new Map<ElementNode, Map<string, LiquidValue>>()
+  readonly #items = new Map<ElementNode, ReadonlyMap<string, LiquidValue>>()
   readonly #properties = new Map<ElementValue, Map<string, LiquidValue>>()
   readonly #names = new Map<ElementValue, readonly string[]>()
 
@@ -239,22 +240,32 @@ export class Run {
     return value
   }
 
-  #item(element: ElementValue): Map<string, LiquidValue> {
+  /** Properties of an item without a type. Items in it are read when they are asked for. */
+  #item(element: ElementValue): ReadonlyMap<string, LiquidValue> {
     const known = this.#items.get(element.node)
     if (known) return known
+    const keep = (properties: ReadonlyMap<string, LiquidValue>) => void this.#items.set(element.node, properties)
+    const reading = this.#reading(element)
+    const read = begin(reading)
+    const properties = read ? read.value : awaited(inTurns(reading, Number.POSITIVE_INFINITY), keep)
+    keep(properties)
+    return properties
+  }
+
+  *#reading({ node, source }: ElementValue): Steps<ReadonlyMap<string, LiquidValue>> {
     const properties = new Map<string, LiquidValue>()
-    this.#items.set(element.node, properties)
-    if (attribute(element.node, 'itemscope') === undefined) return properties
-    const [item] = itemsWithin(element.node, modelValue(this.scope.ns))
+    if (attribute(node, 'itemscope') === undefined) return properties
     const lists = new Map<string, LiquidValue[]>()
-    for (const { name, element: node, value } of item?.properties ?? []) {
+    for (const { name, element, value } of yield* readingProperties(node, modelValue(this.scope.ns))) {
       this.step()
-      const read = typeof value === 'string' ? value : new ElementValue(node, element.source)
+      const read = typeof value === 'string' ? value : new ElementValue(element, source)
       const list = lists.get(name)
       if (list) list.push(read)
-      else lists.set(name, [read])
+      else if (properties.has(name)) lists.set(name, [properties.get(name) ?? null, read])
+      else properties.set(name, read)
+      if (properties.size % NODES_PER_STEP === 0) yield
     }
-    for (const [name, list] of lists) properties.set(name, list.length === 1 ? (list[0] ?? null) : list)
+    for (const [name, list] of lists) properties.set(name, list)
     return properties
   }
 }

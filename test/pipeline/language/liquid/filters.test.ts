@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import type { Value } from '../../../../pipeline/language/values.ts'
 import { takesLess } from '../../../support/cost.ts'
-import { failure, hash, items, rendered } from './rendering.ts'
+import { elements, failure, hash, items, rendered } from './rendering.ts'
 
 /** Where text is inserted as it is; most filters are easier to read there. */
 const RAW = { kind: 'html', element: 'script' } as const
@@ -345,6 +345,21 @@ describe('Filters of templates', () => {
     )
     const long = 'x%41'.repeat(125_000)
     await takesLess(25, async () => expect(await decoded(long)).to.have.length(250_000))
+  })
+
+  it('SEC-12 LIQ-48 an item is read once, however many items it lies in', async () => {
+    const list = items(`<div itemscope>${'<div itemprop=a itemscope>'.repeat(90)}<b itemprop=b>v</b>`)
+    const leaf = elements(list[0]?.node as never).find(({ tagName }) => tagName === 'b')
+    const attrs = leaf?.attrs
+    let looks = 0
+    Object.defineProperty(leaf, 'attrs', {
+      get() {
+        looks++
+        return attrs
+      },
+    })
+    expect(await rendered('{{ list | json }}', { names: { list }, context: RAW })).to.include('"b":"v"}')
+    expect(looks).to.be.within(1, 10)
   })
 
   it('LIQ-47 diceware', async () => {
