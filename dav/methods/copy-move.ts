@@ -70,10 +70,13 @@ async function relocate(exchange: Exchange, op: 'copy' | 'move'): Promise<Answer
   return isReplaced ? { status: 204, headers } : { status: 201, headers, body: '' }
 }
 
-/** Where a COPY or MOVE goes. @throws Fault as `destinationOf`, and 403 outside of the scope */
+/** Where a COPY or MOVE of a whole goes. @throws Fault as `destinationOf`, 400 with a range, 403 outside of the scope */
 export function transferTo(exchange: Exchange, op: 'copy' | 'move'): string {
   const { path, author } = exchange
   const destination = destinationOf(exchange)
+  // What is meant for an element must not be done to the whole (HTTP-46).
+  if (movesElement(exchange))
+    throw new Fault(400, 'InvalidRange', 'COPY takes whole files and collections, and no Range.')
   checkWritable(author.scope, ...(op === 'move' ? [path, destination] : [destination]))
   return destination
 }

@@ -197,7 +197,7 @@ describe('collections over the wire', () => {
       .and.not.include(`${at}f.txt`)
   })
 
-  it('DAV-48 with ranges it moves an element', async () => {
+  it('DAV-48 HTTP-46 with ranges it moves an element, and COPY is refused', async () => {
     await dav('PUT', `${at}list.html`, {}, page('<p id="a">a</p><p id="b">b</p>'))
     const fields = { Range: 'selector=#a', 'Destination-Range': 'selector=#b; placement=after' }
     const answer = await dav('MOVE', `${at}list.html`, to(`${at}list.html`, fields))
@@ -209,6 +209,12 @@ describe('collections over the wire', () => {
       expect(outcomeOf(await dav('MOVE', `${at}list.html`, to(`${at}list.html`, { Range: 'selector=#a' })))).to.equal(
         '422 MoveMissingHeaders',
       )
+      // The whole would replace what is there.
+      for (const only of [fields, { Range: fields.Range }, { 'Destination-Range': fields['Destination-Range'] }])
+        expect(
+          outcomeOf(await dav('COPY', `${at}list.html`, to(`${at}from/a.html`, only))),
+          JSON.stringify(only),
+        ).to.equal('400 InvalidRange')
     })
   })
 
