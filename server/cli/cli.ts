@@ -143,6 +143,8 @@ function failure(error: unknown): string {
   // Nobody knows which side of a copy it was.
   if (code === 'EIO' && dest !== undefined) return `${path} cannot be read, or ${dest} not be written: a disk fails`
   if (code === 'EIO') return `${path ?? 'a file'} cannot be read or written: its disk fails`
+  if (code === 'EMFILE' || code === 'ENFILE')
+    return `${path ?? 'a file'} cannot be opened: too many are open already; raise the limit (ulimit -n)`
   const target = dest ?? path
   if (isDiskFull(error)) return `no space left on the device${target === undefined ? '' : ` (${target})`}`
   // Such as that of a disk that is full: what failed is known, and where it did says nothing.

@@ -254,6 +254,10 @@ describe('command line: failures of the system', () => {
       { code: 'EIO', path: '/srv/data/blob', dest: '/mnt/out' },
       '/srv/data/blob cannot be read, or /mnt/out not be written: a disk fails',
     ],
+    [
+      { code: 'EMFILE', path: '/srv/data/store.sqlite' },
+      '/srv/data/store.sqlite cannot be opened: too many are open already; raise the limit (ulimit -n)',
+    ],
     [{ errno: -constants.errno.EDQUOT, path: '/srv/data' }, 'no space left on the device (/srv/data)'],
     [new StoreError('failed', "EIO: i/o error, mkdir '/x'"), "the store cannot be used: EIO: i/o error, mkdir '/x'"],
     [
