@@ -15,7 +15,7 @@ import { openLocalSessions } from '../pipeline/coordination/local/sessions.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
 import type { RateLimits } from '../pipeline/coordination/rate-limits.ts'
 import { parseRedisAddress } from '../pipeline/coordination/redis/address.ts'
-import { connectRedis, isPersisted } from '../pipeline/coordination/redis/connection.ts'
+import { connectRedis, isForgetful, isPersisted } from '../pipeline/coordination/redis/connection.ts'
 import { redisFanOut } from '../pipeline/coordination/redis/fan-out.ts'
 import { redisLeases } from '../pipeline/coordination/redis/leases.ts'
 import { redisLocks } from '../pipeline/coordination/redis/locks.ts'
@@ -95,6 +95,13 @@ async function openShared({ redis: url = '', limits }: Settings, store: Store, l
     if (persisted === false)
       log.warn(
         'Redis keeps nothing on disk: when it ends, locks of the mount and sign-ins are forgotten (save, appendonly)',
+      )
+  })
+  void isForgetful(connection.redis).then(isSo => {
+    if (isSo)
+      log.warn(
+        'Redis drops what it holds when its memory is full: locks of the mount and sign-ins are forgotten then ' +
+          '(maxmemory-policy noeviction keeps them)',
       )
   })
   const coherence = follow(store.foreign, log)

@@ -4,12 +4,17 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { parseRedisAddress } from '../../pipeline/coordination/redis/address.ts'
-import { connectRedis, isPersisted, type RedisConnection } from '../../pipeline/coordination/redis/connection.ts'
+import {
+  connectRedis,
+  isForgetful,
+  isPersisted,
+  type RedisConnection,
+} from '../../pipeline/coordination/redis/connection.ts'
 import { startRedis, type TestRedis } from '../pipeline/coordination/redis-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { startProcess } from '../support/process.ts'
 
-describe('locks that vanish with an unpersisted Redis', () => {
+describe('locks that vanish with a Redis that forgets', () => {
   let redis: TestRedis
   let connection: RedisConnection
   before(async () => {
@@ -34,12 +39,29 @@ describe('locks that vanish with an unpersisted Redis', () => {
     )
   })
 
+  it('DAV-90 one that drops what it holds is told from one that refuses what it has no room for', async () => {
+    const cases = [
+      ['100mb', 'allkeys-lru', true],
+      ['100mb', 'volatile-ttl', true],
+      ['100mb', 'noeviction', false],
+      ['0', 'allkeys-lru', false],
+    ] as const
+    for (const [limit, policy, isSo] of cases) {
+      await connection.redis.config('SET', 'maxmemory', limit)
+      await connection.redis.config('SET', 'maxmemory-policy', policy)
+      expect(await isForgetful(connection.redis), `${limit} ${policy}`).to.equal(isSo)
+    }
+    expect(await isForgetful({ info: () => Promise.reject(new Error('unknown command')) } as never)).to.equal(false)
+  })
+
   it('is told when a server starts', async () => {
     await connection.redis.config('SET', 'save', '')
+    await connection.redis.config('SET', 'maxmemory', '100mb')
     const folder = await mkdtemp(join(tmpdir(), 'scriptorium-forgetful-'))
     const server = await startProcess(folder, { data: join(folder, 'data'), redis: redis.url })
     try {
       await eventually(() => expect(server.everything()).to.include('Redis keeps nothing on disk'))
+      await eventually(() => expect(server.everything()).to.include('Redis drops what it holds'))
     } finally {
       await server.stop()
       await rm(folder, { recursive: true })

@@ -227,3 +227,11 @@ export async function isPersisted(redis: Pick<RedisClient, 'config'>): Promise<b
     return undefined
   }
 }
+
+/** Whether a Redis drops what it holds where its memory is full, as caches do: locks and sign-ins with the rest. */
+export async function isForgetful(redis: Pick<RedisClient, 'info'>): Promise<boolean> {
+  const said = await redis.info('memory').catch(() => '')
+  const [, limit = '0'] = /^maxmemory:(\d+)/m.exec(said) ?? []
+  const [, policy = 'noeviction'] = /^maxmemory_policy:(\S+)/m.exec(said) ?? []
+  return limit !== '0' && policy !== 'noeviction'
+}
