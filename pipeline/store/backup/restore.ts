@@ -6,7 +6,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { StagedBlob } from '../blobs.ts'
 import type { Change } from '../commit.ts'
-import { Unusable } from '../errors.ts'
+import { isLost, Unusable } from '../errors.ts'
 import type { Property } from '../resource.ts'
 import type { SiteStore, Store } from '../store.ts'
 import type { ProgressReport } from '../transfer.ts'
@@ -193,7 +193,10 @@ class Batch {
     } else {
       const { digest, size, type, language, shown } = saved
       const file = objectFile(this.#folder, digest)
-      const found = await stat(file).catch(() => undefined)
+      const found = await stat(file).catch(error => {
+        if (isLost(error)) return undefined
+        throw error
+      })
       if (!found?.isFile() || found.size !== size) throw this.#torn(path)
       const staged = await this.#store.stage(createReadStream(file), { limit: size })
       this.#staged.push(staged)

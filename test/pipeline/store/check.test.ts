@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { appendFile, mkdir, open, readdir, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { appendFile, mkdir, open, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { expect } from 'chai'
 import { checkFiles } from '../../../pipeline/store/sqlite/check/blobs.ts'
 import { type CheckReport, checkFolder } from '../../../pipeline/store/sqlite/check/check.ts'
@@ -382,6 +382,33 @@ describe('check', () => {
     after.exec('REINDEX resource')
     after.close()
     expect((await check()).findings).to.deep.equal([])
+  })
+
+  it('tells files and folders that cannot be read from lost ones, and takes nothing away for them', async () => {
+    const file = await fileOfBlob()
+    const folder = dirname(file)
+    const place = `blobs/${basename(folder)}`
+    await opened.store.close()
+    const table = [
+      [file, [/^blob \w+: The file of a blob cannot be read \(ELOOP\), first used at example\.org\/docs\/large$/]],
+      [
+        folder,
+        [
+          /: The file of a blob cannot be read \(ELOOP\), /,
+          new RegExp(`^The folder ${place} cannot be read \\(ELOOP\\)$`),
+        ],
+      ],
+    ] as const
+    for (const [unread, told] of table) {
+      await rename(unread, `${opened.folder}/aside`)
+      await symlink(unread, unread)
+      const { problems, repaired } = await check(true)
+      for (const [i, each] of told.entries()) expect(problems[i]).to.match(each)
+      expect([problems.length, repaired]).to.deep.equal([told.length, 0])
+      await rm(unread)
+      await rename(`${opened.folder}/aside`, unread)
+    }
+    expect((await check()).problems).to.deep.equal([])
   })
 
   it('leaves a file alone whose bytes are stored again while it is looked at', async () => {

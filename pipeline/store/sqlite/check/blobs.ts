@@ -5,6 +5,7 @@ import { createReadStream, unlinkSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { blobFile } from '../../disk/folder.ts'
+import { isLost } from '../../errors.ts'
 import { prepareNeed } from '../housekeeping/orphaned-blobs.ts'
 import type { CheckContext, Found } from './context.ts'
 
@@ -29,7 +30,21 @@ async function digestsOf(file: string): Promise<{ sha256: string; sha1: string; 
   return { sha256: sha256?.digest('hex') ?? '', sha1: sha1?.digest('hex') ?? '', md5: md5?.digest('hex') ?? '' }
 }
 
-const sizeOf = async (file: string) => (await stat(file).catch(() => undefined))?.size
+/** What the system says of a file or folder that it does not read. */
+const codeOf = (error: NodeJS.ErrnoException) => error.code ?? error.message
+
+/** Size of a file; undefined where there is none, and what the system says where it cannot be told. */
+function sizeOf(file: string): Promise<number | string | undefined> {
+  return stat(file).then(
+    ({ size }) => size,
+    error => (isLost(error) ? undefined : codeOf(error)),
+  )
+}
+
+/** Names in a folder, none where there is no such folder; what the system says where it cannot be read. */
+function namesIn(folder: string): Promise<string[] | string> {
+  return readdir(folder).catch(error => (['ENOENT', 'ENOTDIR'].includes(error.code) ? [] : codeOf(error)))
+}
 
 /** Every blob that a resource refers to has a row; a lost one is made anew from the file. */
 export async function* checkReferences({ reader, statements, folder }: CheckContext): AsyncGenerator<Found> {
@@ -65,8 +80,8 @@ export async function* checkBlobs(context: CheckContext): AsyncGenerator<Found> 
       context.counted('checking blobs', total)
       const file = blobFile(folder, digest)
       const found = await sizeOf(file)
-      const sound = found === size && (await digestsOf(file).catch(() => undefined))?.sha256 === digest
-      if (sound) continue
+      const read = found === size ? await digestsOf(file).catch(codeOf) : found
+      if (typeof read === 'object' && read.sha256 === digest) continue
       if (referred.get(digest) === undefined) {
         if (found !== undefined) continue
         const repair = () => void remove.run(digest)
@@ -76,6 +91,8 @@ export async function* checkBlobs(context: CheckContext): AsyncGenerator<Found> 
       }
       const where = `, first used at ${places.get(digest)?.path ?? '?'}`
       if (found === undefined) yield { kind: 'blob', message: `The file of a blob is missing${where}`, digest }
+      else if (typeof read === 'string')
+        yield { kind: 'blob', message: `The file of a blob cannot be read (${read})${where}`, digest }
       else if (found !== size)
         yield { kind: 'blob', message: `The file of a blob has ${found} bytes instead of ${size}${where}`, digest }
       else yield { kind: 'blob', message: `The file of a blob holds other bytes than were stored${where}`, digest }
@@ -90,9 +107,19 @@ export async function* checkFiles({
   locked,
 }: Pick<CheckContext, 'writer' | 'folder' | 'locked'>): AsyncGenerator<Found> {
   const needed = prepareNeed(writer)
-  const shards = await readdir(join(folder, 'blobs')).catch((): string[] => [])
+  const unread = (place: string, code: string): Found => ({
+    kind: 'file',
+    message: `The folder ${place} cannot be read (${code})`,
+  })
+  const shards = await namesIn(join(folder, 'blobs'))
+  if (typeof shards === 'string') return yield unread('blobs', shards)
   for (const shard of shards.sort()) {
-    for (const name of await readdir(join(folder, 'blobs', shard)).catch((): string[] => [])) {
+    const names = await namesIn(join(folder, 'blobs', shard))
+    if (typeof names === 'string') {
+      yield unread(join('blobs', shard), names)
+      continue
+    }
+    for (const name of names) {
       const digest = shard + name
       // Files get their names while their commit holds the lock, so behind it the row must be there.
       if (locked(() => needed(digest))) continue

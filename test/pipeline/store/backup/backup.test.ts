@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { hash } from 'node:crypto'
-import { mkdir, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { HEAD, objectFile, readHead } from '../../../../pipeline/store/backup/format.ts'
@@ -307,6 +307,9 @@ for (const [name, open] of [
       execFileSync('mkfifo', [object])
       expect((await checkBackup(folder, TERMS)).problems.join()).to.include('/big.bin: its bytes are missing')
       expect(await refusal(restore())).to.include('are not in the backup as they were written')
+      await rm(object)
+      await symlink(object, object)
+      expect(await refusal(restore()), 'bytes that cannot be read are not lost').to.include('ELOOP')
     })
 
     it('bytes that are not whole are written again by the next backup', async () => {
