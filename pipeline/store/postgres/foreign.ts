@@ -81,8 +81,8 @@ export function readForeign({ reads, watch, from, isAlone }: ForeignOptions): Fo
   }
 
   /** What is known counts no more. */
-  async function startOver({ version }: News): Promise<Awaited<ReturnType<ForeignCommits['read']>>> {
-    by = await makerOf(version)
+  function startOver(version: number, maker: string | undefined): Awaited<ReturnType<ForeignCommits['read']>> {
+    by = maker
     own = 0
     seen = version
     return { version, commits: undefined }
@@ -111,14 +111,15 @@ export function readForeign({ reads, watch, from, isAlone }: ForeignOptions): Fo
   }
 
   async function readLog(): Promise<Awaited<ReturnType<ForeignCommits['read']>>> {
-    const newest = await newestHeard()
-    const { version: to, log, life: now } = newest
+    const { version: to, log, life: now } = await newestHeard()
     heard = undefined
     if (now !== life) {
       const isSetBack = !(await hasAllKnown())
+      const maker = isSetBack ? await makerOf(to) : undefined
+      // Only now: where it goes away once more, it is found out again.
       life = now
       origin = randomUUID()
-      if (isSetBack) return startOver(newest)
+      if (isSetBack) return startOver(to, maker)
     }
     const after = seen
     if (to <= after) return { version: after, commits: [] }

@@ -148,6 +148,23 @@ describe('news of a database that goes away', () => {
         expect(await foreign.waiting()).to.equal(false)
       })
 
+  it('RULE-11 a database that was set back, and goes away while that is found out, is told from one that lives on', async () => {
+    const watch = {
+      awaySince: () => undefined,
+      life: () => 'another',
+      news: async () => ({ version: 3, life: 'another' }),
+    }
+    const [other, away] = [async () => ({ by: 'third' }), () => Promise.reject(CUT)]
+    for (const answers of [[away], [other, away]]) {
+      const reads = { row: () => (answers.shift() ?? other)() } as unknown as Reads
+      const from = { version: 5, life: LIFE, by: 'other' }
+      const foreign = readForeign({ reads, watch: watch as ForeignOptions['watch'], from, isAlone: false })
+      expect(await foreign.read().catch((error: unknown) => error)).to.equal(CUT)
+      expect(await foreign.waiting()).to.equal(true)
+      expect(await foreign.read()).to.deep.equal({ version: 3, commits: undefined })
+    }
+  })
+
   it('RULE-11 where nobody knows what became of a commit of this process, it counts as that of another', async () => {
     let log: News['log']
     const watch = { awaySince: () => undefined, life: () => LIFE, news: async () => ({ version: 2, life: LIFE, log }) }
