@@ -62,13 +62,22 @@ export class Coherence {
   inStep(version?: number): Promise<void> | undefined {
     if (this.#isClosed) return this.#turn
     if (!this.#isBroken && version !== undefined && version <= this.#foreign.version()) return this.#turn
-    const waiting = this.#foreign.waiting()
+    const waiting = this.#waiting()
     if (typeof waiting === 'boolean') return waiting || this.#isBroken ? this.#inTurn() : this.#turn
     const asked = waiting.then(isWaiting => (isWaiting || this.#isBroken ? this.#inTurn() : this.#turn))
     waiting.catch(this.#failed)
     // Not everybody who asks waits for the answer.
     asked.catch(() => undefined)
     return asked
+  }
+
+  /** Whether there is news. Callers have nowhere to catch what the store could not tell at once. */
+  #waiting(): boolean | Promise<boolean> {
+    try {
+      return this.#foreign.waiting()
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   /** Has the next turn follow what others have committed. */

@@ -31,6 +31,8 @@ export interface ForeignCommits {
   /**
    * Whether anybody has committed since the last `read`, as of the call: every request asks. A store that knows without
    * asking others answers at once, within a microsecond or two; one that has to ask may answer several calls together.
+   *
+   * @throws whatever keeps it from telling, at once or later
    */
   waiting(): boolean | Promise<boolean>
   /** It has to ask, mostly; where nobody else commits there is no need. */
@@ -38,7 +40,7 @@ export interface ForeignCommits {
   /**
    * Commits of others since the last call, in their order; undefined when they can no longer be told one by one:
    * anything may have changed. `version` is the newest that this covers: all that was acknowledged before `waiting` was
-   * asked last, or later.
+   * asked last, or later. What it fails to tell is told by the next call.
    */
   read(): Promise<{ version: number; commits: ForeignCommit[] | undefined }>
 }

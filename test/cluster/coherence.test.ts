@@ -368,7 +368,7 @@ describe('a store that has to ask whether others have committed', () => {
   const coherences: Coherence[] = []
   afterEach(() => Promise.all(coherences.splice(0).map(coherence => coherence.close())))
 
-  function asking(waiting: () => Promise<boolean>, version = () => 0) {
+  function asking(waiting: () => boolean | Promise<boolean>, version = () => 0) {
     const failures: unknown[] = []
     let reads = 0
     const read = async () => ({ version: ++reads, commits: [] })
@@ -410,9 +410,17 @@ describe('a store that has to ask whether others have committed', () => {
   })
 
   it('RULE-11 nothing is decided while it gives no answer', async () => {
-    const { coherence, failures } = asking(() => Promise.reject(new Error('gone')))
-    const outcome = await coherence.inStep()?.catch((error: Error) => error.message)
-    expect(outcome).to.equal('gone')
-    expect(failures).to.have.length(1)
+    const answers = {
+      'asked another one': () => Promise.reject(new Error('gone')),
+      'could not be read': () => {
+        throw new Error('gone')
+      },
+    }
+    for (const [what, waiting] of Object.entries(answers)) {
+      const { coherence, failures } = asking(waiting)
+      const outcome = await coherence.inStep()?.catch((error: Error) => error.message)
+      expect(outcome, what).to.equal('gone')
+      expect(failures, what).to.have.length(1)
+    }
   })
 })

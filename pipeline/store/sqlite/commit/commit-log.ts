@@ -80,8 +80,8 @@ export function prepareForeign(database: Database, origin: string): ForeignCommi
     async read() {
       const from = seen
       const to = newest()
-      seen = to
       const rows = to - from > KEPT ? [] : entries.all(from, to)
+      seen = to
       // Commits have numbers without gaps: what has no entry was trimmed, or made by a process that keeps no log.
       if (rows.length !== to - from) return { version: to, commits: undefined }
       return { version: to, commits: rows.filter(row => row.origin !== origin).map(commitOf) }

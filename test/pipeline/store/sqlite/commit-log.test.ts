@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { PassedEdit } from '../../../../pipeline/store/commit.ts'
-import { connectReader } from '../../../../pipeline/store/sqlite/schema.ts'
+import { connectReader, connectWriter } from '../../../../pipeline/store/sqlite/schema.ts'
 import { openSqliteStore } from '../../../../pipeline/store/sqlite/store.ts'
 import type { Store } from '../../../../pipeline/store/store.ts'
 import { done, type OpenedFolder, openTemporary, put } from '../fixture.ts'
@@ -95,6 +95,21 @@ describe('commits of other processes', () => {
       expect(await read(mine)).to.equal(undefined)
       await done(site, [put('/a.html', 'a')])
       expect(await told(mine)).to.have.length(1)
+    }))
+
+  it('RULE-11 that could not be read are news still', () =>
+    withShared(async (mine, other, opened) => {
+      await done(other.site(SITE), [put('/a.html', 'a')])
+      const database = connectWriter(opened.folder)
+      for (const table of ['progress', 'commit_log']) {
+        database.exec(`ALTER TABLE ${table} RENAME TO away`)
+        const outcome = await mine.foreign?.read().catch(() => 'failed')
+        expect(outcome, table).to.equal('failed')
+        database.exec(`ALTER TABLE away RENAME TO ${table}`)
+        expect(mine.foreign?.waiting(), table).to.equal(true)
+      }
+      database.close()
+      expect(await told(mine)).to.deep.equal([{ site: SITE, paths: ['/a.html'], raised: [] }])
     }))
 
   it('are forgotten when there are many newer ones', () =>
