@@ -25,6 +25,15 @@ local function live(key, expires)
   redis.call('PEXPIRE', key, math.max(left(expires), redis.call('PTTL', key)))
 end
 
+-- A value that is not over; one that is goes.
+local function lasting(id, name)
+  local value = redis.call('HGET', held_key(id), name)
+  local ends = value and string.match(value, '^(%d+) ')
+  if ends and tonumber(ends) > now then return value end
+  if value then redis.call('HDEL', held_key(id), name) end
+  return nil
+end
+
 local function finish(id, till, channel, message)
   redis.call('DEL', signed_key(id), held_key(id))
   redis.call('ZADD', ENDED, till, id)
@@ -63,17 +72,24 @@ if operation == 'keep' then
   if has_ended(id) then return 0 end
   redis.call('HSET', held_key(id), name, expires .. ' ' .. value)
   live(held_key(id), expires)
+  -- What is over would stay as long as anything else that the session holds: of two, as each write adds one at most.
+  for _, other in ipairs(redis.call('HRANDFIELD', held_key(id), 2)) do lasting(id, other) end
   return 1
 end
 
--- Takes away what is over by now of values that were seen to be.
-if operation == 'sweep' then
-  local id = ARGV[3]
-  for place = 4, #ARGV do
-    local ends = string.match(redis.call('HGET', held_key(id), ARGV[place]) or '', '^(%d+) ')
-    if ends and tonumber(ends) <= now then redis.call('HDEL', held_key(id), ARGV[place]) end
+if operation == 'values' then
+  local id, prefix = ARGV[3], ARGV[4]
+  local found = {}
+  for _, name in ipairs(redis.call('HKEYS', held_key(id))) do
+    if string.sub(name, 1, #prefix) == prefix then
+      local value = lasting(id, name)
+      if value then
+        found[#found + 1] = name
+        found[#found + 1] = value
+      end
+    end
   end
-  return 0
+  return found
 end
 
 -- `take`

@@ -180,16 +180,13 @@ export async function openRedisSessions(options: RedisSessionsOptions): Promise<
     },
     async values(site, id, prefix) {
       if (prefix === '') return []
-      const held = await reach(() => redis.hgetall(`${baseOf(site)}:held:${id}`))
+      // Those alone, as a session may hold more than a request may read: content for as many pages as its visitor wrote to.
+      const held = (await run(site, 'values', id, prefix)) as string[]
       const found: SessionValue[] = []
-      const over: string[] = []
-      for (const [name, text] of Object.entries(held)) {
-        const kept = timed(text, clock())
-        if (!kept) over.push(name)
-        else if (name.startsWith(prefix)) found.push({ name, ...kept })
+      for (let i = 0; i < held.length; i += 2) {
+        const kept = timed(held[i + 1] ?? null, clock())
+        if (kept) found.push({ name: held[i] ?? '', ...kept })
       }
-      // They would stay as long as anything else that the session holds.
-      if (over.length > 0) await run(site, 'sweep', id, ...over)
       return found.sort((a, b) => (a.name < b.name ? -1 : 1))
     },
     keep: async (site, id, { name, value, expires }) => (await run(site, 'keep', id, name, expires, value)) === 1,

@@ -255,6 +255,32 @@ describe('sessions in Redis', () => {
     expect(await server.admin.hkeys(`scriptorium:sessions:{${SITE}}:held:x`)).to.deep.equal(['basket'])
   })
 
+  it('SSN-5 nor do those that nobody reads any more', async () => {
+    await server.admin.flushall()
+    let now = START
+    const { sessions } = await another(() => now)
+    const most: number[] = []
+    for (let i = 0; i < 100; i++) {
+      await sessions.keep(SITE, 'x', { name: `page/${i}`, value: 'P', expires: now + MINUTE })
+      most.push(await server.admin.hlen(`scriptorium:sessions:{${SITE}}:held:x`))
+      now += 2 * MINUTE
+    }
+    expect(Math.max(...most)).to.be.at.most(10)
+  })
+
+  it('SEC-12 whoever reads some values of a session is sent no others: it may hold content for any number of pages', async () => {
+    await server.admin.flushall()
+    const { sessions } = await another(clock)
+    const sent = async () => Number(/total_net_output_bytes:(\d+)/.exec(await server.admin.info('stats'))?.[1])
+    const value = 'x'.repeat(64 * 1024)
+    for (const name of ['a/1', 'a/2', 'b/1', 'b/2', 'b/3', 'c'])
+      await sessions.keep(SITE, 'x', { name, value, expires: START + MINUTE })
+    const before = await sent()
+    expect((await sessions.values(SITE, 'x', 'a/')).map(({ name }) => name)).to.deep.equal(['a/1', 'a/2'])
+    expect(await sessions.values(SITE, 'x', 'd/')).to.deep.equal([])
+    expect((await sent()) - before).to.be.within(2 * value.length, 3 * value.length)
+  })
+
   it('SSN-4 a Redis that is gone is told as such, and found again when it is back', async () => {
     const own = await ownRedis()
     const { sessions, connection } = await another(clock, own)
