@@ -14,6 +14,8 @@ export type NoteChange =
   | { op: 'drop'; key: string }
   /** Every note whose key begins with the text. */
   | { op: 'drop-all'; prefix: string }
+  /** Every note whose key begins with the text has another one in its place, under which none has been kept. */
+  | { op: 'move-all'; prefix: string; to: string }
 
 export interface NoteStore {
   note(key: string): Promise<Note | undefined>

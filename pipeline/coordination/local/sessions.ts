@@ -1,6 +1,6 @@
 /** Sessions of a single process: at rest as notes of the store, so that they survive its end. */
 
-import type { Note, NoteChange } from '../../store/notes.ts'
+import type { NoteChange } from '../../store/notes.ts'
 import type { Store } from '../../store/store.ts'
 import { type Ending, SessionError, type Sessions, type SignedIn } from '../sessions.ts'
 
@@ -71,12 +71,12 @@ export async function openLocalSessions({ store, clock = Date.now }: LocalSessio
   }
 
   /** Notes what ends a session in the store, then in memory, then tells. */
-  async function finish(site: string, { id, until }: Ending, more: readonly NoteChange[]): Promise<void> {
+  async function finish(site: string, { id, until }: Ending, before: readonly NoteChange[]): Promise<void> {
     await store.changeNotes([
+      ...before,
       { op: 'drop', key: `${SIGNED_IN}/${site}/${id}` },
       { op: 'drop-all', prefix: `${HELD}/${site}/${id}/` },
       { op: 'keep', note: { key: `${ENDED}/${site}/${id}`, value: '', expires: until } },
-      ...more,
     ])
     ended.set(`${site}/${id}`, until)
     if (++added >= SWEEP) sweep()
@@ -103,10 +103,10 @@ export async function openLocalSessions({ store, clock = Date.now }: LocalSessio
     signIn: (site, id, { signIn, expires }, follows) =>
       inTurn(site, follows.id, async () => {
         if (hasEnded(site, follows.id)) return false
-        const held = await store.notes(`${HELD}/${site}/${follows.id}/`)
         await finish(site, follows, [
           { op: 'keep', note: { key: `${SIGNED_IN}/${site}/${id}`, value: JSON.stringify(signIn), expires } },
-          ...held.map(note => handOver(note, `${HELD}/${site}/${follows.id}`, `${HELD}/${site}/${id}`)),
+          // By the store, as it may be more than memory has room for: content for as many pages as a visitor wrote to.
+          { op: 'move-all', prefix: `${HELD}/${site}/${follows.id}/`, to: `${HELD}/${site}/${id}/` },
         ])
         return true
       }),
@@ -144,8 +144,4 @@ export async function openLocalSessions({ store, clock = Date.now }: LocalSessio
       closed = true
     },
   }
-}
-
-function handOver({ key, value, expires }: Note, from: string, to: string): NoteChange {
-  return { op: 'keep', note: { key: to + key.slice(from.length), value, expires } }
 }

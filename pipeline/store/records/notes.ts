@@ -9,8 +9,14 @@ export const END = '\u{10FFFF}'
 /** @throws StoreError `invalid` for keys that would mean something else than they say */
 export function checkNotes(changes: readonly NoteChange[]): void {
   for (const change of changes) {
-    const key = change.op === 'keep' ? change.note.key : change.op === 'drop' ? change.key : change.prefix
-    if (key === '' || key.includes('\0') || !key.isWellFormed())
-      throw new StoreError('invalid', 'Keys of notes are well-formed text without NUL')
+    for (const key of keysOf(change))
+      if (key === '' || key.includes('\0') || !key.isWellFormed())
+        throw new StoreError('invalid', 'Keys of notes are well-formed text without NUL')
   }
+}
+
+function keysOf(change: NoteChange): string[] {
+  if (change.op === 'keep') return [change.note.key]
+  if (change.op === 'drop') return [change.key]
+  return change.op === 'move-all' ? [change.prefix, change.to] : [change.prefix]
 }

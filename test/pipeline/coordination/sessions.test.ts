@@ -56,6 +56,28 @@ describe('sessions of a single process', () => {
     expect(await sessions.keep('a.example', 's', { name: 'n', value: 'v', expires: 1 })).to.equal(true)
   })
 
+  it('SEC-12 a sign-in reads nothing of what the session holds, which may be content for any number of pages', async () => {
+    const opened = await openTemporary()
+    try {
+      const clock = () => opened.clock.now
+      const read: string[] = []
+      const notes = (prefix: string) => {
+        read.push(prefix)
+        return opened.store.notes(prefix)
+      }
+      const sessions = await openLocalSessions({ store: { ...opened.store, notes }, clock })
+      for (const name of ['a', 'b']) await sessions.keep('x', 'old', { name, value: 'v', expires: clock() + 10 })
+      read.length = 0
+      const signIn = { claims: { sub: 'ann' }, roles: [], at: clock() }
+      const follows = { id: 'old', until: clock() + 10 }
+      expect(await sessions.signIn('x', 'new', { signIn, expires: clock() + 10 }, follows)).to.equal(true)
+      expect(read).to.deep.equal([])
+      expect(await sessions.value('x', 'new', 'b')).to.equal('v')
+    } finally {
+      await opened.close()
+    }
+  })
+
   it('SSN-3 marks of ended sessions do not pile up', async () => {
     const opened = await openTemporary()
     try {

@@ -13,6 +13,15 @@ export function writeNotes(session: Session, changes: readonly NoteChange[]): Pr
       const prefix = pack(change.prefix)
       return session.run('DELETE FROM note WHERE key >= $1 AND key < $2', prefix, prefix + END)
     }
+    if (change.op === 'move-all') {
+      const prefix = pack(change.prefix)
+      return session.run(
+        'UPDATE note SET key = $3 || substr(key, length($1) + 1) WHERE key >= $1 AND key < $2',
+        prefix,
+        prefix + END,
+        pack(change.to),
+      )
+    }
     const { key, value, expires } = change.note
     return session.run(
       `INSERT INTO note (key, value, expires) VALUES ($1, $2, $3)

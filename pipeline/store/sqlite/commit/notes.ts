@@ -14,7 +14,8 @@ export function applyNotes(statements: Statements, changes: readonly NoteChange[
   for (const change of changes) {
     if (change.op === 'keep') statements.keepNote.run(change.note.key, change.note.value, change.note.expires)
     else if (change.op === 'drop') statements.dropNote.run(change.key)
-    else statements.dropNotes.run(change.prefix, change.prefix + END)
+    else if (change.op === 'drop-all') statements.dropNotes.run(change.prefix, change.prefix + END)
+    else statements.moveNotes.run(change.prefix, change.prefix + END, change.to)
   }
 }
 

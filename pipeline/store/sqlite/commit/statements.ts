@@ -195,6 +195,7 @@ export function prepareStatements(database: Database) {
     keepNote: run('INSERT OR REPLACE INTO note (key, value, expires) VALUES (?, ?, ?)'),
     dropNote: run('DELETE FROM note WHERE key = ?'),
     dropNotes: run('DELETE FROM note WHERE key >= ? AND key < ?'),
+    moveNotes: run('UPDATE note SET key = ?3 || substr(key, length(?1) + 1) WHERE key >= ?1 AND key < ?2'),
   }
 }
 

@@ -6,7 +6,7 @@ import type { JobResult, WriterJob } from './messages.ts'
 /** Whether a job makes nothing but room. */
 function frees(job: WriterJob): boolean {
   if (job.task === 'commit') return job.commit.changes.every(({ op }) => op === 'delete')
-  return job.task === 'notes' && job.changes.every(({ op }) => op !== 'keep')
+  return job.task === 'notes' && job.changes.every(({ op }) => op === 'drop' || op === 'drop-all')
 }
 
 export interface Room {

@@ -61,6 +61,16 @@ export function describeNotes(open: Open): void {
     expect(await keys('y')).to.deep.equal([])
   })
 
+  it('all that begin with a text are moved, with what they hold and their times', async () => {
+    await change(keep('é😀/a', '1'), keep('é😀/b', '2', LATER + 1), keep('é😀', 'x'), keep('é😀0', 'y'))
+    await change({ op: 'move-all', prefix: 'é😀/', to: 'm/o/' }, { op: 'move-all', prefix: 'none/', to: 'o/' })
+    expect(await opened.store.notes('m/')).to.deep.equal([
+      { key: 'm/o/a', value: '1', expires: LATER },
+      { key: 'm/o/b', value: '2', expires: LATER + 1 },
+    ])
+    expect(await keys('é')).to.deep.equal(['é😀', 'é😀0'])
+  })
+
   it('keys alone are read part by part', async () => {
     await change(...['k/a', 'k/b', 'k/c', 'k/é', 'l/a'].map(name => keep(name, 'x')), keep('k/d', 'gone', START))
     const read = (after: string, most: number) => opened.store.noteKeys('k/', after, most)
@@ -104,6 +114,7 @@ export function describeNotes(open: Open): void {
   ] as const) {
     it(`a key that is ${name} is refused, and nothing of the change is done`, async () => {
       const bad: NoteChange[] = [keep(key, 'v'), { op: 'drop', key }, { op: 'drop-all', prefix: key }]
+      bad.push({ op: 'move-all', prefix: key, to: 'x' }, { op: 'move-all', prefix: 'x', to: key })
       for (const each of bad) {
         const error = await change(keep('fine', 'v'), each).catch((thrown: unknown) => thrown)
         expect(error).to.include({ name: 'StoreError', reason: 'invalid' })

@@ -44,6 +44,11 @@ describe('SQLite store: a disk without room', () => {
       true,
     ],
     [
+      'notes that are written anew',
+      { ...at, task: 'notes', changes: [{ op: 'move-all', prefix: 'p', to: 'q' }] },
+      false,
+    ],
+    [
       'notes of which one comes',
       { ...at, task: 'notes', changes: [{ op: 'keep', note: { key: 'k', value: 'v', expires: 1 } }] },
       false,
