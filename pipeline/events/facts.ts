@@ -8,8 +8,8 @@ import type { Access } from '../access/decision.ts'
 import { mayMatchNames, pathNames } from '../access/glob.ts'
 import { type Decision, type Key, limited, type RuleScope, resolve } from '../access/matching.ts'
 import type { RuleSelector } from '../access/rules.ts'
-import type { View } from '../tree/edit/edit.ts'
 import { isElement } from '../tree/nodes.ts'
+import type { Shown } from '../tree/readings.ts'
 import { askingIn, type Selector, SelectorError } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
 
@@ -74,7 +74,7 @@ export function* tellingFacts(
  * The elements that an insertion or replacement is about: the new ones at the top. Where there are none, as when bare text
  * was put somewhere, those whose content has changed.
  */
-export function changedElements({ document, nodes, parents }: View): Key[] {
+export function changedElements({ document, nodes, parents }: Shown): Key[] {
   const elements = nodes.filter(isElement)
   return (elements.length > 0 ? elements : parents.filter(isElement)).map(element => ({ element, document }))
 }

@@ -7,7 +7,7 @@ import { comparing } from './compare.ts'
 import { parsingDocument } from './document.ts'
 import { parsingFragment } from './fragment.ts'
 import { TreeError } from './limits.ts'
-import { type ChildNode, type ElementNode, isElement, type TreeDocument } from './nodes.ts'
+import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from './nodes.ts'
 import {
   isBoundIn,
   mayHavePrefixed,
@@ -109,8 +109,22 @@ function parsingFragmentAsWritten(text: string, context: ElementNode): Steps<Chi
   return parsingPrefixedFragment(text, unprefixedFrom(context) ?? context, prefix => isBoundIn(context, prefix))
 }
 
-/** What nodes of a document are as composition reads it, in steps. */
-export function* findingShown(document: TreeDocument, nodes: readonly ChildNode[]): Steps<readonly ChildNode[]> {
+/** Nodes of a document as composition reads it. */
+export interface Shown {
+  document: TreeDocument
+  nodes: readonly ChildNode[]
+  /** Whose children they are. */
+  parents: readonly ParentNode[]
+}
+
+/** What nodes of a document, and those around them, are as composition reads it, in steps. */
+export function* findingShown(
+  document: TreeDocument,
+  nodes: readonly ChildNode[],
+  parents: readonly ParentNode[] = [],
+): Steps<Shown> {
   const read = yield* readingAsWritten(document)
-  return read === document ? nodes : yield* findingSame(document, nodes, read)
+  if (read === document) return { document, nodes, parents }
+  const around = yield* findingSame(document, parents.filter(isElement), read)
+  return { document: read, nodes: yield* findingSame(document, nodes, read), parents: around.filter(isElement) }
 }

@@ -86,13 +86,14 @@ export async function completedEdit(
   wanted: Edit,
 ): Promise<{ proposal: ProposedEdit; place: WrittenPlace; judgement: Judgement; isBeyond: boolean }> {
   const { place: copied, edited } = await editedCopy(tree, wanted)
-  const before = markups(copied.document.kind, edited.shown ?? broughtBy(copied))
+  const before = markups(copied.document.kind, edited.shown?.nodes ?? broughtBy(copied))
   const around = surroundings(copied)
   const { place, judgement } = await judgeCopy(judges, copied)
   const { document } = place
   const brought = broughtBy(place)
-  const shown = edited.shown && (await inTurns(findingShown(document, brought), document.source.length))
-  const inserted = exchanged(edited.inserted, before, markups(document.kind, shown ?? brought))
+  const finding = findingShown(document, brought, place.part?.parents)
+  const shown = edited.shown && (await inTurns(finding, document.source.length))
+  const inserted = exchanged(edited.inserted, before, markups(document.kind, shown?.nodes ?? brought))
   const { before: ahead, behind } = surroundings(place)
   const isBeyond = ahead !== around.before || behind !== around.behind
   const proposal = { ...proposalOf(place, edited, inserted), ...(shown && { shown }) }

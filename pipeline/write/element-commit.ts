@@ -19,14 +19,15 @@ import { isReadAsWritten } from '../read/representation.ts'
 import { noMatch, toSelector } from '../refusals.ts'
 import { editNotice } from '../site/followed-edits.ts'
 import type { Site } from '../site/site.ts'
+import type { StoredFile } from '../site/stored-file.ts'
 import type { NewEvent } from '../store/commit.ts'
 import { contentTag } from '../store/tags.ts'
 import { uniqueSelector } from '../tree/address.ts'
 import { decodeInTurn, encoding, PIECE } from '../tree/document.ts'
 import type { Edit, Placement, ProposedEdit, View } from '../tree/edit/edit.ts'
-import { type ElementNode, parentElement } from '../tree/nodes.ts'
+import { type ElementNode, isElement, parentElement } from '../tree/nodes.ts'
 import { mayHavePrefixed } from '../tree/prefixed-parser.ts'
-import { findingShown } from '../tree/readings.ts'
+import { findingShown, type Shown } from '../tree/readings.ts'
 import { selectFirst } from '../tree/selector/selector.ts'
 import { writingMarkup } from '../tree/serialize.ts'
 import { SplicedContent } from '../tree/spliced-bytes.ts'
@@ -114,13 +115,13 @@ async function tellInItself(
 ): Promise<Answer | undefined> {
   const { file, target, accessVersion } = located
   const { path, digest } = file.resource
-  const { element, document } = target
+  const { document } = target
   const selectors = eventSelectors(site, write, located)
   const telling = function* () {
-    const shown = isReadAsWritten(site, file) ? yield* findingShown(document, [element]) : [element]
-    const told = yield* writingMarkup(shown[0] ?? element, document.kind)
-    const tag = yield* taggingElement(site, shown, document, { path, digest })
-    const facts = yield* tellingFacts(site.rules, path, [target], site.onlookers(path))
+    const shown = yield* findingKey(site, file, target)
+    const told = yield* writingMarkup(shown.element, document.kind)
+    const tag = yield* taggingElement(site, [shown.element], document, { path, digest })
+    const facts = yield* tellingFacts(site.rules, path, [shown], site.onlookers(path))
     return { told, tag, facts }
   }
   const event = editEvent(site, { ...write, path }, selectors, await inTurns(telling(), document.source.length))
@@ -175,10 +176,25 @@ function* checking(asked: Asked, proposal: ProposedEdit, view: View, derived: De
   brought.splice(0, brought.length, ...(yield* checkingOwnShapes(model, write.path, path, view)))
 }
 
-/** An edit as it is to be judged; `brought` gets what the requester's own shapes find in it. */
-export function editRequest(asked: WantedEdit): { request: EditRequest; brought: ShapeFailure[] } {
+/** An element of a stored document as those find it who read it by selector. */
+function* findingKey(site: Site, file: StoredFile, key: Key): Steps<Key> {
+  if (!isReadAsWritten(site, file)) return key
+  const { document, nodes } = yield* findingShown(key.document, [key.element])
+  const [element] = nodes.filter(isElement)
+  return element ? { element, document } : key
+}
+
+/**
+ * An edit as it is to be judged; `brought` gets what the requester's own shapes find in it.
+ *
+ * @param target as those find it who read it
+ */
+export function editRequest(
+  asked: WantedEdit,
+  target: Key = asked.located.target,
+): { request: EditRequest; brought: ShapeFailure[] } {
   const { site, write, wanted } = asked
-  const { file, tree, target } = asked.located
+  const { file, tree } = asked.located
   const { path } = file.resource
   // The tree may show the edit when it is looked at.
   const before = tree.source
@@ -191,7 +207,7 @@ export function editRequest(asked: WantedEdit): { request: EditRequest; brought:
     tree,
     wanted,
     check: (proposal, view, derived) => checking({ ...asked, before, brought }, proposal, view, derived),
-    facts: view => tellingAbout(site, path, view, removed),
+    facts: shown => tellingAbout(site, path, shown, removed),
   }
   return { request, brought }
 }
@@ -206,7 +222,8 @@ async function judgedWithConsequences(edit: WantedEdit): Promise<{ asked: Judged
   const { op } = edit.write
   const { file, tree, target } = edit.located
   const { path } = file.resource
-  const { request, brought } = editRequest(edit)
+  const gone = op === 'delete' ? await inTurns(findingKey(site, file, target), tree.source.length) : target
+  const { request, brought } = editRequest(edit, gone)
   const asked = await judgeEdit(site, model, request)
   const { judgement, losses, open } = asked
   const { entries } = asked.derived
@@ -329,8 +346,8 @@ export function eventSelectors(site: Site, write: ElementWrite, { target, anchor
   }
 }
 
-function* tellingAbout(site: Site, path: string, view: View, known: string | undefined): Steps<string> {
-  return known ?? (yield* tellingFacts(site.rules, path, changedElements(view), site.onlookers(path)))
+function* tellingAbout(site: Site, path: string, shown: Shown, known: string | undefined): Steps<string> {
+  return known ?? (yield* tellingFacts(site.rules, path, changedElements(shown), site.onlookers(path)))
 }
 
 /** What subscribers are told of an edit, so that they can make it as well (EVT-23). */

@@ -25,7 +25,7 @@ import { isBlank, trimmed } from '../tree/edit/shape.ts'
 import { TreeError } from '../tree/limits.ts'
 import { inOnePiece } from '../tree/long-text.ts'
 import { type ChildNode, isElement, isText, type TreeDocument } from '../tree/nodes.ts'
-import { findingShown } from '../tree/readings.ts'
+import { findingShown, type Shown } from '../tree/readings.ts'
 import { revisionOf } from '../tree/revisions.ts'
 import { outerMarkup, writingStretches } from '../tree/serialize.ts'
 import { type SourceText, textOf } from '../tree/source-text.ts'
@@ -48,7 +48,7 @@ export interface EditRequest {
   /** Looks in steps at the edit as it was asked for, before the data model does. @throws Fault */
   check(asked: ProposedEdit, view: View, derived: Derived): Steps<void>
   /** What its event says to those who decide about its delivery (EVT-67), in steps. */
-  facts(view: View): Steps<string>
+  facts(shown: Shown): Steps<string>
 }
 
 /** An edit as it would be committed, with all that is known of the document it would leave. */
@@ -239,11 +239,11 @@ function* looking(
   const { derived, made } = yield* derivingEdit(tree, revision, view, site.derivation, around)
   if (!judged) yield* request.check(proposal, view, derived)
   const judgement = judged ?? (yield* judging(registry, path, { document, part: writtenPart(view) }))
-  const { shown = nodes } = proposal
+  const shown = proposal.shown?.nodes ?? nodes
   const told = isOneElement(shown) ? inserted : proposal.inserted
   const show: ShowTree = look => proposal.propose(shown => look(shown.document))
   const tag = yield* taggingElement(site, shown, document, { path, digest })
-  const facts = yield* request.facts(view)
+  const facts = yield* request.facts(proposal.shown ?? view)
   const losses = yield* findingEditLosses(registry, stake, { tree, view, way, entries: derived.entries })
   const transitions = watched
     ? yield* watched.judge.edit(path, watched.states, wanted, { tree, view, way })
@@ -287,7 +287,7 @@ export async function afterCascade(
   const { path } = file.resource
   const stored = broughtBy({ part })
   const brought = isReadAsWritten(site, file)
-    ? await inTurns(findingShown(document, stored), document.source.length)
+    ? (await inTurns(findingShown(document, stored), document.source.length)).nodes
     : stored
   const inserted = brought.map(node => outerMarkup(node, document.kind)).join('')
   const tag =

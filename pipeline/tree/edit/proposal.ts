@@ -5,6 +5,7 @@ import { type ChildNode, type ElementNode, isElement, type ParentNode, type Tree
 import { shiftEnd, shiftingNodes } from '../offsets.ts'
 import { isPinned } from '../pins.ts'
 import { mayHavePrefixed } from '../prefixed-parser.ts'
+import type { Shown } from '../readings.ts'
 import { stateOf } from '../revisions.ts'
 import { setText, textOf } from '../source-text.ts'
 import { done, type Steps } from '../steps.ts'
@@ -54,7 +55,7 @@ export interface ProposedEdit {
   /** Markup of the new nodes as stored, white space around them included; empty when an element was removed. */
   inserted: string
   /** The new nodes as composition reads them, where the edit was made in that reading. */
-  shown?: readonly ChildNode[] | undefined
+  shown?: Shown | undefined
   /**
    * Shows the proposed tree to a function, which must be done with it when it returns.
    *

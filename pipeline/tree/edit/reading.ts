@@ -66,12 +66,12 @@ export function* proposingRead(
   made: ProposedEdit,
   inPlace: ProposedEdit | undefined,
 ): Steps<ProposedEdit> {
-  const { document: read, nodes: shown } = made.propose(view => view)
+  const shown = made.propose(view => view)
   const proposed = inPlace ?? (yield* proposingAnew(document, wanted, made))
   const { inserted } = made
   const accepting = function* () {
     const accepted = yield* proposed.accepting()
-    noteReading(accepted, read)
+    noteReading(accepted, shown.document)
     return accepted
   }
   return { ...proposed, inserted, shown, accepting }

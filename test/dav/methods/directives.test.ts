@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'mocha'
 import { eventsOf, textOf } from '../../http/write-checks.ts'
 import { composed } from '../../pipeline/compose/composing.ts'
 import { enumeration, property, schema } from '../../pipeline/model/markup.ts'
-import { NS, page, putAll } from '../../support/content.ts'
+import { NS, page, putAll, rulesPage } from '../../support/content.ts'
 import { tagOf } from '../../support/http.ts'
 import { leavesTheLoop } from '../../support/loop-hold.ts'
 import { partsOf } from '../../support/multipart.ts'
@@ -126,6 +126,31 @@ describe('DAV-45 COMP-6 elements beside directives without end tag', () => {
     expect((await eventsOf(wire.server, '/page.html')).at(-1)?.payload).to.include(read.text)
     await putAll(wire.server, { '/model.html': page('') })
   })
+
+  const TOLD: [name: string, method: string, fields: Record<string, string>, body: string][] = [
+    ['an element', 'PUT', at('.secret'), '<div class=secret>2</div>'],
+    ['several', 'POST', at('body'), '<div class=secret>2</div><div class=secret></div>'],
+    ['the element that holds a text', 'POST', at('.secret'), 'text'],
+    ['one that goes', 'DELETE', at('.secret'), ''],
+    ['one that moves', 'MOVE', at('i'), ''],
+    ['one that stays', 'MOVE', at('.secret'), ''],
+  ]
+  for (const [name, method, fields, body] of TOLD)
+    it(`EVT-66 ${name} is denied to subscribers as to readers: ${method}`, async () => {
+      const selectors = ['body > .secret', 'p\\:include .secret', '.secret > i']
+      const rules = selectors.map(selector => ['*', 'GET', 'Deny', '/page.html', selector] as const)
+      await putAll(wire.server, { '/rules.html': rulesPage(...rules) })
+      await store(`${PART}<div class=secret>1</div><i>2</i>`)
+      const move = { Destination: '/page.html', 'Destination-Range': 'selector=.secret; placement=append' }
+      const beside = { ...move, 'Destination-Range': 'selector=.secret; placement=after' }
+      const place = method !== 'MOVE' ? {} : fields.Range === 'selector=i' ? move : beside
+      const answer = await wire.dav(method, '/page.html', { ...fields, ...place }, body)
+      expect(outcomeOf(answer)).to.be.oneOf(['204', '206'])
+      const facts = JSON.parse((await eventsOf(wire.server, '/page.html')).at(-1)?.facts ?? '')
+      const found = fields.Range === 'selector=i' ? selectors[2] : selectors[0]
+      expect(facts.keys).to.deep.equal([[facts.tried.indexOf(found)]])
+      await putAll(wire.server, { '/rules.html': page('') })
+    })
 
   it('HTTP-24 prefixes of which nothing is put together mean nothing: tags around them are written anew', async () => {
     const rect = '<svg:rect/>'

@@ -135,7 +135,7 @@ function putAgain(picked: Picked): TreeDocument | undefined {
   const { changes, way, inserted, shown } = proposed
   if (way === 'reparsed') return accepted(proposed)
   expect(inserted.trim()).to.equal(text)
-  const echo = shown ?? proposed.propose(({ nodes }) => nodes)
+  const echo = shown?.nodes ?? proposed.propose(({ nodes }) => nodes)
   expect(echo.filter(isElement).map(each => outerMarkup(each, 'html'))).to.deep.equal([text])
   const place = element.sourceCodeLocation
   if (place && way === 'splice')
