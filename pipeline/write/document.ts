@@ -9,7 +9,7 @@ import { deleteEvent, putEvent } from '../events/mutation.ts'
 import { formatHttpDate } from '../http/conditions.ts'
 import { extensionFor, kindOf, servedType, storedType } from '../http/media.ts'
 import { encodePath } from '../http/path.ts'
-import { type Operation, perform } from '../operation.ts'
+import type { Operation } from '../operation.ts'
 import { absent, refusingRequest, requireAllowed } from '../refusals.ts'
 import { largestDocument, type Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
@@ -19,7 +19,7 @@ import { parentOf } from '../store/paths.ts'
 import type { Property, Resource } from '../store/resource.ts'
 import { contentTag } from '../store/tags.ts'
 import { inTurns } from '../tree/steps.ts'
-import { askedCommit, commitJudged, type ModelState, modelState, oneAllowance } from './commit.ts'
+import { type Alongside, askedCommit, commitJudged, type ModelState, modelState, oneAllowance } from './commit.ts'
 import { NOTHING_FOLLOWS } from './consequences.ts'
 import { consequencesOfRemoval, judgeDocument } from './judge-document.ts'
 import { type NewVersion, rederived, savedDocument, writtenDocuments } from './new-version.ts'
@@ -233,13 +233,49 @@ function putAnswer(
   return { status, headers, body: prepared.bytes }
 }
 
+/** A PUT that another request leads to, as whoever runs triggers has to know it. */
+export interface LedPut {
+  /** Canonical. */
+  path: string
+  /** Media type, where it is another one than the request names. */
+  type: string | undefined
+  body: BodySource
+  /** @param alongside what triggers add to it, in place of what the request itself has */
+  operation: (alongside?: Alongside) => Operation
+}
+
+/** Carries out a PUT with the triggers of its path. @returns its answer, or that of a trigger */
+export type RunTriggered = (put: LedPut) => Promise<Answer>
+
+/** Stores what a request leads to. @param triggered carries out the PUT */
+export async function putTriggered(
+  site: Site,
+  write: DocumentPut,
+  body: BodySource,
+  triggered: RunTriggered,
+  authority: Authorizing,
+): Promise<{ answer: Answer; isStored: boolean }> {
+  let isStored = false
+  const stored = () => {
+    isStored = true
+  }
+  const operation = (alongside?: Alongside) =>
+    putDocument(site, { ...write, ...(alongside && { alongside }), stored }, authority)
+  const answer = await triggered({ path: write.path, type: write.type, body, operation })
+  return { answer, isStored }
+}
+
 /**
  * Stores a body under a generated name below a directory (COMP-108).
  *
  * @param write.path the directory, ending in `/`
  * @returns answers 201 with a path-absolute `Location`; the PUT is authorized for the name, once it is known (HTTP-6)
  */
-export function createDocument(site: Site, write: DocumentPut, authority: Authorizing): Operation {
+export function createDocument(
+  site: Site,
+  write: DocumentPut & { triggered: RunTriggered },
+  authority: Authorizing,
+): Operation {
   const directory = write.path
   const check = async () => {
     await authority.settle?.([directory])
@@ -254,8 +290,9 @@ export function createDocument(site: Site, write: DocumentPut, authority: Author
       await check()
       const path = directory + generatedName(write.type)
       const put = { ...write, path, check, checksNoBytes: true }
-      const done = perform(putDocument(site, put, authority), body)
-      const answer = await refusingRequest(done, () => authority().refusal('POST', directory))
+      const done = putTriggered(site, put, body, write.triggered, authority)
+      const { answer, isStored } = await refusingRequest(done, () => authority().refusal('POST', directory))
+      if (!isStored) return answer
       return { ...answer, status: 201, headers: { ...answer.headers, Location: encodePath(path) } }
     },
   }

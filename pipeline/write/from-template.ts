@@ -1,7 +1,7 @@
 /** New documents that a page makes of a request (COMP-106, COMP-107). */
 
-import type { Answer } from '../answer.ts'
 import type { Authority, Authorizing } from '../authority.ts'
+import { memoryBody } from '../body.ts'
 import { compose } from '../compose/compose.ts'
 import { compositionError } from '../compose/failure.ts'
 import type { Reader } from '../compose/reader.ts'
@@ -15,18 +15,7 @@ import { encoding } from '../tree/document.ts'
 import { attribute, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import { writingDocument } from '../tree/serialize.ts'
 import { inTurns, type Steps } from '../tree/steps.ts'
-import type { Alongside } from './commit.ts'
-import { type DocumentPut, putDocument } from './document.ts'
-
-/** The PUT of a new document, as whoever runs triggers has to know it. */
-export interface PutOfTemplate {
-  /** Canonical. */
-  path: string
-  type: string
-  bytes: Uint8Array
-  /** @param alongside what triggers add to it, in place of what the request itself has */
-  operation: (alongside?: Alongside) => Operation
-}
+import { type DocumentPut, putTriggered, type RunTriggered } from './document.ts'
 
 /** A POST to a document without a place in it. */
 export interface TemplatePost extends Omit<DocumentPut, 'type'> {
@@ -36,8 +25,7 @@ export interface TemplatePost extends Omit<DocumentPut, 'type'> {
   refuse: (path: string) => void
   /** The reader of the request with its body. */
   reader: (body: Uint8Array) => Promise<Reader>
-  /** Carries out the PUT of the new document with the triggers of its path. @returns its answer, or that of a trigger */
-  triggered: (put: PutOfTemplate) => Promise<Answer>
+  triggered: RunTriggered
 }
 
 /**
@@ -80,14 +68,9 @@ export function createFromTemplate(site: Site, write: TemplatePost, authority: A
       const bytes = await inTurns(writingBytes(tree), Number.POSITIVE_INFINITY)
       const check = async () => requireAllowed(await decide(), question(template), 'POST', path)
       const { type } = template.resource
-      let isStored = false
-      const stored = () => {
-        isStored = true
-      }
-      const put = { ...write, path: target, type, conditions: newOnly(write), check, checksNoBytes: true, stored }
-      const operation = (alongside?: Alongside) => putDocument(site, alongside ? { ...put, alongside } : put, authority)
-      const done = write.triggered({ path: target, type, bytes, operation })
-      const answer = await refusingRequest(done, () => authority().refusal('POST', path))
+      const put = { ...write, path: target, type, conditions: newOnly(write), check, checksNoBytes: true }
+      const done = putTriggered(site, put, memoryBody(bytes), write.triggered, authority)
+      const { answer, isStored } = await refusingRequest(done, () => authority().refusal('POST', path))
       if (!isStored) return answer
       return { status: 301, headers: { Location: encodePath(target), 'Cache-Control': 'no-store' }, body: '' }
     },

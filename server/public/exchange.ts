@@ -14,7 +14,7 @@ import { type RequestParts, RequestValue } from '../../pipeline/request-value.ts
 import type { RulesAuthority } from '../../pipeline/site/rules-authority.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import type { Alongside } from '../../pipeline/write/commit.ts'
-import type { PutOfTemplate } from '../../pipeline/write/from-template.ts'
+import type { LedPut } from '../../pipeline/write/document.ts'
 import type { TransitionSink } from '../../pipeline/write/transitions.ts'
 import type { HostedSite } from '../hosting.ts'
 import type { Session } from '../sessions/site-sessions.ts'
@@ -45,8 +45,8 @@ export interface Exchange {
   locks: Locks
   /** Stored together with what the request writes. */
   alongside?: Alongside
-  /** Carries out a PUT that the request leads to, with the triggers of its path (COMP-106). */
-  triggered: (exchange: Exchange, put: PutOfTemplate) => Promise<Answer>
+  /** Carries out a PUT that the request leads to, with the triggers of its path (COMP-106, COMP-108). */
+  triggered: (exchange: Exchange, put: LedPut) => Promise<Answer>
   /** Told of handlers that the request fires (REA-122). */
   transitions: TransitionSink
   /** Decides by the rules as they stand at the moment of the call. */

@@ -4,7 +4,6 @@ import type { Readable } from 'node:stream'
 import { header } from '../../edge/request.ts'
 import { mostBodies } from '../../edge/request-body.ts'
 import type { Answer } from '../../pipeline/answer.ts'
-import { memoryBody } from '../../pipeline/body.ts'
 import { resolvePath } from '../../pipeline/compose/routes.ts'
 import { scripts } from '../../pipeline/evaluation/scripts.ts'
 import { kindOf, storedType } from '../../pipeline/http/media.ts'
@@ -25,7 +24,7 @@ import { sesselReactions } from '../../pipeline/react/sessel.ts'
 import { writingPlatform } from '../../pipeline/react/writes.ts'
 import { largestDocument } from '../../pipeline/site/site.ts'
 import type { StagedBlob, StagingOptions } from '../../pipeline/store/blobs.ts'
-import type { PutOfTemplate } from '../../pipeline/write/from-template.ts'
+import type { LedPut } from '../../pipeline/write/document.ts'
 import type { Fired } from '../../pipeline/write/transitions.ts'
 import { mayRead, refuseLocked } from '../../pipeline/write/whole.ts'
 import { depthOf } from '../outbound/inside.ts'
@@ -104,8 +103,8 @@ export async function performReacting(
 }
 
 /**
- * Carries out a PUT that a request leads to with the triggers of its path; processors see the answer to the request itself
- * (COMP-106).
+ * Carries out a PUT that a request leads to with the triggers of its path that have not run for the request itself; processors
+ * see the answer to that one (COMP-106, COMP-108).
  *
  * @param exchange of the request
  * @returns the answer of the PUT, or that of a trigger
@@ -114,14 +113,16 @@ export async function performReacting(
 export async function performTriggered(
   parts: ReactionParts,
   exchange: Exchange,
-  { path, type, bytes, operation }: PutOfTemplate,
+  { path, type, body, operation }: LedPut,
   afterwards: (work: () => void) => void,
 ): Promise<Answer> {
-  const body = memoryBody(bytes)
-  const triggers = exchange.site.declarations('reactions').candidates('PUT', path)?.triggers ?? []
+  const reactions = exchange.site.declarations('reactions')
+  const ran = new Set(reactions.candidates(exchange.method, exchange.target.path)?.triggers)
+  const triggers = (reactions.candidates('PUT', path)?.triggers ?? []).filter(trigger => !ran.has(trigger))
   if (triggers.length === 0) return perform(operation(), body)
   const { 'content-length': _, ...fields } = exchange.request.headers
-  const request = Object.create(exchange.request, { headers: { value: { ...fields, 'content-type': type } } })
+  const headers = { ...fields, ...(type !== undefined && { 'content-type': type }) }
+  const request = Object.create(exchange.request, { headers: { value: headers } })
   const put = { ...exchange, request, method: 'PUT', target: { path }, path, body }
   const candidates = { triggers, processors: [] }
   return performReacting(parts, put, candidates, ({ alongside }) => operation(alongside), rethrown, afterwards)

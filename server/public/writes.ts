@@ -42,7 +42,11 @@ export function post(exchange: Exchange): Operation {
   }
   if (!target.path.endsWith('/')) return creation(exchange)
   const type = header(exchange, 'content-type')
-  return createDocument(site, { ...commonOfWhole(exchange), path: target.path, type }, authority)
+  return createDocument(
+    site,
+    { ...commonOfWhole(exchange), path: target.path, type, triggered: put => exchange.triggered(exchange, put) },
+    authority,
+  )
 }
 
 /** Without a range a document makes another one of the request (COMP-106). */

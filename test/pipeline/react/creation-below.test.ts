@@ -1,0 +1,88 @@
+/** What a POST to a folder stores there is a PUT for the triggers of its path (COMP-108, REA-6). */
+
+import { expect } from 'chai'
+import { describe } from 'mocha'
+import { caseByCase, IMPORTS, type Raw, shows, TEAPOT, thrown } from './cases.ts'
+import { page, processor, type ReactionFields, trigger } from './site.ts'
+
+describe('Creation below a folder, with reactions', () => {
+  const { add, ask } = caseByCase({ '/other.html': page('<p id="other">other</p>') })
+
+  /** @param found what the new document holds; undefined where none is made */
+  function creates(
+    title: string,
+    fields: (folder: string) => ReactionFields,
+    status: number,
+    found: string | undefined,
+    { type = 'text/html', told = '', make = trigger } = {},
+  ): void {
+    add(
+      `COMP-108 ${title}`,
+      folder => make(fields(folder)),
+      async at => {
+        const posted: Raw = await ask('POST', `${at}/in/`, { 'Content-Type': type }, '<p>new</p>')
+        expect([posted.status, posted.text]).to.satisfy(
+          ([got, text]: [number, string]) => got === status && text.includes(told),
+        )
+        const { location } = posted.headers
+        const made = location === undefined ? undefined : await ask('GET', String(location))
+        if (found === undefined) expect(made).to.equal(undefined)
+        else expect(made?.text).to.include(found)
+      },
+    )
+  }
+
+  for (const type of ['text/html', 'application/octet-stream'])
+    creates(
+      `a trigger on the PUT ends the request: ${type}`,
+      at => ({ resource: `${at}/in/*`, method: 'PUT', action: TEAPOT }),
+      418,
+      undefined,
+      { type, told: 'tea' },
+    )
+  creates(
+    'a response of a trigger is the answer, whatever its status',
+    at => ({ resource: `${at}/in/*`, method: 'PUT', action: thrown('status: 200, body: "done"') }),
+    200,
+    undefined,
+    { told: 'done' },
+  )
+  for (const [seen, value] of [
+    ['method', 'PUT'],
+    ['path', '/in/'],
+    ['headers["content-type"]', 'text/html'],
+    ['body', '<p>new</p>'],
+  ] as const)
+    creates(
+      `a trigger sees the ${seen} of the PUT`,
+      at => ({ resource: `${at}/in/*.html`, method: 'PUT', action: shows(`Context.request.${seen}`) }),
+      299,
+      undefined,
+      { told: value },
+    )
+  creates(
+    'a trigger may give it another body',
+    at => ({ resource: `${at}/in/*.html`, action: `${IMPORTS} Site.PUT(\${#other}.first(), Context.request.path)` }),
+    201,
+    '<p id="other">other</p>',
+  )
+  creates(
+    'one that has run for the POST does not run again',
+    at => ({ resource: `${at}/in/*`, when: 'Context.request.method == "PUT"', action: TEAPOT }),
+    201,
+    '<p>new</p>',
+  )
+  creates(
+    'triggers of other paths do not run',
+    at => ({ resource: `${at}/out/*`, method: 'PUT', action: TEAPOT }),
+    201,
+    '<p>new</p>',
+  )
+  creates(
+    'processors see the answer to the POST alone',
+    at => ({ resource: `${at}/in/*`, method: 'PUT', action: TEAPOT }),
+    201,
+    '<p>new</p>',
+    { make: processor },
+  )
+})
