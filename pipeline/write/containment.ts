@@ -1,15 +1,22 @@
 /**
  * Keeps a write inside the place it was granted for. Some markup has no meaning where it is put (a `div` inside a `p`, a
- * `plaintext` anywhere): the parsed text is then the document. Elements outside the place may change with it, and the new
- * ones may take in what stands around them, which the answer would show (HTTP-81).
+ * `plaintext` anywhere): the parsed text is then the document. Elements outside the place, or beside what is
+ * written, may change with it, and the new ones may take in what stands around them, which the answer would show (HTTP-81).
  */
 
 import type { Authority } from '../authority.ts'
 import { Fault } from '../fault.ts'
-import type { ProposedEdit, View } from '../tree/edit/edit.ts'
+import type { PlannedSplice, ProposedEdit, View } from '../tree/edit/edit.ts'
 import { takingInOthers } from '../tree/edit/outcome.ts'
-import { type AnyNode, type ElementNode, parentElement } from '../tree/nodes.ts'
-import type { Steps } from '../tree/steps.ts'
+import {
+  type AnyNode,
+  type ChildNode,
+  type ElementNode,
+  HTML_NAMESPACE,
+  isElement,
+  parentElement,
+} from '../tree/nodes.ts'
+import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 
 /**
  * In steps.
@@ -20,20 +27,37 @@ import type { Steps } from '../tree/steps.ts'
  *   would hold what the requester may not read
  */
 export function* checkingContainment(
-  { way, changes }: ProposedEdit,
+  { way, changes, keepsOthers }: ProposedEdit,
   view: View,
   place: ElementNode | undefined,
   path: string,
   authority: Authority,
   readsAll: boolean,
 ): Steps<void> {
+  const mayWriteAll = () => authority.admit({ ask: 'put', path, exists: true }) === 'allow'
+  if ((yield* holdingPlaintext(changes, view.nodes)) && !mayWriteAll())
+    throw misplaced('nobody could write behind it any more, which needs the right to PUT the whole document')
   if (way !== 'reparsed') return
   const granted = depth(place)
-  const isContained = view.parents.every(parent => depth(parent) >= granted)
-  if (!isContained && authority.admit({ ask: 'put', path, exists: true }) !== 'allow')
-    throw misplaced('the page would change outside of it, which needs the right to PUT the whole document')
+  const isContained = keepsOthers && view.parents.every(parent => depth(parent) >= granted)
+  if (!isContained && !mayWriteAll())
+    throw misplaced('more of the page would change, which needs the right to PUT the whole document')
   if (!readsAll && (yield* takingInOthers(changes, view.nodes)))
     throw misplaced('it would take in what stands around it, which needs the right to read the whole document')
+}
+
+/** Whether the new nodes hold an element that no tag ends, in steps. */
+function* holdingPlaintext(changes: readonly PlannedSplice[], nodes: readonly ChildNode[]): Steps<boolean> {
+  if (!changes.some(({ text }) => /<plaintext/i.test(text))) return false
+  const open = [...nodes]
+  for (let node = open.pop(), seen = 1; node; node = open.pop(), seen++) {
+    if (seen % NODES_PER_STEP === 0) yield
+    if (!isElement(node)) continue
+    if (node.tagName === 'plaintext' && node.namespaceURI === HTML_NAMESPACE) return true
+    for (const child of node.childNodes) open.push(child)
+    for (const child of node.content?.childNodes ?? []) open.push(child)
+  }
+  return false
 }
 
 function misplaced(why: string): Fault {

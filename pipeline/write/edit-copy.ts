@@ -135,6 +135,7 @@ function proposalOf({ document, part }: WrittenPlace, edited: ProposedEdit, inse
     source: document.source,
     changes: edited.changes,
     way: edited.way,
+    keepsOthers: edited.keepsOthers,
     inserted,
     propose: look => look({ document, nodes, parents, reread }),
     accepting: () => done(document),

@@ -75,8 +75,8 @@ describe('markup that takes in what stands around it', () => {
     await put(server, '/more.html', page(''))
   })
 
-  it('HTTP-81 whoever may read the page gets the element as it is stored', async () => {
-    await allow('GET|POST', '/page.html')
+  it('HTTP-81 whoever may read and write the page gets the element as it is stored', async () => {
+    await allow('GET|PUT|POST', '/page.html')
     const sent = { Range: 'selector=body; placement=prepend' }
     const { status, text } = await http('POST', '/page.html', sent, '<plaintext>')
     expect(status, text).to.equal(206)

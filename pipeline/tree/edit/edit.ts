@@ -173,8 +173,9 @@ function* proposingAnew(document: TreeDocument, wanted: Edit, named: ElementNode
   }
   const proposed = yield* proposing(fresh, redirected(wanted, same), named.map(same))
   const { nodes, parents, reread } = proposed.propose(view => view)
-  const { changes, way, inserted } = proposed
-  return replaced(document, yield* proposed.accepting(), { changes, way, inserted, nodes, parents, reread })
+  const { changes, way, keepsOthers, inserted } = proposed
+  const shown = { nodes, parents, reread }
+  return replaced(document, yield* proposed.accepting(), { changes, way, keepsOthers, inserted, ...shown })
 }
 
 function redirected(wanted: Edit, same: (element: ElementNode) => ElementNode): Edit {

@@ -9,6 +9,7 @@ import {
   type ChildNode,
   type ElementNode,
   isElement,
+  isText,
   type ParentNode,
   type TreeDocument,
 } from '../nodes.ts'
@@ -27,6 +28,8 @@ export interface EditOutcome {
   parents: ParentNode[]
   /** What is not as it was of its children, the new nodes among it. */
   reread: ChildNode[]
+  /** Whether its children that the edit is not about are as they were. */
+  keepsOthers: boolean
 }
 
 /**
@@ -42,12 +45,36 @@ export function* findingOutcome(
   const source = changedSource(document.source, changes)
   const parsed = refused.get(source) ?? (yield* refusing(parsingAlike(document, source)))
   const nodes = yield* findingNodesIn(parsed.root.childNodes, writtenRanges(changes))
-  const { parent, reread } = yield* findingChanged(
+  const { before, parent, reread } = yield* findingChanged(
     document,
     parsed,
     plan.sites.map(({ host }) => host),
   )
-  return { parsed, nodes, parents: [parent], reread: withNew(reread, nodes) }
+  const gone = plan.sites.flatMap(site => site.parent.childNodes.slice(site.index, site.index + site.gone))
+  const keepsOthers = yield* keepingOthers([before, parent], gone, nodes, changes)
+  return { parsed, nodes, parents: [parent], reread: withNew(reread, nodes), keepsOthers }
+}
+
+/**
+ * Whether an element has the children that it had, but for those that the edit is about, in steps. Text beside new nodes may
+ * have become one with theirs.
+ *
+ * @param element before and after
+ * @param gone what is removed, replaced or moved away
+ * @param nodes what the new text became
+ */
+function* keepingOthers(
+  [before, after]: readonly [ParentNode, ParentNode],
+  gone: readonly ChildNode[],
+  nodes: readonly ChildNode[],
+  changes: readonly PlannedSplice[],
+): Steps<boolean> {
+  const without = (list: readonly ChildNode[], own: readonly ChildNode[]) => {
+    const known = new Set(own)
+    return list.filter(node => !isText(node) && !known.has(node))
+  }
+  if (!(yield* comparing(without(before.childNodes, gone), without(after.childNodes, nodes)))) return false
+  return !(yield* takingInOthers(changes, without(nodes, [])))
 }
 
 /** What is not as it was, with the new nodes that do not stand in it. */

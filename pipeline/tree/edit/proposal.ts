@@ -52,6 +52,8 @@ export interface ProposedEdit {
   /** What was replaced in the old source, in order: one range, or two for a move. All other code units stay. */
   changes: PlannedSplice[]
   way: Way
+  /** Whether all children of the parents that the edit is not about are as they were. */
+  keepsOthers: boolean
   /** Markup of the new nodes as stored, white space around them included; empty when an element was removed. */
   inserted: string
   /** The new nodes as composition reads them, where the edit was made in that reading. */
@@ -86,6 +88,7 @@ export function checkAtRest(document: TreeDocument): void {
 }
 
 type Parts = Pick<ProposedEdit, 'changes' | 'way' | 'inserted'> &
+  Partial<Pick<ProposedEdit, 'keepsOthers'>> &
   Pick<View, 'nodes' | 'parents' | 'exchanges' | 'reread'>
 
 /** Guards a proposal against changes of its document that came in between. */
@@ -97,7 +100,7 @@ function guarded(
   shown: TreeDocument,
   accepting: () => Steps<TreeDocument>,
 ): ProposedEdit {
-  const { changes, way, inserted, nodes, parents, exchanges, reread } = parts
+  const { changes, way, inserted, nodes, parents, exchanges, reread, keepsOthers = true } = parts
   const state = stateOf(document)
   const { revision } = state
   const check = (): void => {
@@ -108,6 +111,7 @@ function guarded(
     source,
     changes,
     way,
+    keepsOthers,
     inserted,
     propose: look => {
       check()

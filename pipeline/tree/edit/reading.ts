@@ -78,7 +78,7 @@ export function* proposingRead(
 }
 
 function* proposingAnew(document: TreeDocument, wanted: Edit, made: ProposedEdit): Steps<ProposedEdit> {
-  const { source, changes, way, inserted } = made
+  const { source, changes, way, keepsOthers, inserted } = made
   const { document: read, nodes: shown } = made.propose(view => view)
   const parsed = yield* refusing(parsingDocument('html', source))
   const nodes = yield* findingSame(read, shown, parsed)
@@ -87,7 +87,7 @@ function* proposingAnew(document: TreeDocument, wanted: Edit, made: ProposedEdit
   const known = new Set(nodes)
   const isAsAsked =
     way !== 'reparsed' && hosts.every(host => before === placeIn(host)) && reread.every(node => known.has(node))
-  const parts = { changes, way, inserted, nodes, parents: [parent] }
+  const parts = { changes, way, keepsOthers, inserted, nodes, parents: [parent] }
   return replaced(document, parsed, isAsAsked ? parts : { ...parts, reread: withNew(reread, nodes) })
 }
 

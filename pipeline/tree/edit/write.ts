@@ -70,9 +70,9 @@ export function* writing(document: TreeDocument, tail: Tail, plan: Plan): Steps<
   const last = normalised ?? list[0]
   const changes = last ? changesOf(plan, last) : [yield* workingWithPatch(yield* planned(), writingWhole(document))]
   if (!last && !(yield* keepsWritten(document, plan, changedSource(document.source, changes)))) throw amongDirectives()
-  const { parsed, nodes, parents, reread } = yield* findingOutcome(attempts, plan, changes)
-  const outcome = { changes, way: 'reparsed' as const, inserted: yield* writingMarkupOf(parsed, parents, nodes) }
-  return replaced(document, parsed, { ...outcome, nodes, parents, reread })
+  const { parsed, ...found } = yield* findingOutcome(attempts, plan, changes)
+  const markup = yield* writingMarkupOf(parsed, found.parents, found.nodes)
+  return replaced(document, parsed, { ...found, changes, way: 'reparsed', inserted: markup })
 }
 
 function amongDirectives(): EditError {

@@ -12,6 +12,8 @@ const RULES = rulesPage(
   ['*', 'POST', 'Allow', '/open.html', '#open, #note'],
   ['*', 'POST', 'Allow', '/own.html', '#open, #note'],
   ['*', 'PUT', 'Allow', '/own.html'],
+  ['*', 'POST', 'Allow', '/end.html', '#list'],
+  ['*', 'PUT|DELETE', 'Allow', '/end.html', '#mine'],
 )
 
 describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
@@ -43,6 +45,42 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
       expect((await send('POST', '/own.html', selecting(selector), fragment)).status).to.equal(206)
     })
   }
+
+  const others: [method: string, range: string, fragment: string][] = [
+    ['POST', '#list; placement=prepend', '<li>mine<plaintext>'],
+    ['POST', '#list; placement=prepend', '<li><form><button><plaintext>'],
+    ['PUT', '#mine', '<plaintext>'],
+    ['PUT', '#mine', '<li id="mine">x<plaintext>'],
+    ['DELETE', '#mine', ''],
+  ]
+  for (const [method, range, fragment] of others)
+    it(`${method} ${fragment} at ${range} leaves what others wrote beside it`, async () => {
+      for (const end of ['', '</ul></body></html>\n', '<!--end-->']) {
+        await put(server, '/end.html', `<!DOCTYPE html><ul id="list">a<li id="mine">b<li>theirs <b>c</b></li>d${end}`)
+        const { status } = await send(method, '/end.html', selecting(range), fragment || undefined)
+        expect(status, end).to.equal(method === 'DELETE' ? 204 : 422)
+        expect((await send('GET', '/end.html', selecting('#list > li:last-of-type'))).text).to.equal(
+          '<li>theirs <b>c</b></li>',
+        )
+      }
+    })
+
+  it('HTTP-96 an element that no tag ends is 422, also where nothing stands behind it: others could not add to the list', async () => {
+    for (const end of ['', '</ul></body></html>\n']) {
+      await put(server, '/end.html', `<!DOCTYPE html><ul id="list"><li>theirs${end}`)
+      for (const fragment of ['<li>mine<plaintext>', '<li><template><plaintext>'])
+        expect((await send('POST', '/end.html', selecting('#list'), fragment)).status, fragment).to.equal(422)
+      for (const fragment of ['<li>&lt;plaintext>', '<li><svg><plaintext>x</plaintext></svg>', '<li>third'])
+        expect((await send('POST', '/end.html', selecting('#list'), fragment)).status, fragment).to.equal(206)
+    }
+  })
+
+  it('HTTP-80 nested forms are dropped for those who may only add there, as text joins what stands beside it', async () => {
+    await put(server, '/end.html', '<!DOCTYPE html><form id="list">a<b>b</b>c</form>')
+    const answer = await send('POST', '/end.html', selecting('#list'), 'd<form><i>e</i></form>')
+    expect(answer.status).to.equal(206)
+    expect((await send('GET', '/end.html')).text).to.contain('a<b>b</b>cd<i>e</i></form>')
+  })
 
   it('other markup that needs its tags written anew stays possible', async () => {
     const answer = await send('POST', '/open.html', selecting('#open'), '<p>one<p>two <b>open')
