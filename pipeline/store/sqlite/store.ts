@@ -116,8 +116,13 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   // The writer has as much.
   let ofBoth = 2 * limitPages(database, ofReader)
   const idle = setInterval(() => {
-    ofBoth = 2 * limitPages(database, ofReader)
-    writer.housekeeping(clock())
+    try {
+      ofBoth = 2 * limitPages(database, ofReader)
+      writer.housekeeping(clock())
+    } catch (error) {
+      // It is looked after again in a while, and whoever asks for something meanwhile is told.
+      log('warn', 'The data folder could not be looked after', { error: String(error) })
+    }
   }, IDLE_HOUSEKEEPING).unref()
 
   /** A change with its bytes in a file, where they are a blob too large for the database. */

@@ -112,8 +112,8 @@ function housekeeping(now: number): void {
   const { database, retention } = connection.current()
   if (now - lastCleaned < HOUSEKEEPING_EVERY && now >= lastCleaned && !retention.overdue()) return
   lastCleaned = now
-  limitPages(database, pages)
   try {
+    limitPages(database, pages)
     // What is left over waits a tenth of the usual time.
     if (clean(now)) lastCleaned = now - HOUSEKEEPING_EVERY * 0.9
     keepReserve(folder, ROOM_BESIDE)

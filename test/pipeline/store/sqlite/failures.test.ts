@@ -50,6 +50,30 @@ describe('SQLite store: failures', () => {
     database.close()
   }
 
+  it('HTTP-172 a disk that fails where nobody waits for it ends no process', async () => {
+    const { setInterval: own } = globalThis
+    const looks: (() => void)[] = []
+    Object.assign(globalThis, {
+      setInterval: (look: () => void, wait: number) => {
+        looks.push(look)
+        return own(look, wait)
+      },
+    })
+    const said: string[] = []
+    const { folder, remove } = await temporaryFolder()
+    const store = await openSqliteStore({ folder, log: (_, message) => said.push(message) }).finally(() =>
+      Object.assign(globalThis, { setInterval: own }),
+    )
+    const database = connectWriter(folder)
+    database.exec('ALTER TABLE event RENAME TO away')
+    database.close()
+    expect(looks).to.have.length(1)
+    for (const look of looks) look()
+    expect(said).to.deep.equal(['The data folder could not be looked after'])
+    await store.close()
+    await remove()
+  })
+
   it('DAV-90 files of blobs whose commits fail at the end go at once, and those of others stay', async () => {
     await opened.close()
     opened = await openTemporary({ inlineLimit: 1000 })
