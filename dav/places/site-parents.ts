@@ -12,17 +12,22 @@ import { parentOf } from './overlay.ts'
  * collection is looked for. Whichever way the two meet, one of them sees the other.
  *
  * @param takeBack undoes it, if what stands at the path is as expected
- * @throws Fault 409 `ParentDirectoryMissing` when it was taken back
+ * @throws Fault 409 `ParentDirectoryMissing` when it was taken back; what looking has failed with, when that was tried
  */
 export async function requireSiteParent(
   { site, unpublished }: Pick<Mount, 'site' | 'unpublished'>,
   path: string,
   takeBack: (expect: Expectation) => Change,
 ): Promise<void> {
-  if (await site.store.find(parentOf(path))) return
+  const parent = await site.store.find(parentOf(path)).then(
+    found => ({ isThere: found !== undefined }),
+    (error: unknown) => ({ isThere: false, error }),
+  )
+  if (parent.isThere) return
   const stored = await unpublished.site.store.find(path)
-  if (!stored) return
-  const expect = stored.kind === 'collection' ? { members: stored.members ?? ZERO } : stored.version
+  const expect = stored?.kind === 'collection' ? { members: stored.members ?? ZERO } : stored?.version
   // Where it cannot be taken back, somebody has taken it along, or away: it came before that.
-  if (await unpublished.commit([takeBack(expect)])) throw parentMissing(parentOf(path))
+  const isTakenBack = expect !== undefined && (await unpublished.commit([takeBack(expect)])) !== undefined
+  if ('error' in parent) throw parent.error
+  if (isTakenBack) throw parentMissing(parentOf(path))
 }

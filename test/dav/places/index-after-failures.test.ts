@@ -1,13 +1,37 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import type { Mount } from '../../../dav/mount.ts'
 import { helperNames } from '../../../dav/places/helper-names.ts'
+import { requireSiteParent } from '../../../dav/places/site-parents.ts'
 import { Unpublished } from '../../../dav/places/unpublished.ts'
 import type { Site } from '../../../pipeline/site/site.ts'
+import type { Change, Expectation } from '../../../pipeline/store/commit.ts'
 import type { Resource } from '../../../pipeline/store/resource.ts'
 import { eventually } from '../../support/eventually.ts'
 
 const resource = (path: string) =>
   ({ path, kind: path.endsWith('/') ? 'collection' : 'blob', type: 'text/html', version: 1 }) as Resource
+
+describe('what is stored unpublished, where its collection cannot be looked for', () => {
+  for (const [what, isStored] of [
+    ['is taken back', true],
+    ['stays gone where somebody has taken it away', false],
+  ] as const)
+    it(`DAV-60 HTTP-172 ${what}: the request fails, and would have left an empty document`, async () => {
+      const changes: Change[] = []
+      const mount = {
+        site: { store: { find: () => Promise.reject(new Error('disk I/O error')) } },
+        unpublished: {
+          site: { store: { find: async (path: string) => (isStored ? resource(path) : undefined) } },
+          commit: async (taken: Change[]) => changes.push(...taken),
+        },
+      } as unknown as Mount
+      const takeBack = (expect: Expectation) => ({ op: 'delete', path: '/a/draft.html', expect }) as const
+      const failed = await requireSiteParent(mount, '/a/draft.html', takeBack).catch(String)
+      expect(failed).to.contain('disk I/O error')
+      expect(changes).to.deep.equal(isStored ? [takeBack(1)] : [])
+    })
+})
 
 describe('index of what is kept unpublished', () => {
   it('DAV-60 drafts that came along with a collection and could not be read are shown as soon as they can', async () => {
