@@ -128,17 +128,40 @@ export function unprefixedFrom(from: ParentNode | null): ElementNode | undefined
   return undefined
 }
 
-/** Whether a prefix is bound in the content of an element. */
-export function isBoundIn(context: ElementNode, prefix: string): boolean {
-  for (let node: ParentNode | null = context; node && isElement(node); node = node.parentNode) {
-    const declared = node.attrs.find(({ name }) => name === `xmlns:${prefix}`)
-    if (declared) return declared.value !== ''
-  }
-  return false
+/** Tells which prefixes are bound in the content of an element, whose surroundings are read once. */
+export function boundIn(context: ParentNode | null): IsBound {
+  const declared = new Map<string, string>()
+  for (let node = context; node && isElement(node); node = node.parentNode)
+    for (const [name, value] of readDeclarations(node)) if (!declared.has(name)) declared.set(name, value)
+  return prefix => !!declared.get(`xmlns:${prefix}`)
 }
 
-function isDeclared({ attrs }: ElementNode, prefix: string): boolean {
-  return attrs.some(a => a.name === `xmlns:${prefix}` && a.value !== '')
+type Declarations = ReadonlyMap<string, string>
+
+const NO_DECLARATIONS: Declarations = new Map()
+
+function readDeclarations({ attrs }: ElementNode): Declarations {
+  let found: Map<string, string> | undefined
+  for (const { name, value } of attrs)
+    if (name.startsWith('xmlns:') && !found?.has(name)) (found ??= new Map()).set(name, value)
+  return found ?? NO_DECLARATIONS
+}
+
+/** What elements declare that are being parsed: everything prefixed in them asks, and they may have thousands of attributes. */
+const declarations = new WeakMap<ElementNode, { count: number; found: Declarations }>()
+
+function declarationsOf(element: ElementNode): Declarations {
+  const count = element.attrs.length
+  const known = declarations.get(element)
+  // Attributes of a second tag of `html` or `body` come to those of the first.
+  if (known?.count === count) return known.found
+  const found = readDeclarations(element)
+  declarations.set(element, { count, found })
+  return found
+}
+
+function isDeclared(element: ElementNode, prefix: string): boolean {
+  return !!declarationsOf(element).get(`xmlns:${prefix}`)
 }
 
 function isDeclaredAround(element: ElementNode, prefix: string): boolean {
@@ -210,8 +233,8 @@ class PrefixedParser extends SteppedParser<HtmlNodes> {
     const { items, stackTop } = this.openElements
     for (let i = stackTop; i >= 0; i--) {
       const open = items[i]
-      const declared = open && isElement(open) ? open.attrs.find(a => a.name === declaration) : undefined
-      if (declared) return declared.value !== ''
+      const declared = open && isElement(open) ? declarationsOf(open).get(declaration) : undefined
+      if (declared !== undefined) return declared !== ''
     }
     return this.isBoundAround(prefix)
   }

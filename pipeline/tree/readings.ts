@@ -9,7 +9,7 @@ import { parsingFragment } from './fragment.ts'
 import { TreeError } from './limits.ts'
 import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from './nodes.ts'
 import {
-  isBoundIn,
+  boundIn,
   mayHavePrefixed,
   parsingPrefixed,
   parsingPrefixedFragment,
@@ -106,7 +106,7 @@ export function parsingFragmentAlike(
 
 /** As the content of an element that may have a prefix, or stand in such ones. */
 function parsingFragmentAsWritten(text: string, context: ElementNode): Steps<ChildNode[]> {
-  return parsingPrefixedFragment(text, unprefixedFrom(context) ?? context, prefix => isBoundIn(context, prefix))
+  return parsingPrefixedFragment(text, unprefixedFrom(context) ?? context, boundIn(context))
 }
 
 /** Nodes of a document as composition reads it. */

@@ -16,7 +16,7 @@ import {
   type ParentNode,
   type TreeDocument,
 } from '../nodes.ts'
-import { isBoundIn, mayHavePrefixed, parsingPrefixed, parsingPrefixedFragment } from '../prefixed-parser.ts'
+import { boundIn, mayHavePrefixed, parsingPrefixed, parsingPrefixedFragment } from '../prefixed-parser.ts'
 import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import { writingMarkupIn } from './markup.ts'
 import { writtenRanges } from './outcome.ts'
@@ -105,8 +105,7 @@ function* making(read: DocumentNode, { sites }: Plan): Steps<Made | undefined> {
   const { parent, index } = place
   const text = site.texts[0]?.text ?? ''
   const isMove = sites.length > 1
-  const nodes =
-    isMove && target ? [target] : yield* parsingPrefixedFragment(text, parent, prefix => isBoundIn(parent, prefix))
+  const nodes = isMove && target ? [target] : yield* parsingPrefixedFragment(text, parent, boundIn(parent))
   parent.childNodes = parent.childNodes.toSpliced(index, 0, ...nodes)
   return { nodes, parent, left: site === taken ? undefined : from }
 }

@@ -12,7 +12,7 @@ import {
   type Span,
   type TreeDocument,
 } from '../nodes.ts'
-import { isBoundIn } from '../prefixed-parser.ts'
+import { boundIn } from '../prefixed-parser.ts'
 import { parsingFragmentAlike } from '../readings.ts'
 import { isVoid } from '../serialize-html.ts'
 import { textOf } from '../source-text.ts'
@@ -195,7 +195,8 @@ function* readingInScope(
 ): Steps<ElementNode> {
   if (!document.asWritten || written === undefined) return source
   const from = contextFor(parentOf(source))
-  if (![...prefixesIn(written)].some(prefix => isBoundIn(from, prefix) !== isBoundIn(context, prefix))) return source
+  const [isBound, isBoundThere] = [boundIn(from), boundIn(context)]
+  if (![...prefixesIn(written)].some(prefix => isBound(prefix) !== isBoundThere(prefix))) return source
   // Of what the parser has moved, the text says something else.
   const there = yield* refusing(parsingFragmentAlike(document, written, from))
   if (!(yield* comparing(there, [source]))) return source

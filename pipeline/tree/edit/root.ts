@@ -10,7 +10,7 @@ import {
   type Span,
   type TreeDocument,
 } from '../nodes.ts'
-import { type IsBound, isBoundIn } from '../prefixed-parser.ts'
+import { boundIn, type IsBound } from '../prefixed-parser.ts'
 import { writingMarkup } from '../serialize.ts'
 import type { Steps } from '../steps.ts'
 import { EditError, refusing } from './error.ts'
@@ -42,9 +42,8 @@ export function* planningShell(
   text: string,
 ): Steps<Plan> {
   const { mode } = document.root
-  const around = target.parentNode
-  const isBound = (prefix: string) => around !== null && isElement(around) && isBoundIn(around, prefix)
-  const take = (markup: string) => takingPart(markup, name, mode, document.asWritten ? isBound : undefined)
+  const isBound = document.asWritten ? boundIn(target.parentNode) : undefined
+  const take = (markup: string) => takingPart(markup, name, mode, isBound)
   const found = yield* take(text)
   if (!hasWrittenElement(found)) throw new EditError('no-element', 'The body has no element.')
   const place = found.sourceCodeLocation

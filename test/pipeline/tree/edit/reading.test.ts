@@ -18,7 +18,7 @@ import {
   type TreeDocument,
 } from '../../../../pipeline/tree/nodes.ts'
 import {
-  isBoundIn,
+  boundIn,
   parsingPrefixed,
   parsingPrefixedFragment,
   unprefixedFrom,
@@ -27,6 +27,7 @@ import { readingAsWritten } from '../../../../pipeline/tree/readings.ts'
 import { findingSame, sameElement, sameLeaf } from '../../../../pipeline/tree/same-nodes.ts'
 import { outerMarkup } from '../../../../pipeline/tree/serialize.ts'
 import { atOnce } from '../../../../pipeline/tree/steps.ts'
+import { takesLess } from '../../../support/cost.ts'
 import { elementsOf, nodesOf, runs } from '../samples.ts'
 
 const DIRECTIVES = [
@@ -78,7 +79,7 @@ const whole = (root: DocumentNode): string => outerMarkup(root, 'html').replace(
 function fragment(text: string, parent: ElementNode): ChildNode[] {
   const around = unprefixedFrom(parent)
   if (!around) throw new Error('no parent')
-  return atOnce(parsingPrefixedFragment(text, around, prefix => isBoundIn(parent, prefix)))
+  return atOnce(parsingPrefixedFragment(text, around, boundIn(parent)))
 }
 
 interface Picked {
@@ -246,5 +247,21 @@ describe('COMP-6 DAV-45 edits among directives with and without end tags', () =>
     expect(atOnce(readingAsWritten(document))).to.equal(document)
     const closed = parseDocument('html', '<!doctype html><html xmlns:p="urn:v"><p><p:stamp></p:stamp>')
     expect(atOnce(readingAsWritten(closed))).to.equal(closed)
+  })
+
+  it('SEC-12 what is declared around thousands of prefixed elements is read once', async () => {
+    const attributes = Array.from({ length: 900 }, (_, i) => `a${i}`).join(' ')
+    const deep = (content: string) => `${`<div ${attributes}>`.repeat(30)}${content}${'</div>'.repeat(30)}`
+    const many = (name: (i: number) => string) =>
+      Array.from({ length: 2000 }, (_, i) => `<${name(i)}></${name(i)}>`).join('')
+    const html = (body: string) => `<!doctype html><html xmlns:p="urn:v"><body><p:stamp/>${body}`
+    const stamped = html(deep(many(() => 'p:stamp')))
+    await takesLess(100, () => asComposed(stamped), 'parsing')
+    const document = parseDocument('html', html(`${deep('<i></i>')}<b>${many(i => `q${i}:a`)}</b>`))
+    const find = (name: string) => elementsOf(document.root).find(({ tagName }) => tagName === name)
+    const [source, anchor] = [find('b'), find('i')]
+    if (!source || !anchor) throw new Error('no elements')
+    const move = { op: 'move', source, anchor, placement: 'append', asWritten: true } as const
+    await takesLess(200, () => edit(document, move), 'moving')
   })
 })
