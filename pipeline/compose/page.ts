@@ -18,7 +18,7 @@ import {
   type TreeDocument,
 } from '../tree/nodes.ts'
 import { mayHavePrefixed, parsingPrefixed } from '../tree/prefixed-parser.ts'
-import { knownReading } from '../tree/readings.ts'
+import { knownReading, readingComposed } from '../tree/readings.ts'
 import type { Steps } from '../tree/steps.ts'
 import { treeBytes } from '../tree/weight.ts'
 import { parsingXml } from '../tree/xml.ts'
@@ -91,8 +91,7 @@ export function* readingMarkup(
     parse: masked => parsing(masked, kind, prefixed),
   })
   const treeOf = (text: string, root: DocumentNode): TreeDocument => ({ kind, source: text, root, clean: false })
-  const known = plain && (prefixed ? knownReading(plain) : plain)
-  const search = known ?? treeOf(source, yield* parsing(source, kind, prefixed))
+  const search = plain ? yield* readingComposed(plain) : treeOf(source, yield* parsing(source, kind, prefixed))
   if (hosts.length === 0) return { search, tree: search, hosts }
   const text = withoutSources(source, hosts)
   return { search, tree: treeOf(text, yield* parsing(text, kind, prefixed)), hosts }

@@ -29,11 +29,20 @@ export function* readingAsWritten(document: TreeDocument): Steps<TreeDocument> {
   const state = stateOf(document)
   const { revision, asWritten: known } = state
   if (known === 'same' || document.kind === 'xml') return document
-  if (known?.revision === revision) return known.tree
-  const read = mayHavePrefixed(document.source) ? yield* parsingAsWritten(document) : undefined
-  const tree = read && !(yield* isSameTree(document, read)) ? read : document
+  if (known?.revision === revision) return known.tree ?? document
+  const isPlain = !mayHavePrefixed(document.source)
+  const read = isPlain ? undefined : yield* parsingAsWritten(document)
+  const isSame = isPlain || (read !== undefined && (yield* isSameTree(document, read)))
   // What an edit in place leaves is the same in both again, unless it brings such elements.
-  if (state.revision === revision) state.asWritten = tree === document ? 'same' : { revision, tree }
+  if (state.revision === revision) state.asWritten = isSame ? 'same' : { revision, tree: read }
+  return isSame || !read ? document : read
+}
+
+/** `readingAsWritten` for who puts pages together. @throws TreeError where composition cannot read the document */
+export function* readingComposed(document: TreeDocument): Steps<TreeDocument> {
+  const tree = yield* readingAsWritten(document)
+  const { asWritten } = stateOf(document)
+  if (typeof asWritten === 'object' && !asWritten.tree) yield* parsingPrefixed(document.source)
   return tree
 }
 

@@ -9,8 +9,8 @@ interface State {
   /** Whether a proposed tree is being shown. */
   showing: boolean
   stray: boolean | undefined
-  /** The tree in which prefixed elements stand where they are written (COMP-6), where it is known. */
-  asWritten: 'same' | { revision: number; tree: TreeDocument } | undefined
+  /** The tree in which prefixed elements stand where they are written (COMP-6), where it is known; none where a limit forbids it. */
+  asWritten: 'same' | { revision: number; tree: TreeDocument | undefined } | undefined
 }
 
 const states = new WeakMap<TreeDocument, State>()

@@ -2,6 +2,7 @@
 
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
+import { Tokenizer } from 'parse5'
 import { leavesAlone, selecting, textOf } from '../../http/write-checks.ts'
 import { NS, page, put, putAll, type RuleLine, remove, rulesPage } from '../../support/content.ts'
 import { type Client, client } from '../../support/http.ts'
@@ -52,6 +53,29 @@ describe('Writes through composed pages', () => {
     expect(await data()).to.equal(DATA.replace(ARTICLE, ''))
     expect(await own()).to.equal(POST)
     expect((await send('GET', '/post.html')).text).not.to.contain('article')
+  })
+
+  it('COMP-6 a page with closed directives is parsed for no element write, nor for the read behind it', async () => {
+    const text = composed(`<p:stamp></p:stamp><p id="k">x</p>${'<p>Some text</p>'.repeat(400)}`)
+    await put(server, '/post.html', text)
+    const changed = async (to: string) => {
+      const element = `<p id="k">${to}</p>`
+      expect((await send('PUT', '/post.html', selecting('#k'), element)).status).to.equal(206)
+      expect((await send('GET', '/post.html')).text).to.contain(element)
+    }
+    await changed('first')
+    const { write } = Tokenizer.prototype
+    let parsed = 0
+    Tokenizer.prototype.write = function (chunk, isLast) {
+      parsed += chunk.length
+      write.call(this, chunk, isLast)
+    }
+    try {
+      await changed('second')
+    } finally {
+      Tokenizer.prototype.write = write
+    }
+    expect(parsed).to.be.within(1, text.length / 4)
   })
 
   it('HTTP-82 one page, three owners: what it includes, what is of a session, and its own', async () => {

@@ -117,8 +117,19 @@ function accepted(proposed: ProposedEdit): TreeDocument {
   expect(document.source).to.equal(proposed.source)
   expect(equalNodes(document.root.childNodes, parseDocument('html', document.source).root.childNodes)).to.equal(true)
   const read = atOnce(readingAsWritten(document))
-  expect(equalNodes(read.root.childNodes, asComposed(document.source).childNodes), 'as composed').to.equal(true)
+  const composed = asComposed(document.source)
+  expect(equalNodes(read.root.childNodes, composed.childNodes), 'as composed').to.equal(true)
+  expect(placesIn(read.root), 'where it is composed').to.deep.equal(placesIn(composed))
   return document
+}
+
+/** Where elements begin, and directives end. */
+function placesIn(root: DocumentNode): unknown[] {
+  return elementsOf(root).map(({ tagName, sourceCodeLocation: place }) => [
+    place?.startTag?.startOffset,
+    place?.startTag?.endOffset,
+    tagName.includes(':') && place?.endTag?.startOffset,
+  ])
 }
 
 /** Some content has no text, such as a paragraph in a paragraph. */
