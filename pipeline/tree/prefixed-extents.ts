@@ -6,6 +6,7 @@
 import { type Token, type TokenHandler, Tokenizer, TokenizerMode } from 'parse5'
 import { isVoidName } from './serialize-html.ts'
 import type { Steps } from './steps.ts'
+import { endsName } from './tag-reader.ts'
 
 /** Offsets of the end tag of an element; elements without one are empty. */
 export interface Extent {
@@ -38,12 +39,13 @@ export function enterContent(tokenizer: Tokenizer, tagName: string): void {
 
 const CHUNK = 32 * 1024
 
-/** Finds, in steps, the end tags of all elements with prefixes in an HTML text. */
+/** Finds, in steps, the end tags of all elements with prefixes in an HTML text. What is behind the last one is not read. */
 export function* findingExtents(source: string): Steps<Extents> {
   const reader = new ExtentReader()
+  const last = lastEndTag(source)
   const tokenizer = new Tokenizer({ sourceCodeLocationInfo: true }, reader)
   reader.tokenizer = tokenizer
-  for (let at = 0; at < source.length; ) {
+  for (let at = 0; at < source.length && reader.passed < last; ) {
     // What is held of an unfinished token is copied with each chunk, so the chunks grow with it.
     const end = at + Math.max(CHUNK, tokenizer.preprocessor.html.length >> 4)
     tokenizer.write(source.slice(at, end), end >= source.length)
@@ -53,16 +55,36 @@ export function* findingExtents(source: string): Steps<Extents> {
   return reader.extents
 }
 
+const PREFIXED_END = /^<\/[a-z]/i
+
+/**
+ * Behind this offset no end tag with a prefix begins; what is there may be no tag. Looked for from the colons, and each
+ * character is looked at once.
+ *
+ * @returns -1 where there is none
+ */
+function lastEndTag(source: string): number {
+  for (let colon = source.lastIndexOf(':'); colon > 0; colon = source.lastIndexOf(':', colon - 1)) {
+    let at = colon - 1
+    while (at >= 0 && !endsName(source.charCodeAt(at)) && source[at] !== ':') at--
+    if (at > 0 && PREFIXED_END.test(source.slice(at - 1, at + 2))) return at - 1
+  }
+  return -1
+}
+
 const FOREIGN = new Set(['svg', 'math'])
 
 class ExtentReader implements TokenHandler {
   readonly extents = new Map<number, Extent>()
   tokenizer: Tokenizer | undefined
+  /** Where the last tag begins that was read. */
+  passed = -1
   readonly #open: { name: string; start: number }[] = []
   readonly #counts = new Map<string, number>()
   #foreign = 0
 
   onStartTag({ tagName, selfClosing, location }: Token.TagToken): void {
+    this.passed = location?.startOffset ?? this.passed
     const isPrefixed = tagName.includes(':')
     if (isVoidName(tagName) || (selfClosing && (isPrefixed || this.#foreign > 0))) return
     if (this.#foreign === 0 && this.tokenizer) enterContent(this.tokenizer, tagName)
@@ -72,6 +94,7 @@ class ExtentReader implements TokenHandler {
   }
 
   onEndTag({ tagName, location }: Token.TagToken): void {
+    this.passed = location?.startOffset ?? this.passed
     if (!this.#counts.get(tagName)) return
     for (let last = this.#open.pop(); last; last = this.#open.pop()) {
       this.#counts.set(last.name, (this.#counts.get(last.name) ?? 1) - 1)

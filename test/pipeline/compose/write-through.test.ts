@@ -2,10 +2,10 @@
 
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
-import { Tokenizer } from 'parse5'
 import { leavesAlone, selecting, textOf } from '../../http/write-checks.ts'
 import { NS, page, put, putAll, type RuleLine, remove, rulesPage } from '../../support/content.ts'
 import { type Client, client } from '../../support/http.ts'
+import { parsedDuring } from '../../support/parsed-text.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { composed, PREFIXES } from './composing.ts'
 
@@ -64,17 +64,7 @@ describe('Writes through composed pages', () => {
       expect((await send('GET', '/post.html')).text).to.contain(element)
     }
     await changed('first')
-    const { write } = Tokenizer.prototype
-    let parsed = 0
-    Tokenizer.prototype.write = function (chunk, isLast) {
-      parsed += chunk.length
-      write.call(this, chunk, isLast)
-    }
-    try {
-      await changed('second')
-    } finally {
-      Tokenizer.prototype.write = write
-    }
+    const parsed = await parsedDuring(() => changed('second'))
     expect(parsed).to.be.within(1, text.length / 4)
   })
 

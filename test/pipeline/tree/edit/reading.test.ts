@@ -28,6 +28,7 @@ import { findingSame, sameElement, sameLeaf } from '../../../../pipeline/tree/sa
 import { outerMarkup } from '../../../../pipeline/tree/serialize.ts'
 import { atOnce } from '../../../../pipeline/tree/steps.ts'
 import { takesLess } from '../../../support/cost.ts'
+import { parsedDuring } from '../../../support/parsed-text.ts'
 import { elementsOf, nodesOf, runs } from '../samples.ts'
 
 const DIRECTIVES = [
@@ -275,4 +276,14 @@ describe('COMP-6 DAV-45 edits among directives with and without end tags', () =>
     const move = { op: 'move', source, anchor, placement: 'append', asWritten: true } as const
     await takesLess(120, () => edit(document, move), 'moving')
   })
+
+  const LONG = '<p>a:b</p>'.repeat(10_000)
+  for (const [what, text, most] of [
+    ['none', `<p:stamp>${LONG}<p:stamp/>`, 1],
+    ['one at the beginning', `<p:stamp></p:stamp>${LONG}`, 1.4],
+  ] as const)
+    it(`end tags of directives are not looked for behind the last one: ${what}`, async () => {
+      const source = `<!doctype html><html xmlns:p="urn:v">${text}`
+      expect(await parsedDuring(() => atOnce(parsingPrefixed(source)))).to.be.at.most(most * source.length)
+    })
 })
