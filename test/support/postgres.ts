@@ -1,7 +1,7 @@
 /** A PostgreSQL of the tests' own: a cluster in a temporary folder, begun with the first test that needs one. */
 
 import { spawn, spawnSync } from 'node:child_process'
-import { chownSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, globSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -56,15 +56,28 @@ function ownFolder(name: string): string {
 
 let pristine: string | undefined
 
-/** Makes the files of a new cluster. They are made once in a process and copied from then on: a new one takes ten times as long. */
-function initialize(data: string): void {
-  if (pristine === undefined) {
-    const folder = ownFolder('scriptorium-initdb-')
-    process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-    const made = join(folder, 'data')
-    program('initdb', '-D', made, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '-N')
-    pristine = made
+/** Makes the files of a new cluster where the processes of one run find them, or where this process alone does. */
+function makePristine(): string {
+  const run = process.env.TEST_RUN
+  const kept = run === undefined ? undefined : join(run, 'cluster')
+  if (kept !== undefined && existsSync(kept)) return kept
+  const folder = ownFolder('scriptorium-initdb-')
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const made = join(folder, 'data')
+  program('initdb', '-D', made, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '-N')
+  if (kept === undefined) return made
+  try {
+    renameSync(made, kept)
+  } catch (error) {
+    // Another process was faster.
+    if (!existsSync(kept)) throw error
   }
+  return kept
+}
+
+/** Makes the files of a new cluster. They are made once in a run and copied from then on: a new one takes ten times as long. */
+function initialize(data: string): void {
+  pristine ??= makePristine()
   asOwner('cp', '-a', pristine, data)
 }
 

@@ -6,8 +6,8 @@
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { globSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { chmodSync, globSync, mkdtempSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Mocha from 'mocha'
@@ -138,7 +138,7 @@ function allBatches(): Batch[] {
 }
 
 /** Runs test files in a process of their own and shows what it said when it has ended. */
-function runApart(files: readonly string[]): Promise<Tally> {
+function runApart(files: readonly string[], env: NodeJS.ProcessEnv): Promise<Tally> {
   return new Promise(finish => {
     const args = [...process.execArgv, fileURLToPath(import.meta.url), ...files]
     const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
@@ -157,7 +157,16 @@ function runApart(files: readonly string[]): Promise<Tally> {
   })
 }
 
+/** A folder for what is made once for all processes of a run; the accounts of programs read what is theirs in it. */
+function folderOfRun(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'scriptorium-run-'))
+  chmodSync(folder, 0o711)
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
 async function runAll(processes: number): Promise<Tally> {
+  const common = { ...env, TEST_RUN: folderOfRun() }
   const queue = allBatches()
   const all: Tally = { passed: 0, pending: 0, failed: [], times: [] }
   /** The longest that waits, or that works, while there is one of that kind. */
@@ -168,7 +177,7 @@ async function runAll(processes: number): Promise<Tally> {
   const takeTurns = async (_: unknown, place: number) => {
     const kind = place % 2 === 0 ? 'waits' : 'works'
     for (let files = take(kind); files !== undefined; files = take(kind)) {
-      const { passed, pending, failed, times } = await runApart(files)
+      const { passed, pending, failed, times } = await runApart(files, common)
       all.times.push(...times)
       all.passed += passed
       all.pending += pending
