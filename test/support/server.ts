@@ -10,6 +10,7 @@ import { importFolder } from '../../pipeline/write/import.ts'
 import { createLog } from '../../server/log.ts'
 import { openStore } from '../../server/open-store.ts'
 import { importDemo, type RunningServer, startServer as start } from '../../server/start.ts'
+import { putEmptyStore } from './empty-store.ts'
 
 export interface TestServer {
   /** Origin of the public surface, without slash at the end. */
@@ -81,6 +82,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const defaults = { ...SITE, ...(options.site ?? Object(options.settings?.defaults)) }
   await writeFile(file, JSON.stringify({ ...written, defaults }))
   const { settings } = await loadSettings({ file })
+  if (options.data === undefined && settings.data === data && settings.postgres === undefined) putEmptyStore(data)
   const log = createLog(settings.log)
   const store = await openStore(settings, log)
   const [user, password] = ['editor', 'a known password']

@@ -9,6 +9,7 @@ import { checkFolder } from '../../../pipeline/store/sqlite/check/check.ts'
 import { connectWriter } from '../../../pipeline/store/sqlite/schema.ts'
 import { openSqliteStore, type SqliteOptions } from '../../../pipeline/store/sqlite/store.ts'
 import type { SiteStore, Store } from '../../../pipeline/store/store.ts'
+import { putEmptyStore } from '../../support/empty-store.ts'
 
 /** Time that moves only when a test says so, unix milliseconds. */
 export interface TestClock {
@@ -54,6 +55,7 @@ export interface OpenedFolder extends Opened {
 /** Opens an embedded store in a new folder. */
 export const openTemporary: Open<SqliteOptions, OpenedFolder> = async (options = {}) => {
   const { folder, remove } = await temporaryFolder()
+  putEmptyStore(folder)
   const clock: TestClock = { now: START }
   const open = () => openSqliteStore({ folder, clock: () => clock.now, ...options })
   const stores = [await open()]

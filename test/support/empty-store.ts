@@ -1,0 +1,24 @@
+/** The tables of new embedded stores: made once in a process, and flushed to the disk once. */
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DATABASE, prepareTables } from '../../pipeline/store/sqlite/schema.ts'
+
+let tables: Buffer | undefined
+
+function makeTables(): Buffer {
+  const folder = mkdtempSync(join(tmpdir(), 'scriptorium-tables-'))
+  try {
+    prepareTables(folder)
+    return readFileSync(join(folder, DATABASE))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Puts into an empty folder what opening a store there would make, and flush, anew. */
+export function putEmptyStore(folder: string): void {
+  tables ??= makeTables()
+  writeFileSync(join(folder, DATABASE), tables, { mode: 0o600, flag: 'wx' })
+}
