@@ -72,8 +72,10 @@ if operation == 'keep' then
   if has_ended(id) then return 0 end
   redis.call('HSET', held_key(id), name, expires .. ' ' .. value)
   live(held_key(id), expires)
-  -- What is over would stay as long as anything else that the session holds: of two, as each write adds one at most.
-  for _, other in ipairs(redis.call('HRANDFIELD', held_key(id), 2)) do lasting(id, other) end
+  -- What is over would stay as long as anything else that the session holds. A few are looked at, from any place (Redis 6.0 has
+  -- no HRANDFIELD), as each write adds one at most.
+  local _, found = unpack(redis.call('HSCAN', held_key(id), redis.call('TIME')[2], 'COUNT', 5))
+  for place = 1, #found, 2 do lasting(id, found[place]) end
   return 1
 end
 
