@@ -103,8 +103,8 @@ export async function performReacting(
 }
 
 /**
- * Carries out a PUT that a request leads to with the triggers of its path that have not run for the request itself; processors
- * see the answer to that one (COMP-106, COMP-108).
+ * Carries out a PUT that a request leads to with the triggers of its path, but for those that have run for the folder it is
+ * stored in; processors see the answer to the request itself (COMP-106, COMP-108).
  *
  * @param exchange of the request
  * @returns the answer of the PUT, or that of a trigger
@@ -117,8 +117,10 @@ export async function performTriggered(
   afterwards: (work: () => void) => void,
 ): Promise<Answer> {
   const reactions = exchange.site.declarations('reactions')
-  const ran = new Set(reactions.candidates(exchange.method, exchange.target.path)?.triggers)
-  const triggers = (reactions.candidates('PUT', path)?.triggers ?? []).filter(trigger => !ran.has(trigger))
+  const { method, target } = exchange
+  // Those of a folder are those of what comes to stand in it, mostly: they see a new resource, and its body, once.
+  const above = target.path.endsWith('/') ? reactions.candidates(method, target.path)?.triggers : undefined
+  const triggers = (reactions.candidates('PUT', path)?.triggers ?? []).filter(trigger => !above?.includes(trigger))
   if (triggers.length === 0) return perform(operation(), body)
   const { 'content-length': _, ...fields } = exchange.request.headers
   const headers = { ...fields, ...(type !== undefined && { 'content-type': type }) }

@@ -73,6 +73,13 @@ describe('Creation below a folder, with reactions', () => {
     '<p>new</p>',
   )
   creates(
+    'one that has not, since it is about other methods, guards the PUT',
+    at => ({ resource: `${at}/in/*`, method: ['GET', 'PUT'], action: TEAPOT }),
+    418,
+    undefined,
+    { told: 'tea' },
+  )
+  creates(
     'triggers of other paths do not run',
     at => ({ resource: `${at}/out/*`, method: 'PUT', action: TEAPOT }),
     201,

@@ -45,6 +45,11 @@ describe('Templated creation, with reactions', () => {
     at => ({ resource: `${at}/made/*`, method: 'PUT', action: thrown('status: 200, body: "done"') }),
     [200, 404, 'done'],
   )
+  creates(
+    'a trigger whose path is that of the template as well guards the PUT',
+    at => ({ resource: `${at}/*`, when: 'Context.request.method == "PUT"', action: TEAPOT }),
+    [418, 404, 'tea'],
+  )
   creates('a trigger that fails is a failure', at => ({ resource: `${at}/made/*`, method: 'PUT', action: '1 / 0' }), [
     500,
     404,
