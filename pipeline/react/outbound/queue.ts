@@ -1,7 +1,7 @@
 /** Sends outbound requests: so many at a time, again when they fail, and again after the process was killed (REA-83 to REA-86). */
 
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import type { Leases } from '../../coordination/leases.ts'
 import type { NoteChange, NoteStore } from '../../store/notes.ts'
 import { MOST_RETRIES, type OutboundCall } from '../calls.ts'
@@ -242,12 +242,14 @@ export function createOutbound(parts: OutboundParts): Outbound {
       const id = waitingId(key)
       if (closed) break
       if (waiting.has(id) || underWay.has(id)) continue
-      const by = others.get(id) ?? (await ownerOf(id))
+      const known = others.get(id)
+      const found = known === undefined ? await entryAt(id) : undefined
+      const by = known ?? found?.owner
       if (by === undefined || by === owner) continue
       const isGone = gone.get(by) ?? (await isOrphaned(by))
       gone.set(by, isGone)
       if (!isGone) seen.set(id, by)
-      else left.push({ id, by, due: await dueOf(id) })
+      else left.push({ id, by, due: (found ?? (await entryAt(id)))?.due ?? 0 })
     }
     others = seen
     // What had its turn first was under way: of two, that which was due earlier, whichever was queued before.
@@ -261,14 +263,11 @@ export function createOutbound(parts: OutboundParts): Outbound {
     return !shared || by === '' || (await notes.note(ownerKey(by))) === undefined
   }
 
-  async function ownerOf(id: string): Promise<string | undefined> {
+  /** Others have their turns between two of them: there may be many, and large ones, and a store may read at once. */
+  async function entryAt(id: string): Promise<Entry | undefined> {
+    await setImmediate()
     const note = await notes.note(waitingKey(id))
-    return note && entryOf(note).owner
-  }
-
-  async function dueOf(id: string): Promise<number> {
-    const note = await notes.note(waitingKey(id))
-    return note ? entryOf(note).due : 0
+    return note && entryOf(note)
   }
 
   /**

@@ -136,4 +136,31 @@ describe('Calls of a process that was killed', () => {
     expect(sent.sort()).to.deep.equal(['alive 0 0', 'alive 1 1', 'alive 2 1', 'alive 3 1', 'alive 4 1'])
     await alive.close()
   })
+
+  for (const owner of ['gone', 'there'])
+    it(`SEC-12 others have their turns while it is read what waits, and whose it is: ${owner}`, async () => {
+      const { notes, process, now } = processes()
+      const call = { url: 'https://hooks.example/', method: 'POST', fields: [], body: '', retries: 9 }
+      const about = { site: 's', authority: 'localhost', brand: 'b', brandHeader: 'B', depth: 0, owner }
+      const note = { key: ownerKey('there'), value: '', expires: now() + 1 }
+      const entries = Array.from({ length: 50 }, () => keepWaiting(newEntry(call, about, now())))
+      await notes.changeNotes([...entries, { op: 'keep', note }])
+      let turn = 0
+      const next = () => {
+        turn++
+        turning = setImmediate(next)
+      }
+      let turning = setImmediate(next)
+      const turns: number[] = []
+      const read = notes.note
+      notes.note = key => {
+        turns.push(turn)
+        return read(key)
+      }
+      const alive = process('alive')
+      await alive.resume()
+      clearImmediate(turning)
+      expect(new Set(turns.slice(0, 50)).size).to.be.at.least(40)
+      await alive.close()
+    })
 })
