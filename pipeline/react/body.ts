@@ -63,7 +63,7 @@ export class KeptBody implements BodySource {
     return this.#reading
   }
 
-  #readStaged(cap: number): Promise<void> {
+  #readStaged(cap: number, seen?: SeePiece): Promise<void> {
     // The pieces are held, and the whole that is made of them.
     const shown = Math.min(LARGEST_TEXT, this.#limits.held / 2)
     let pieces: Uint8Array[] = []
@@ -77,9 +77,15 @@ export class KeptBody implements BodySource {
       hold(2 * size - counted)
       counted = 2 * size
     }
-    this.#reading ??= this.#source.stage(cap, shown > 0 ? keep : undefined).then(staged => {
+    const see: SeePiece = (piece, hold) => {
+      if (shown > 0) keep(piece, hold)
+      seen?.(piece, hold)
+    }
+    this.#reading ??= this.#source.stage(cap, shown > 0 || seen ? see : undefined).then(staged => {
       this.#staged = staged
-      this.#bytes = staged.bytes ?? (size === staged.size && size <= shown ? Buffer.concat(pieces) : undefined)
+      const isWhole = size === staged.size && size <= shown
+      const [piece] = pieces
+      this.#bytes = staged.bytes ?? (isWhole ? (pieces.length === 1 ? piece : Buffer.concat(pieces)) : undefined)
     })
     return this.#reading
   }
@@ -106,11 +112,12 @@ export class KeptBody implements BodySource {
     return bytes
   }
 
-  async stage(cap: number): Promise<StagedBlob> {
-    if (!this.#replacement) {
-      await this.#readStaged(cap)
-      if (this.#staged) return this.#staged
-    }
+  async stage(cap: number, seen?: SeePiece): Promise<StagedBlob> {
+    const wasRead = this.#reading !== undefined
+    if (!this.#replacement) await this.#readStaged(cap, seen)
+    // What is held already is counted already.
+    if (wasRead && this.current) seen?.(this.current, () => undefined)
+    if (!this.#replacement && this.#staged) return this.#staged
     const bytes = this.current ?? new Uint8Array()
     if (bytes.length > cap) throw tooLarge(cap)
     return bytes.length <= SMALL

@@ -300,7 +300,8 @@ export function createDocument(
 
 const NAME_LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
-function generatedName(type: string | undefined): string {
+/** @returns a name that tells the type (COMP-108) */
+export function generatedName(type: string | undefined): string {
   let name = ''
   // 252 is the largest multiple of 36 in a byte: every letter is equally likely.
   while (name.length < 16) for (const byte of randomBytes(24)) if (byte < 252) name += NAME_LETTERS[byte % 36]

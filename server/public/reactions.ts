@@ -24,7 +24,7 @@ import { sesselReactions } from '../../pipeline/react/sessel.ts'
 import { writingPlatform } from '../../pipeline/react/writes.ts'
 import { largestDocument } from '../../pipeline/site/site.ts'
 import type { StagedBlob, StagingOptions } from '../../pipeline/store/blobs.ts'
-import type { LedPut } from '../../pipeline/write/document.ts'
+import { generatedName, type LedPut } from '../../pipeline/write/document.ts'
 import type { Fired } from '../../pipeline/write/transitions.ts'
 import { mayRead, refuseLocked } from '../../pipeline/write/whole.ts'
 import { depthOf } from '../outbound/inside.ts'
@@ -137,10 +137,14 @@ function rethrown(failure: unknown): never {
 function keptBody({ stage }: ReactionParts, exchange: Exchange, candidates: Candidates): KeptBody {
   const { method, path, hosted, site, target } = exchange
   const isWhole = !hasSelector(exchange)
+  const sent = header(exchange, 'content-type')
   const isCreation = method === 'POST' && target.path.endsWith('/')
-  const type = storedType(isCreation ? target.path : path, header(exchange, 'content-type'))
-  const isBlob = isWhole && (method === 'PUT' || isCreation) && kindOf(type) === 'blob'
-  const isShown = isBlob && codeOf(candidates).some(({ source }) => mayReadBody(source, 'request'))
+  // It is stored by a PUT, whose triggers see the same body (COMP-108).
+  const to = isCreation ? target.path + generatedName(sent) : path
+  const isBlob = isWhole && (method === 'PUT' || isCreation) && kindOf(storedType(to, sent)) === 'blob'
+  const later = isCreation ? site.declarations('reactions').candidates('PUT', to) : undefined
+  const code = [candidates, ...(later ? [later] : [])].flatMap(codeOf)
+  const isShown = isBlob && code.some(({ source }) => mayReadBody(source, 'request'))
   const held = isShown ? mostBodies() : 0
   const limits = { document: largestDocument(site.settings), body: hosted.settings.maxBody, held }
   return new KeptBody(exchange.body, limits, isBlob, stage)

@@ -14,13 +14,13 @@ describe('Creation below a folder, with reactions', () => {
     fields: (folder: string) => ReactionFields,
     status: number,
     found: string | undefined,
-    { type = 'text/html', told = '', make = trigger } = {},
+    { type = 'text/html', told = '', make = trigger, body = '<p>new</p>' } = {},
   ): void {
     add(
       `COMP-108 ${title}`,
       folder => make(fields(folder)),
       async at => {
-        const posted: Raw = await ask('POST', `${at}/in/`, { 'Content-Type': type }, '<p>new</p>')
+        const posted: Raw = await ask('POST', `${at}/in/`, { 'Content-Type': type }, body)
         expect([posted.status, posted.text]).to.satisfy(
           ([got, text]: [number, string]) => got === status && text.includes(told),
         )
@@ -79,6 +79,23 @@ describe('Creation below a folder, with reactions', () => {
     undefined,
     { told: 'tea' },
   )
+  for (const [what, before] of [
+    ['one that runs for the POST', ''],
+    ['one that sees it as well', 'Context.request.body == "x"'],
+  ] as const)
+    creates(
+      `a trigger sees a body that is large, behind ${what}`,
+      at => ({ resource: `${at}/in/*`, method: 'PUT', action: shows('Context.request.body.count()') }),
+      299,
+      undefined,
+      {
+        type: 'application/octet-stream',
+        told: '300000',
+        body: 'x'.repeat(300_000),
+        make: fields =>
+          trigger({ ...fields, method: 'POST', action: before || 'Context.request.path' }) + trigger(fields),
+      },
+    )
   creates(
     'triggers of other paths do not run',
     at => ({ resource: `${at}/out/*`, method: 'PUT', action: TEAPOT }),

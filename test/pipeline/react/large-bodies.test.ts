@@ -41,6 +41,7 @@ describe('Large bodies', () => {
             action: javascript('action', 'export default ctx => { try { ctx.request.body } catch (e) { } }'),
           }),
           trigger({ resource: '/passing', method: 'PUT', action: 'Context.request.headers.count()' }),
+          trigger({ resource: '/into/*', action: 'Context.request.headers.count()' }),
           processor({ resource: '/passing', action: 'Context.response.headers["X-Seen"] = "1"' }),
           processor({ resource: '/later', method: 'PUT', action: shows('Context.request.body.count()') }),
           processor({ resource: '/stored.txt', action: shows('Context.response.body.count()') }),
@@ -72,6 +73,12 @@ describe('Large bodies', () => {
     expect([reply.status, reply.headers.get('x-seen')]).to.deep.equal([201, '1'])
     const stored = await site.ask('GET', '/passing')
     expect([stored.status, stored.bytes.equals(HUGE), stored.headers.get('x-seen')]).to.deep.equal([200, true, '1'])
+  })
+
+  it('COMP-108 nor is it too large for a POST that stores it', async () => {
+    const reply = await site.ask('POST', '/into/', { headers: { 'Content-Type': 'text/plain' }, body: HUGE })
+    expect([reply.status, reply.text]).to.deep.equal([201, ''])
+    expect((await site.site.find(reply.headers.get('location') ?? ''))?.resource.size).to.equal(HUGE.length)
   })
 
   it('REA-42 an answer that is kept in a file is read; one of 70 MiB is 503', async () => {
