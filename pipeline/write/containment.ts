@@ -14,6 +14,7 @@ import {
   type ElementNode,
   HTML_NAMESPACE,
   isElement,
+  isText,
   parentElement,
 } from '../tree/nodes.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
@@ -35,7 +36,7 @@ export function* checkingContainment(
   readsAll: boolean,
 ): Steps<void> {
   const mayWriteAll = () => authority.admit({ ask: 'put', path, exists: true }) === 'allow'
-  if ((yield* holdingPlaintext(changes, view.nodes)) && !mayWriteAll())
+  if ((yield* holdingEndless(changes, view.nodes)) && !mayWriteAll())
     throw misplaced('nobody could write behind it any more, which needs the right to PUT the whole document')
   if (way !== 'reparsed') return
   const granted = depth(place)
@@ -47,17 +48,35 @@ export function* checkingContainment(
 }
 
 /** Whether the new nodes hold an element that no tag ends, in steps. */
-function* holdingPlaintext(changes: readonly PlannedSplice[], nodes: readonly ChildNode[]): Steps<boolean> {
-  if (!changes.some(({ text }) => /<plaintext/i.test(text))) return false
+function* holdingEndless(changes: readonly PlannedSplice[], nodes: readonly ChildNode[]): Steps<boolean> {
+  if (!changes.some(({ text }) => /<(plaintext|script)/i.test(text))) return false
   const open = [...nodes]
   for (let node = open.pop(), seen = 1; node; node = open.pop(), seen++) {
     if (seen % NODES_PER_STEP === 0) yield
     if (!isElement(node)) continue
-    if (node.tagName === 'plaintext' && node.namespaceURI === HTML_NAMESPACE) return true
+    if (node.namespaceURI === HTML_NAMESPACE && isEndless(node)) return true
     for (const child of node.childNodes) open.push(child)
     for (const child of node.content?.childNodes ?? []) open.push(child)
   }
   return false
+}
+
+function isEndless({ tagName, childNodes }: ElementNode): boolean {
+  if (tagName === 'plaintext') return true
+  return tagName === 'script' && childNodes.some(node => isText(node) && takesInEndTag(node.value))
+}
+
+/** Whether the end tag behind a script is taken for that of another one, which begins in a comment of it. */
+function takesInEndTag(script: string): boolean {
+  let state: 'script' | 'comment' | 'inner' = 'script'
+  // The dashes that begin a comment may be those that end it.
+  for (const [mark] of script.matchAll(/<!--(?:-?>)?|-->|<\/?script(?=[\t\n\f\r />])/gi)) {
+    if (mark.endsWith('>')) state = 'script'
+    else if (mark === '<!--') state = state === 'script' ? 'comment' : state
+    else if (mark[1] === '/') state = state === 'inner' ? 'comment' : state
+    else state = state === 'comment' ? 'inner' : state
+  }
+  return state === 'inner'
 }
 
 function misplaced(why: string): Fault {

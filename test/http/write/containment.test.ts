@@ -16,6 +16,20 @@ const RULES = rulesPage(
   ['*', 'PUT|DELETE', 'Allow', '/end.html', '#mine'],
 )
 
+const ENDLESS = [
+  '<li>mine<plaintext>',
+  '<li><template><plaintext>',
+  '<li><script><!--<script>',
+  '<li><template><script>a<!-- <!--<SCRIPT/</script</li>',
+]
+/** What looks the same, and can be written behind. */
+const ENDED = [
+  '<li><script><!--<script></script>',
+  '<li><script><!--<script>--></script>',
+  '<li><script><!--><script></script>',
+  '<li><script><!--<scripts></script>',
+]
+
 describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
   let server: TestServer
   let send: Client
@@ -68,9 +82,9 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
   it('HTTP-96 an element that no tag ends is 422, also where nothing stands behind it: others could not add to the list', async () => {
     for (const end of ['', '</ul></body></html>\n']) {
       await put(server, '/end.html', `<!DOCTYPE html><ul id="list"><li>theirs${end}`)
-      for (const fragment of ['<li>mine<plaintext>', '<li><template><plaintext>'])
+      for (const fragment of ENDLESS)
         expect((await send('POST', '/end.html', selecting('#list'), fragment)).status, fragment).to.equal(422)
-      for (const fragment of ['<li>&lt;plaintext>', '<li><svg><plaintext>x</plaintext></svg>', '<li>third'])
+      for (const fragment of ['<li>&lt;plaintext>', '<li><svg><plaintext>x</plaintext></svg>', ...ENDED, '<li>third'])
         expect((await send('POST', '/end.html', selecting('#list'), fragment)).status, fragment).to.equal(206)
     }
   })
