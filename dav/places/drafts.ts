@@ -73,7 +73,11 @@ export async function storeBeside(
   if (!needsParent) await ensureParents(mount.site, path)
   const stored = await mount.unpublished.commit(changes)
   if (!stored) throw nameTaken()
-  if (needsParent) await requireSiteParent(mount, path, expect => ({ op: 'delete', path, expect }))
+  if (needsParent) {
+    const made = stored.get(path)
+    const isFirst = made?.created === made?.modified
+    await requireSiteParent(mount, path, expect => ({ op: 'delete', path, expect }), isFirst)
+  }
   return stored
 }
 

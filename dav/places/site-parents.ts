@@ -12,18 +12,21 @@ import { parentOf } from './overlay.ts'
  * collection is looked for. Whichever way the two meet, one of them sees the other.
  *
  * @param takeBack undoes it, if what stands at the path is as expected
+ * @param isFirst nothing stood there before. What has been replaced cannot come back, and the new stays where looking fails
  * @throws Fault 409 `ParentDirectoryMissing` when it was taken back; what looking has failed with, when that was tried
  */
 export async function requireSiteParent(
   { site, unpublished }: Pick<Mount, 'site' | 'unpublished'>,
   path: string,
   takeBack: (expect: Expectation) => Change,
+  isFirst = true,
 ): Promise<void> {
   const parent = await site.store.find(parentOf(path)).then(
     found => ({ isThere: found !== undefined }),
     (error: unknown) => ({ isThere: false, error }),
   )
   if (parent.isThere) return
+  if ('error' in parent && !isFirst) throw parent.error
   const stored = await unpublished.site.store.find(path)
   const expect = stored?.kind === 'collection' ? { members: stored.members ?? ZERO } : stored?.version
   // Where it cannot be taken back, somebody has taken it along, or away: it came before that.

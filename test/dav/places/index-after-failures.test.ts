@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import type { Mount } from '../../../dav/mount.ts'
+import { storeBeside } from '../../../dav/places/drafts.ts'
 import { helperNames } from '../../../dav/places/helper-names.ts'
 import { requireSiteParent } from '../../../dav/places/site-parents.ts'
 import { Unpublished } from '../../../dav/places/unpublished.ts'
@@ -30,6 +31,29 @@ describe('what is stored unpublished, where its collection cannot be looked for'
       const failed = await requireSiteParent(mount, '/a/draft.html', takeBack).catch(String)
       expect(failed).to.contain('disk I/O error')
       expect(changes).to.deep.equal(isStored ? [takeBack(1)] : [])
+    })
+
+  for (const [what, created, taken] of [
+    ['a work file that was there stays', 1, 0],
+    ['one that is new does not', 2, 1],
+  ] as const)
+    it(`HTTP-172 ${what}: an author's last save was lost by one read that failed`, async () => {
+      const changes: Change[] = []
+      const path = '/a/._x'
+      const stored = { ...resource(path), created, modified: 2 }
+      const mount = {
+        site: { store: { find: () => Promise.reject(new Error('disk I/O error')) } },
+        unpublished: {
+          site: { store: { find: async () => stored } },
+          commit: async (some: Change[]) => {
+            changes.push(...some)
+            return new Map([[path, stored]])
+          },
+        },
+      } as unknown as Mount
+      const failed = await storeBeside(mount, path, [], true).catch(String)
+      expect(failed).to.contain('disk I/O error')
+      expect(changes).to.have.length(taken)
     })
 })
 
