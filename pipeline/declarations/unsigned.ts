@@ -68,7 +68,11 @@ export async function toldUnsigned(
   if (found.length === 0) return []
   // Documents of which nobody knows what they hold may hold anything.
   const anywhere = (await documentsWith([[UNKNOWN]])).length
-  const holds = async (token: string) => (await documentsWith([[token]])).length > anywhere
+  const turns = new TurnsBetween()
+  const holds = async (token: string) => {
+    await turns.next()
+    return (await documentsWith([[token]])).length > anywhere
+  }
   const hints = new Map<string, string | undefined>()
   for (const { name } of found) {
     if (hints.has(name) || (hints.size < MOST_NAMES && (await holds(name)))) hints.set(name, hints.get(name))

@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { foldersAlone } from '../../../pipeline/access/folder-alone.ts'
+import { leavesTheLoop } from '../../support/loop-hold.ts'
 import { type Line, rawGroup, site } from './site.ts'
 
 const GROUPS = [rawGroup('editors', 'ann@example.test'), rawGroup('team-1', 'ann@example.test')]
@@ -68,5 +70,19 @@ describe('what rules and groups say that means something else', () => {
     ])
     const own = { ...rawGroup('own', 'example.test'), subtypes: ['https://a.example/Domain'] }
     expect(site([], [own]).findings('/rules.html')).to.deep.equal([])
+  })
+
+  it('SEC-12 folders of a Deny beside thousands of patterns leave the loop to others', async () => {
+    const deny = (resource: string[]) => {
+      return { position: 0, actor: ['*'], resource, method: ['GET'], selector: [], action: ['Deny'] }
+    }
+    const folders = Array.from({ length: 50 }, (_, i) => `/private${i}/`)
+    const patterns = Array.from({ length: 5000 }, (_, i) => `/some/a${i}/*`)
+    const rules = [deny(folders), deny([...patterns, '/private3/*'])]
+    let told: string[] = []
+    await leavesTheLoop(async () => {
+      told = await foldersAlone({ ns: '', rules, groups: [] }, async () => false)
+    })
+    expect(told).to.have.length(49)
   })
 })
