@@ -39,6 +39,8 @@ export interface ReactingRequest {
   /** A failure as the answer that it would be. */
   toAnswer: (failure: unknown) => Answer
   report: (message: string, details: object) => void
+  /** Told of reactions whose actions run. */
+  acts?: (reaction: Reaction) => void
 }
 
 export type Phase = 'trigger' | 'processor'
@@ -149,6 +151,7 @@ class Chain {
       if (!isOpen) break
       isOpen = await this.#ask(phase, code, language => language.gate(at(code)), response)
     }
+    if (isOpen) this.#request.acts?.(reaction)
     const actions = isOpen ? reaction.action : reaction.otherwise
     for (const action of actions) await this.#act(phase, action, at, response)
   }

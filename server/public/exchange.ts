@@ -10,6 +10,7 @@ import type { Locks } from '../../pipeline/coordination/locks.ts'
 import type { Streams } from '../../pipeline/events/streams.ts'
 import type { Target } from '../../pipeline/http/path.ts'
 import type { Allowance } from '../../pipeline/language/allowance.ts'
+import type { Reaction } from '../../pipeline/react/declared/reactions.ts'
 import { type RequestParts, RequestValue } from '../../pipeline/request-value.ts'
 import type { RulesAuthority } from '../../pipeline/site/rules-authority.ts'
 import type { Site } from '../../pipeline/site/site.ts'
@@ -45,6 +46,8 @@ export interface Exchange {
   locks: Locks
   /** Stored together with what the request writes. */
   alongside?: Alongside
+  /** Reactions whose actions have run for the request. */
+  acted?: ReadonlySet<Reaction>
   /** Carries out a PUT that the request leads to, with the triggers of its path (COMP-106, COMP-108). */
   triggered: (exchange: Exchange, put: LedPut) => Promise<Answer>
   /** Told of handlers that the request fires (REA-122). */

@@ -15,7 +15,7 @@ import { mostCallsAt } from '../../pipeline/react/calls.ts'
 import { type Phase, type ReactingRequest, reactionsTo } from '../../pipeline/react/chain.ts'
 import type { ReactionLanguage } from '../../pipeline/react/code.ts'
 import { mayReadBody } from '../../pipeline/react/context.ts'
-import { type Candidates, codeOf, leavesAlone } from '../../pipeline/react/declared/reactions.ts'
+import { type Candidates, codeOf, leavesAlone, type Reaction } from '../../pipeline/react/declared/reactions.ts'
 import { deliveriesOf } from '../../pipeline/react/handlers.ts'
 import { javascriptReactions } from '../../pipeline/react/javascript.ts'
 import type { Outbound } from '../../pipeline/react/outbound/queue.ts'
@@ -84,9 +84,11 @@ export async function performReacting(
   afterwards: (work: () => void) => void,
 ): Promise<Answer> {
   const queue = requestCalls(parts.outbound(), aboutOf(parts, exchange))
-  const operation = prepare({ ...exchange, alongside: queue })
+  const acted = new Set<Reaction>()
+  const operation = prepare({ ...exchange, alongside: queue, acted })
   const body = keptBody(parts, exchange, candidates)
-  const request = { ...reactingRequest(parts, exchange, body), queue: queue.add, candidates, toAnswer }
+  const own = { queue: queue.add, candidates, toAnswer, acts: (reaction: Reaction) => void acted.add(reaction) }
+  const request = { ...reactingRequest(parts, exchange, body), ...own }
   try {
     const answer = await perform(operation, body, reactionsTo(request))
     if (!answer.reuse || leavesAlone(candidates, answer.status)) return answer
@@ -103,8 +105,8 @@ export async function performReacting(
 }
 
 /**
- * Carries out a PUT that a request leads to with the triggers of its path, but for those that have run for the folder it is
- * stored in; processors see the answer to the request itself (COMP-106, COMP-108).
+ * Carries out a PUT that a request leads to with the triggers of its path, but for those that have acted for the folder
+ * it is stored in; processors see the answer to the request itself (COMP-106, COMP-108).
  *
  * @param exchange of the request
  * @returns the answer of the PUT, or that of a trigger
@@ -116,11 +118,10 @@ export async function performTriggered(
   { path, type, body, operation }: LedPut,
   afterwards: (work: () => void) => void,
 ): Promise<Answer> {
-  const reactions = exchange.site.declarations('reactions')
-  const { method, target } = exchange
-  // Those of a folder are those of what comes to stand in it, mostly: they see a new resource, and its body, once.
-  const above = target.path.endsWith('/') ? reactions.candidates(method, target.path)?.triggers : undefined
-  const triggers = (reactions.candidates('PUT', path)?.triggers ?? []).filter(trigger => !above?.includes(trigger))
+  const found = exchange.site.declarations('reactions').candidates('PUT', path)?.triggers ?? []
+  // Those of a folder are those of what comes to stand in it, mostly: what they do for a new resource, they do once.
+  const above = exchange.target.path.endsWith('/') ? exchange.acted : undefined
+  const triggers = found.filter(trigger => !above?.has(trigger))
   if (triggers.length === 0) return perform(operation(), body)
   const { 'content-length': _, ...fields } = exchange.request.headers
   const headers = { ...fields, ...(type !== undefined && { 'content-type': type }) }

@@ -67,11 +67,19 @@ describe('Creation below a folder, with reactions', () => {
     '<p id="other">other</p>',
   )
   creates(
-    'one that has run for the POST does not run again',
-    at => ({ resource: `${at}/in/*`, when: 'Context.request.method == "PUT"', action: TEAPOT }),
+    'one that has acted for the POST does not do so again',
+    at => ({ resource: `${at}/in/*`, method: ['POST', 'PUT'], action: '1 / (Context.request.method.count() - 3)' }),
     201,
     '<p>new</p>',
   )
+  for (const when of ['method == "PUT"', 'path.endsWith(".html")'])
+    creates(
+      `one that has only asked guards the PUT: ${when}`,
+      at => ({ resource: `${at}/in/*`, when: `Context.request.${when}`, action: TEAPOT }),
+      418,
+      undefined,
+      { told: 'tea' },
+    )
   creates(
     'one that has not, since it is about other methods, guards the PUT',
     at => ({ resource: `${at}/in/*`, method: ['GET', 'PUT'], action: TEAPOT }),
