@@ -12,7 +12,8 @@ import { NODES_PER_STEP, type Steps } from './steps.ts'
 
 /** The element of another tree of the same text that comes from the same tag; one without tags is told by its order. */
 export function sameElement(from: TreeDocument, element: ElementNode, to: TreeDocument): ElementNode | undefined {
-  if (isSingle(from.root, element)) return single(to.root, element.tagName)
+  if (SINGLE.has(element.tagName) && singlesOf(from).get(element.tagName) === element)
+    return singlesOf(to).get(element.tagName)
   const start = element.sourceCodeLocation?.startOffset
   if (start === undefined) return sameImplied(from, element, to)
   // A formatting element that is left open stands in the tree once more for each block behind it, with the same place.
@@ -23,15 +24,12 @@ export function sameElement(from: TreeDocument, element: ElementNode, to: TreeDo
 /** Of these there is one each, with or without tags: a directive in the head begins the body for the standard, in front of its tag. */
 const SINGLE = new Set(['html', 'head', 'body'])
 
-function isSingle(root: ParentNode, element: ElementNode): boolean {
-  return SINGLE.has(element.tagName) && single(root, element.tagName) === element
-}
-
-function single(root: ParentNode, tagName: string): ElementNode | undefined {
-  const below = (parent: ParentNode, name: string) =>
-    parent.childNodes.find((node): node is ElementNode => isElement(node) && node.tagName === name)
-  const html = below(root, 'html')
-  return tagName === 'html' ? html : html && below(html, tagName)
+function singlesOf({ root }: Pick<TreeDocument, 'root'>): Map<string, ElementNode> {
+  const singles = new Map<string, ElementNode>()
+  for (const parent of [root, root.childNodes.find(node => node.nodeName === 'html')])
+    for (const node of parent && 'childNodes' in parent ? parent.childNodes : [])
+      if (isElement(node) && SINGLE.has(node.tagName) && !singles.has(node.tagName)) singles.set(node.tagName, node)
+  return singles
 }
 
 function sameImplied(from: TreeDocument, element: ElementNode, to: TreeDocument): ElementNode | undefined {
@@ -143,6 +141,7 @@ function startsOf(nodes: readonly ChildNode[]): Set<number> {
 /** Where nodes of a document are found. */
 interface Index {
   root: ParentNode
+  singles: Map<string, ElementNode>
   /** By name and place in the text, in document order. */
   placed: Map<string, ChildNode[]>
   /** Elements without tags by parent and name, and all by name. */
@@ -172,7 +171,7 @@ function* indexing({ root }: TreeDocument, starts: ReadonlySet<number>): Steps<I
       placesOfAll.set(node, addTo(all, node.tagName, node))
     }
   }
-  return { root, placed, implied, all, places, placesOfAll }
+  return { root, singles: singlesOf({ root }), placed, implied, all, places, placesOfAll }
 }
 
 /** @returns place of the node in its list */
@@ -184,7 +183,7 @@ function addTo<T>(lists: Map<string, T[]>, key: string, node: T): number {
 }
 
 function sameIn(from: Index, node: ChildNode, to: Index): ChildNode | undefined {
-  if (isElement(node) && isSingle(from.root, node)) return single(to.root, node.tagName)
+  if (isElement(node) && from.singles.get(node.tagName) === node) return to.singles.get(node.tagName)
   const start = node.sourceCodeLocation?.startOffset
   if (start !== undefined) {
     const found = to.placed.get(`${node.nodeName} ${start}`)

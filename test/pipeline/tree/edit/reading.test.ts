@@ -277,6 +277,14 @@ describe('COMP-6 DAV-45 edits among directives with and without end tags', () =>
     await takesLess(120, () => edit(document, move), 'moving')
   })
 
+  it('SEC-12 elements named as the root are found in the other reading without a look at all that stands before it', async () => {
+    const [before, content] = ['<!---->', '<html/>'].map(each => each.repeat(8000))
+    const document = parseDocument('html', `${before}<html xmlns:p="urn:v"><p:stamp><svg>${content}`)
+    const read = atOnce(readingAsWritten(document))
+    const named = elementsOf(document.root).filter(({ tagName }) => tagName === 'html')
+    await takesLess(100, () => expect(atOnce(findingSame(document, named, read))).to.have.length(8001), 'finding')
+  })
+
   const LONG = '<p>a:b</p>'.repeat(10_000)
   for (const [what, text, most] of [
     ['none', `<p:stamp>${LONG}<p:stamp/>`, 1],
