@@ -112,8 +112,7 @@ function* parsingContents(
     if (content === '') continue
     const parent = unprefixedFrom(element.parentNode) ?? around
     if (!parent) continue
-    const inScope = (prefix: string) =>
-      isDeclared(element, prefix) || isDeclaredAround(element, prefix) || isBound(prefix)
+    const inScope = (prefix: string) => declaredAt(element, prefix) ?? isBound(prefix)
     const nodes = yield* parsingLevel(content, parent, inScope, level + 1)
     yield* shiftingNodes(nodes, start)
     for (const node of nodes) node.parentNode = element
@@ -160,14 +159,13 @@ function declarationsOf(element: ElementNode): Declarations {
   return found
 }
 
-function isDeclared(element: ElementNode, prefix: string): boolean {
-  return !!declarationsOf(element).get(`xmlns:${prefix}`)
-}
-
-function isDeclaredAround(element: ElementNode, prefix: string): boolean {
-  for (let node = element.parentNode; node && isElement(node); node = node.parentNode)
-    if (isDeclared(node, prefix)) return true
-  return false
+/** Whether the innermost declaration of a prefix at or around an element binds it; undefined where there is none. */
+function declaredAt(element: ElementNode, prefix: string): boolean | undefined {
+  for (let node: ParentNode | null = element; node && isElement(node); node = node.parentNode) {
+    const declared = declarationsOf(node).get(`xmlns:${prefix}`)
+    if (declared !== undefined) return declared !== ''
+  }
+  return undefined
 }
 
 class PrefixedParser extends SteppedParser<HtmlNodes> {

@@ -261,6 +261,15 @@ describe('COMP-6 DAV-45 edits among directives with and without end tags', () =>
     expect(atOnce(readingAsWritten(closed))).to.equal(closed)
   })
 
+  it('COMP-6 a prefix that a directive unbinds is not bound in it, in a page as in what is written there', () => {
+    const content = '<q:z>a<i>b</i></q:z>'
+    const root = asComposed(`<!doctype html><html xmlns:p="urn:v" xmlns:q="urn:v"><p:w xmlns:q=""><q:z>a<i>b</i></p:w>`)
+    const parent = elementsOf(root).find(({ tagName }) => tagName === 'p:w')
+    if (!parent) throw new Error('no parent')
+    expect(outerMarkup(root, 'html')).to.contain(`<p:w xmlns:q="">${content}</p:w>`)
+    expect(equalNodes(parent.childNodes, fragment('<q:z>a<i>b</i>', parent))).to.equal(true)
+  })
+
   it('SEC-12 what is declared around thousands of prefixed elements is read once', async () => {
     const attributes = Array.from({ length: 900 }, (_, i) => `a${i}`).join(' ')
     const deep = (content: string) => `${`<div ${attributes}>`.repeat(20)}${content}${'</div>'.repeat(20)}`
