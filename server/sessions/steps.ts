@@ -132,7 +132,7 @@ export function signInOrOut(bodyIdle: number): Step {
     if (out && isAhead(request))
       throw new Fault(403, 'Forbidden', 'Nobody is signed out ahead of time, only when the link is followed.')
     // Each login takes the place of an older one.
-    if (name === 'login' && (isAhead(request) || isContent(request)))
+    if (name === 'login' && (isAhead(request) || isContent(request) || isFetched(request)))
       throw new Fault(403, 'Forbidden', 'Nobody is signed in by what a page loads, only when the link is followed.')
     const session =
       out && (isContent(request) || isFrame(request))
@@ -167,6 +167,12 @@ function isContent(request: IncomingMessage): boolean {
   const [mode, dest] = [header({ request }, 'sec-fetch-mode'), header({ request }, 'sec-fetch-dest')]
   if (mode === undefined || dest === undefined || mode === 'navigate') return false
   return mode === 'no-cors' || dest !== 'empty'
+}
+
+/** Whether a script reads it, or a page has it loaded as if for one (`<link rel=preload as=fetch crossorigin>`): nothing tells which. */
+function isFetched(request: IncomingMessage): boolean {
+  const field = (name: string) => header({ request }, `sec-fetch-${name}`)
+  return field('dest') === 'empty' && field('mode') !== 'navigate'
 }
 
 /** Whether it is loaded into a frame in which nobody has clicked. */

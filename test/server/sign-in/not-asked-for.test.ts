@@ -96,6 +96,7 @@ describe('signing in', () => {
       'images of foreign pages',
       { 'Sec-Fetch-Mode': 'no-cors', 'Sec-Fetch-Dest': 'image', 'Sec-Fetch-Site': 'cross-site' },
     ],
+    ['preloads', { 'Sec-Fetch-Mode': 'cors', 'Sec-Fetch-Dest': 'empty', 'Sec-Fetch-Site': 'same-origin' }],
     ['links read ahead', { 'Sec-Purpose': 'prefetch', 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' }],
   ] as const)
     it(`OIDC-2 goes on to its end whatever ${name} a page loads meanwhile`, async () => {
