@@ -44,6 +44,7 @@ export interface ServerPage {
 }
 
 const looking = (style: string) => `<style>${(LOOK + style).replaceAll('\n', '')}</style>`
+const WITHOUT_LOOK = '<html><head>'
 const WIDTH = '<meta name="viewport" content="width=device-width, initial-scale=1">'
 
 /** @returns a complete document */
@@ -85,14 +86,14 @@ export function pageFor(accept: string | undefined, title: string, content: stri
 }
 
 /**
- * A document that is complete without a look: browsers get it with one.
+ * A document that is complete without a look: browsers get it with one. What was made with a look stays as it is.
  *
  * @param document whose `html` has no attributes, `head` comes first, and `body` is closed
  */
 export function dressed(accept: string | undefined, document: string): string {
-  if (namedQuality(accept, 'text/html') === 0) return document
+  if (namedQuality(accept, 'text/html') === 0 || !document.includes(WITHOUT_LOOK)) return document
   return document
-    .replace('<html><head>', () => `<html lang="en"><head><meta charset="utf-8">${WIDTH}${looking(CARD)}`)
+    .replace(WITHOUT_LOOK, () => `<html lang="en"><head><meta charset="utf-8">${WIDTH}${looking(CARD)}`)
     .replace(/<body[^>]*>/, '$&<main>')
     .replace('</body>', '</main></body>')
 }

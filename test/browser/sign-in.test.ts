@@ -157,6 +157,7 @@ describe('Signing in with a browser', function () {
     ] as const) {
       await page.goto(path)
       await shows(page, title)
+      expect(await page.locator('main').count(), `cards of ${path}`).to.equal(1)
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme })
         for (const width of [320, 1280]) {
