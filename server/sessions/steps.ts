@@ -145,6 +145,7 @@ export function signInOrOut(bodyIdle: number): Step {
       session,
       origin: publicOrigin(hosted.settings, client),
       address: client.address,
+      unasked: isFrame(request),
       form: async () => (await readBody(request, response, LARGEST_FORM, bodyIdle)).toString('latin1'),
     })
     state.session = done.session

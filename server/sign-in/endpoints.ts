@@ -3,7 +3,7 @@
 import type { SiteSettings } from '../../config/sites.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import type { RateLimits } from '../../pipeline/coordination/rate-limits.ts'
-import type { SignIn } from '../../pipeline/coordination/sessions.ts'
+import type { SessionValue, SignIn } from '../../pipeline/coordination/sessions.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { networkOf } from '../../pipeline/http/network.ts'
 import type { Session, SiteSessions } from '../sessions/site-sessions.ts'
@@ -29,6 +29,8 @@ export interface SignInRequest {
   origin: string
   /** Of the client. */
   address: string
+  /** A page has loaded it into a frame, in which nobody has clicked. */
+  unasked: boolean
   /** Fields of a form that was sent, as a query string. */
   form: () => Promise<string>
 }
@@ -51,6 +53,8 @@ export interface SignInEndpoints {
 /** A login under way, as the visitor's session holds it. */
 interface Pending extends Attempt {
   target: string
+  /** It gives way to those that somebody has asked for. */
+  unasked?: true
 }
 
 /** Characters of a `sub`; OpenID Connect Core §2 allows 255. */
@@ -108,6 +112,7 @@ export function createSignIn(options: SignInOptions): SignInEndpoints {
     session,
     origin,
     address: from,
+    unasked,
   }: SignInRequest): Promise<{ answer: Answer; session: Session }> {
     const configured = needProvider()
     needSession(session)
@@ -118,11 +123,12 @@ export function createSignIn(options: SignInOptions): SignInEndpoints {
     const address = await configured.authorizationUrl(origin + callbackPath(settings), attempt).catch(error => {
       throw failures.ofProvider(error, target, 503)
     })
-    const pending: Pending = { ...attempt, target }
+    const pending: Pending = { ...attempt, target, ...(unasked && { unasked }) }
     const value = { name: PENDING + attempt.state, value: JSON.stringify(pending), expires: clock() + PATIENCE }
     if (!(await siteSessions.keep(session, value))) throw failures.unknown(target)
     const all = await siteSessions.values(session, PENDING)
-    all.sort((a, b) => b.expires - a.expires)
+    const yields = ({ value }: SessionValue) => Number((JSON.parse(value) as Pending).unasked ?? false)
+    all.sort((a, b) => yields(a) - yields(b) || b.expires - a.expires)
     for (const { name } of all.filter(({ name }) => name !== value.name).slice(MOST_PENDING - 1))
       await siteSessions.take(session, name)
     return { answer: redirect(302, address.href), session }

@@ -110,6 +110,16 @@ describe('signing in', () => {
       expect((await browser.get(callback)).status).to.equal(302)
     })
 
+  for (const dest of ['iframe', 'frame', 'object', 'embed'])
+    it(`OIDC-2 goes on to its end whatever a page loads into frames meanwhile (${dest})`, async () => {
+      const browser = newBrowser()
+      const callback = await site.untilCallback(browser, 'alice')
+      const Cookie = `${COOKIE}=${browser.cookie('localhost', COOKIE)}`
+      const fields = { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': dest, 'Sec-Fetch-Site': 'same-origin' }
+      for (let i = 0; i < 6; i++) expect((await raw('GET', LOGIN, { Cookie, ...fields })).status).to.equal(302)
+      expect((await browser.get(callback)).status).to.equal(302)
+    })
+
   it('OIDC-2 begins in a frame of a page that embeds the site', async () => {
     const fields = { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'iframe', 'Sec-Fetch-Site': 'cross-site' }
     expect((await raw('GET', LOGIN, fields)).status).to.equal(302)
