@@ -117,7 +117,7 @@ export function createSignIn(options: SignInOptions): SignInEndpoints {
     const configured = needProvider()
     needSession(session)
     const target = returnTarget(new URLSearchParams(query).get('redirect-post'), settings)
-    const retryAfter = await takeLogin(rateLimits, from)
+    const retryAfter = await takeLogin(rateLimits, from, unasked)
     if (retryAfter !== undefined) throw failures.tooMany(target, retryAfter)
     const attempt = newAttempt()
     const address = await configured.authorizationUrl(origin + callbackPath(settings), attempt).catch(error => {
@@ -267,8 +267,9 @@ function isTexts(value: unknown): value is string[] {
  * Takes one from the logins that an address has left.
  *
  * @param address IPv4 or IPv6; addresses that one customer is given together count as one
+ * @param unasked one that a page begins in a frame: as many as there are leave the others alone
  * @returns undefined, or the seconds after which there is one again
  */
-export function takeLogin(rateLimits: RateLimits, address: string): Promise<number | undefined> {
-  return rateLimits.spend(`login ${networkOf(address)}`, LOGINS)
+export function takeLogin(rateLimits: RateLimits, address: string, unasked = false): Promise<number | undefined> {
+  return rateLimits.spend(`login ${unasked ? 'unasked ' : ''}${networkOf(address)}`, LOGINS)
 }

@@ -2,6 +2,8 @@
 
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
+import { localRateLimits } from '../../../pipeline/coordination/local/rate-limits.ts'
+import { takeLogin } from '../../../server/sign-in/endpoints.ts'
 import { type Client, client } from '../../support/http.ts'
 import { newBrowser } from './browser.ts'
 import { COOKIE, LOGIN, LOGOUT, type SignInSite, startSignInSite } from './fixture.ts'
@@ -119,6 +121,13 @@ describe('signing in', () => {
       for (let i = 0; i < 6; i++) expect((await raw('GET', LOGIN, { Cookie, ...fields })).status).to.equal(302)
       expect((await browser.get(callback)).status).to.equal(302)
     })
+
+  it('OIDC-2 can be begun however many a page has begun in frames', async () => {
+    const rateLimits = localRateLimits(() => 0)
+    let refused: number | undefined
+    while (refused === undefined) refused = await takeLogin(rateLimits, '192.0.2.1', true)
+    expect(await takeLogin(rateLimits, '192.0.2.1')).to.equal(undefined)
+  })
 
   it('OIDC-2 begins in a frame of a page that embeds the site', async () => {
     const fields = { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'iframe', 'Sec-Fetch-Site': 'cross-site' }
