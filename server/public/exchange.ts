@@ -48,6 +48,8 @@ export interface Exchange {
   alongside?: Alongside
   /** Reactions whose actions have run for the request. */
   acted?: ReadonlySet<Reaction>
+  /** Triggers of the site may refuse it. */
+  guarded?: boolean
   /** Carries out a PUT that the request leads to, with the triggers of its path (COMP-106, COMP-108). */
   triggered: (exchange: Exchange, put: LedPut) => Promise<Answer>
   /** Told of handlers that the request fires (REA-122). */

@@ -85,7 +85,7 @@ export async function performReacting(
 ): Promise<Answer> {
   const queue = requestCalls(parts.outbound(), aboutOf(parts, exchange))
   const acted = new Set<Reaction>()
-  const operation = prepare({ ...exchange, alongside: queue, acted })
+  const operation = prepare({ ...exchange, alongside: queue, acted, guarded: candidates.triggers.length > 0 })
   const body = keptBody(parts, exchange, candidates)
   const own = { queue: queue.add, candidates, toAnswer, acts: (reaction: Reaction) => void acted.add(reaction) }
   const request = { ...reactingRequest(parts, exchange, body), ...own }

@@ -39,6 +39,7 @@ function readOf(exchange: Exchange): Read {
     conditions: readConditions(request.headers),
     ifRange: undefined,
     setsCookie: session.issue !== undefined,
+    ...(exchange.guarded && { triggered: true }),
     cors: hosted.settings.cors.length > 0,
     assetSeconds: Math.floor(hosted.settings.assetMaxAge / 1000),
   }

@@ -1,6 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: rules look things up this way
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { composed } from '../../pipeline/compose/composing.ts'
+import { processor, trigger } from '../../pipeline/react/site.ts'
 import { page, put, putAll, rulesPage } from '../../support/content.ts'
 import { type Client, client, type Fields } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
@@ -29,6 +31,37 @@ describe('headers: caching', () => {
     returning = { Cookie: cookie }
   })
   after(() => server.close())
+
+  it('PRIV-1 HTTP-150 what a trigger may refuse is kept by no shared cache', async () => {
+    const folders = ['by-trigger', 'by-processor']
+    await put(
+      server,
+      '/reactions.html',
+      page(
+        trigger({ resource: '/by-trigger/*', when: 'Context.request.auth.username == "bob"', action: '1 / 0' }) +
+          processor({ resource: '/by-processor/*', status: '404', action: 'Context.response.body = "none"' }),
+      ),
+    )
+    const told: string[] = []
+    for (const folder of folders) {
+      await put(server, `/${folder}/a.css`, 'b{}')
+      await put(server, `/${folder}/composed.html`, composed('<p class="a" e:n="1">x</p>'))
+      for (const [name, fields] of [
+        ['a.css', {}],
+        ['composed.html', {}],
+        ['composed.html', { Range: 'selector=.a' }],
+      ] as const) {
+        const { headers } = await read(`/${folder}/${name}`, fields)
+        told.push(`${headers['cache-control']}; ${headers.vary}`)
+      }
+    }
+    const own = [
+      'private, max-age=300; Cookie, Authorization',
+      ...Array(2).fill('private, no-cache; Accept, Range, Cookie, Authorization'),
+    ]
+    const shared = ['public, max-age=300; undefined', ...Array(2).fill('public, max-age=0, s-maxage=5; Accept, Range')]
+    expect(told).to.deep.equal([...own, ...shared])
+  })
 
   const blobs: [type: string, cache: string][] = [
     ['text/css', 'public, max-age=300'],
