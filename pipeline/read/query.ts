@@ -113,7 +113,7 @@ function* answering(
     throw new Fault(406, 'NotAcceptable', 'A query is answered as multipart/mixed only.')
   const { parts, places } = yield* elementParts(view, elements)
   const tag = yield* taggingMatches(text, places)
-  const shared = view.shared && !read.triggered && (yield* authority.sharing(path, keys))
+  const shared = view.shared && !read.guarded && (yield* authority.sharing(path, keys))
   const reading = { read, shared, reuse: undefined }
   const headers = commonHeaders(view, reading, tag)
   const unchanged = conditional(reading, headers, { tag })

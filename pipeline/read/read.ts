@@ -63,7 +63,7 @@ export interface Read {
   /** The answer will set the session cookie, unless it is that of a blob (HTTP-151). */
   setsCookie: boolean
   /** Triggers of the site run before it, which may refuse it by who asks: no shared cache may give it again. */
-  triggered?: boolean
+  guarded?: boolean
   /** Origins of other sites are listed, so that answers differ by `Origin`. */
   cors: boolean
   /** Seconds for which browsers use assets without asking; absent: five minutes (HTTP-150). */
@@ -204,7 +204,7 @@ function readingOf(
   shared: boolean,
 ): Reading {
   const rules = dependencies && authority.repeatable(read.path, read.head)
-  return { read, shared: shared && !read.triggered, reuse: rules && untilChanged(site, dependencies, rules) }
+  return { read, shared: shared && !read.guarded, reuse: rules && untilChanged(site, dependencies, rules) }
 }
 
 /**

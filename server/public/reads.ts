@@ -39,7 +39,7 @@ function readOf(exchange: Exchange): Read {
     conditions: readConditions(request.headers),
     ifRange: undefined,
     setsCookie: session.issue !== undefined,
-    ...(exchange.guarded && { triggered: true }),
+    ...(exchange.guarded && { guarded: true }),
     cors: hosted.settings.cors.length > 0,
     assetSeconds: Math.floor(hosted.settings.assetMaxAge / 1000),
   }
