@@ -7,8 +7,7 @@ import { bareProgram } from '../model/declarations.ts'
 import { isItem, isTemplate, readingItem } from '../model/items.ts'
 import { shown } from '../model/violations.ts'
 import { isMeant, isNear } from '../near.ts'
-import { elementsIn } from '../tree/ids.ts'
-import { propertyNames, typesOf } from '../tree/microdata.ts'
+import { indexTree, propertyNames, typesOf } from '../tree/microdata.ts'
 import { modelValue, valueAttribute } from '../tree/microdata-value.ts'
 import { localName } from '../tree/namespaces.ts'
 import { attribute, type ElementNode, HTML_NAMESPACE, isElement, type ParentNode } from '../tree/nodes.ts'
@@ -73,7 +72,7 @@ export function* findingSlips(
   const found: Slip[] = []
   const counted = new Map<string, number>()
   const parents = new Map<ParentNode, number>()
-  let ids: ReadonlySet<string> | undefined
+  let ids: ReadonlyMap<string, ElementNode> | undefined
   let seen = 0
   for (const { element: item, types, isShown } of items) {
     if (found.length >= MOST) break
@@ -112,7 +111,7 @@ export function* findingSlips(
     if (referred !== undefined && !kind.refers)
       tell(found, looked, 'itemref', 'fields that it names with itemref are not read; write them inside of it')
     else if (referred !== undefined) {
-      ids ??= yield* findingIds(item)
+      ids ??= (yield* indexTree(item)).ids
       for (const id of new Set(wordsOf(referred)))
         if (!ids.has(id)) tell(found, looked, 'itemref', `its itemref names ${shown(id)}, which is no element's id`)
     }
@@ -121,20 +120,6 @@ export function* findingSlips(
   const unscoped = new Set<string>()
   for (const element of bare) for (const type of typesOf(element)) if (unscoped.size < MOST) unscoped.add(type)
   return { fields: found, bare: [...unscoped], subtypes: derivation.subtypes }
-}
-
-/** The ids of all elements around one, where `itemref` finds them. */
-function* findingIds(element: ElementNode): Steps<ReadonlySet<string>> {
-  const ids = new Set<string>()
-  let root: ParentNode = element
-  while (isElement(root) && root.parentNode) root = root.parentNode
-  let seen = 0
-  for (const each of elementsIn(root.childNodes)) {
-    if (++seen % NODES_PER_STEP === 0) yield
-    const id = attribute(each, 'id')
-    if (id !== undefined) ids.add(id)
-  }
-  return ids
 }
 
 /** @param strange names that are none of its fields, with an element of each */

@@ -201,14 +201,15 @@ function entersInto(element: ElementNode, visit: (element: ElementNode) => boole
   return visit(element) && !(element.namespaceURI === HTML_NAMESPACE && localName(element.tagName) === 'template')
 }
 
-interface TreeIndex {
+export interface TreeIndex {
   /** First element in tree order with each id. */
   ids: Map<string, ElementNode>
   /** SourcePlace of each element in tree order. */
   order: Map<ElementNode, number>
 }
 
-function* indexTree(node: ParentNode): Steps<TreeIndex> {
+/** What `itemref` goes by: the elements of the whole tree that a node stands in, in steps. */
+export function* indexTree(node: ParentNode): Steps<TreeIndex> {
   let top = node
   while (isElement(top) && top.parentNode) top = top.parentNode
   const index: TreeIndex = { ids: new Map(), order: new Map() }
