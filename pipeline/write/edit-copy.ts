@@ -8,6 +8,7 @@ import { cloneTree } from '../tree/clone.ts'
 import { counterparts } from '../tree/edit/counterpart.ts'
 import { ChangedDocument, type Edit, editing, type ProposedEdit, type View } from '../tree/edit/edit.ts'
 import { markupIn } from '../tree/edit/markup.ts'
+import { redirected } from '../tree/edit/resolve.ts'
 import {
   type AnyNode,
   type ChildNode,
@@ -59,7 +60,7 @@ export async function editedCopy(tree: TreeDocument, wanted: Edit): Promise<Edit
 /** Makes an edit on a copy, which the proposal puts in place of the document: for edits that take long. */
 export async function proposedCopy(tree: TreeDocument, wanted: Edit): Promise<ProposedEdit> {
   const { place, edited } = await editedCopy(tree, wanted)
-  return { ...proposalOf(place, edited, edited.inserted), ...(edited.shown && { shown: edited.shown }) }
+  return proposalOf(place, edited, edited)
 }
 
 /** A copy of a document with the place that was written. */
@@ -96,8 +97,7 @@ export async function completedEdit(
   const inserted = exchanged(edited.inserted, before, markups(document.kind, shown?.nodes ?? brought))
   const { before: ahead, behind } = surroundings(place)
   const isBeyond = ahead !== around.before || behind !== around.behind
-  const proposal = { ...proposalOf(place, edited, inserted), ...(shown && { shown }) }
-  return { proposal, place, judgement, isBeyond }
+  return { proposal: proposalOf(place, edited, { inserted, shown }), place, judgement, isBeyond }
 }
 
 /** The text around what a write has brought. */
@@ -116,18 +116,19 @@ function namedBy(wanted: Edit): ElementNode[] {
 }
 
 function onCopy(wanted: Edit, copies: ReadonlyMap<ChildNode, ChildNode>): Edit {
-  const same = (element: ElementNode): ElementNode => {
+  return redirected(wanted, element => {
     const other = copies.get(element)
     if (!other || !isElement(other)) throw new ChangedDocument()
     return other
-  }
-  if (wanted.op === 'insert') return { ...wanted, anchor: same(wanted.anchor) }
-  if (wanted.op === 'move') return { ...wanted, source: same(wanted.source), anchor: same(wanted.anchor) }
-  return { ...wanted, target: same(wanted.target) }
+  })
 }
 
-/** A document that was changed apart from the stored one, as a proposal that puts it in its place. */
-function proposalOf({ document, part }: WrittenPlace, edited: ProposedEdit, inserted: string): ProposedEdit {
+/** A document that was changed apart from the stored one, as a proposal that puts it in its place. @param told of what it brings */
+function proposalOf(
+  { document, part }: WrittenPlace,
+  edited: ProposedEdit,
+  { inserted, shown }: Pick<ProposedEdit, 'inserted' | 'shown'>,
+): ProposedEdit {
   const nodes = [...broughtBy({ part })]
   const parents = [...(part?.parents ?? [])]
   const reread = part?.brought && part.nodes
@@ -137,6 +138,7 @@ function proposalOf({ document, part }: WrittenPlace, edited: ProposedEdit, inse
     way: edited.way,
     keepsOthers: edited.keepsOthers,
     inserted,
+    shown,
     propose: look => look({ document, nodes, parents, reread }),
     accepting: () => done(document),
   }

@@ -19,7 +19,7 @@ import { ChangedDocument, EditError, refusing } from './error.ts'
 import type { PlannedSplice } from './plan.ts'
 import { checkAtRest, type ProposedEdit, replaced, unchanged } from './proposal.ts'
 import { editOf, proposingRead, readingFor } from './reading.ts'
-import { type Edit, planAgain, planning } from './resolve.ts'
+import { type Edit, namedElements, planAgain, planning, redirected } from './resolve.ts'
 import { tagsInPlace } from './shape.ts'
 import { bodyOf, findingTail, type Tail, workingWithoutTail } from './tail.ts'
 import { writing, writingAgain, writingMarkupOf, writingSame } from './write.ts'
@@ -117,17 +117,6 @@ export function* editingAgain(document: TreeDocument, wanted: Edit): Steps<Propo
   })
 }
 
-function namedElements(wanted: Edit): ElementNode[] {
-  switch (wanted.op) {
-    case 'insert':
-      return [wanted.anchor]
-    case 'move':
-      return [wanted.source, wanted.anchor]
-    default:
-      return [wanted.target]
-  }
-}
-
 /** Contents of templates do not know their document. */
 function belongs(document: TreeDocument, element: ElementNode): boolean {
   let node: ParentNode | null = element
@@ -176,15 +165,4 @@ function* proposingAnew(document: TreeDocument, wanted: Edit, named: ElementNode
   const { changes, way, keepsOthers, inserted } = proposed
   const shown = { nodes, parents, reread }
   return replaced(document, yield* proposed.accepting(), { changes, way, keepsOthers, inserted, ...shown })
-}
-
-function redirected(wanted: Edit, same: (element: ElementNode) => ElementNode): Edit {
-  switch (wanted.op) {
-    case 'insert':
-      return { ...wanted, anchor: same(wanted.anchor) }
-    case 'move':
-      return { ...wanted, source: same(wanted.source), anchor: same(wanted.anchor) }
-    default:
-      return { ...wanted, target: same(wanted.target) }
-  }
 }

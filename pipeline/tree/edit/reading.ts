@@ -15,7 +15,7 @@ import type { Steps } from '../steps.ts'
 import { refusing } from './error.ts'
 import { findingChanged, withNew } from './outcome.ts'
 import { type ProposedEdit, replaced } from './proposal.ts'
-import type { Edit } from './resolve.ts'
+import { type Edit, namedElements, redirected } from './resolve.ts'
 import { contentOf } from './shape.ts'
 
 /**
@@ -40,17 +40,13 @@ function textComing(document: TreeDocument, wanted: Edit): string {
 
 /** The same edit of another reading. @returns undefined where an element is not there */
 export function editOf(document: TreeDocument, wanted: Edit, read: TreeDocument): Edit | undefined {
-  const same = (element: ElementNode) => sameElement(document, element, read)
-  if (wanted.op === 'insert') {
-    const anchor = same(wanted.anchor)
-    return anchor && { ...wanted, anchor }
+  const found = new Map<ElementNode, ElementNode>()
+  for (const element of namedElements(wanted)) {
+    const same = sameElement(document, element, read)
+    if (!same) return undefined
+    found.set(element, same)
   }
-  if (wanted.op === 'move') {
-    const [source, anchor] = [same(wanted.source), same(wanted.anchor)]
-    return source && anchor && { ...wanted, source, anchor }
-  }
-  const target = same(wanted.target)
-  return target && { ...wanted, target }
+  return redirected(wanted, element => found.get(element) ?? element)
 }
 
 /**

@@ -42,6 +42,30 @@ export type Edit = (
   asWritten?: boolean
 }
 
+/** The elements of a document that an edit names. */
+export function namedElements(wanted: Edit): ElementNode[] {
+  switch (wanted.op) {
+    case 'insert':
+      return [wanted.anchor]
+    case 'move':
+      return [wanted.source, wanted.anchor]
+    default:
+      return [wanted.target]
+  }
+}
+
+/** The same edit of another tree. @param same finds there what it names */
+export function redirected(wanted: Edit, same: (element: ElementNode) => ElementNode): Edit {
+  switch (wanted.op) {
+    case 'insert':
+      return { ...wanted, anchor: same(wanted.anchor) }
+    case 'move':
+      return { ...wanted, source: same(wanted.source), anchor: same(wanted.anchor) }
+    default:
+      return { ...wanted, target: same(wanted.target) }
+  }
+}
+
 /**
  * The plan of an edit that somebody has made on an equal tree, and that has left the author's bytes as they are: what nodes
  * they become does not have to be found out before.
