@@ -154,32 +154,42 @@ export function signInOrOut(bodyIdle: number): Step {
   }
 }
 
+/** What a browser says of how it came to ask (Fetch Metadata). */
+function fetchOf(request: IncomingMessage): {
+  mode?: string | undefined
+  dest?: string | undefined
+  user?: string | undefined
+} {
+  const field = (name: string) => header({ request }, `sec-fetch-${name}`)
+  return { mode: field('mode'), dest: field('dest'), user: field('user') }
+}
+
 /**
  * Signing out changes something although it is a GET: what a foreign page loads, in a frame or without, must not do it, its
  * links may.
  */
 function isLoaded(request: IncomingMessage): boolean {
-  const field = (name: string) => header({ request }, `sec-fetch-${name}`) ?? ''
-  return !/^(navigate)?$/.test(field('mode')) || !/^(document)?$/.test(field('dest'))
+  const { mode = '', dest = '' } = fetchOf(request)
+  return !/^(navigate)?$/.test(mode) || !/^(document)?$/.test(dest)
 }
 
 /** Whether a page, in which a visitor may have written, loads it as an image, a style or the like. */
 function isContent(request: IncomingMessage): boolean {
-  const [mode, dest] = [header({ request }, 'sec-fetch-mode'), header({ request }, 'sec-fetch-dest')]
+  const { mode, dest } = fetchOf(request)
   if (mode === undefined || dest === undefined || mode === 'navigate') return false
   return mode === 'no-cors' || dest !== 'empty'
 }
 
 /** Whether a script reads it, or a page has it loaded as if for one (`<link rel=preload as=fetch crossorigin>`): nothing tells which. */
 function isFetched(request: IncomingMessage): boolean {
-  const field = (name: string) => header({ request }, `sec-fetch-${name}`)
-  return field('dest') === 'empty' && field('mode') !== 'navigate'
+  const { mode, dest } = fetchOf(request)
+  return dest === 'empty' && mode !== 'navigate'
 }
 
 /** Whether it is loaded into a frame in which nobody has clicked. */
 function isFrame(request: IncomingMessage): boolean {
-  const field = (name: string) => header({ request }, `sec-fetch-${name}`)
-  return field('mode') === 'navigate' && !/^(document)?$/.test(field('dest') ?? '') && field('user') !== '?1'
+  const { mode, dest = '', user } = fetchOf(request)
+  return mode === 'navigate' && !/^(document)?$/.test(dest) && user !== '?1'
 }
 
 /** Whether a browser reads a link before anybody has followed it. */
