@@ -19,6 +19,7 @@ import { shiftingNodes } from './offsets.ts'
 import { type Extents, enterContent, findingExtents } from './prefixed-extents.ts'
 import { SteppedParser } from './stepped-parser.ts'
 import type { Steps } from './steps.ts'
+import { endsName } from './tag-reader.ts'
 
 /** Whether a prefix is bound at the place where a text will stand. */
 export type IsBound = (prefix: string) => boolean
@@ -26,10 +27,8 @@ export type IsBound = (prefix: string) => boolean
 /** Elements with prefixes inside each other: each level is read once more. */
 const MOST_LEVELS = 32
 
-const SLASH = 0x2f
 const COLON = 0x3a
 const LESS_THAN = 0x3c
-const GREATER_THAN = 0x3e
 const TAG_START = /^<[a-z]/i
 
 /**
@@ -42,16 +41,11 @@ export function mayHavePrefixed(source: string): boolean {
     for (let at = colon - 1; at >= 0; at--) {
       const code = source.charCodeAt(at)
       if (code === LESS_THAN && TAG_START.test(source.slice(at, at + 2))) return true
-      if (endsName(code)) break
+      // A name may hold any other character, `<` too.
+      if (code === COLON || endsName(code)) break
     }
   }
   return false
-}
-
-/** White space, a slash, a colon or the end of the tag; a name may hold any other character, `<` too. */
-function endsName(code: number): boolean {
-  if (code <= 0x20) return code === 0x20 || (code >= 9 && code <= 13)
-  return code === COLON || code === SLASH || code === GREATER_THAN
 }
 
 /**

@@ -73,6 +73,7 @@ describe('texts that patterns take long to refuse', () => {
       ['<a<1:c>', true],
       ['<1:c>', false],
       ['<a/b:c', false],
+      ['<a\vb:c', true],
       ['<a:', true],
       [':<a', false],
       ['a:b:<c:', true],
