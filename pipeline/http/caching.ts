@@ -46,6 +46,22 @@ export function cacheableOf(kind: Kind, type: string, composed: boolean): Cachea
   return isStaticAsset(type) ? 'asset' : 'blob'
 }
 
+/**
+ * For an answer that turns out to depend on its requester after it was made.
+ *
+ * @param headers those of the answer, with `Cache-Control` of this table
+ * @returns the same with those of a personal answer, or the given ones where it is one already
+ */
+export function personalHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const shared = headers['Cache-Control'] ?? ''
+  const asset = /^public, (max-age=[1-9]\d*)$/.exec(shared)?.[1]
+  const row = Object.values(TABLE).find(([value]) => value === shared)
+  const own = asset ? `private, ${asset}` : row?.[1]
+  if (own === undefined || own === shared) return headers
+  const Vary = [headers.Vary, 'Cookie', 'Authorization'].filter(member => member !== undefined).join(', ')
+  return { ...headers, 'Cache-Control': own, Vary }
+}
+
 /** What `Vary` depends on. */
 export interface Variance {
   kind: Kind

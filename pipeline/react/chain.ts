@@ -3,9 +3,9 @@
 import type { Answer } from '../answer.ts'
 import { Fault } from '../fault.ts'
 import type { Allowance } from '../language/allowance.ts'
-import type { LazyDictionary } from '../language/values.ts'
 import type { RawCode } from '../model/declarations.ts'
 import type { Admitted, Reactions } from '../operation.ts'
+import type { RequestValue } from '../request-value.ts'
 import type { Site } from '../site/site.ts'
 import { TurnsBetween } from '../tree/steps.ts'
 import type { KeptBody } from './body.ts'
@@ -26,7 +26,7 @@ export interface ReactingRequest {
   /** Whether its `Range` has a selector. */
   hasSelector: boolean
   /** The request as code sees it, without its body. */
-  request: () => Promise<LazyDictionary>
+  request: () => Promise<RequestValue>
   body: KeptBody
   allowance: Allowance
   /** Name of the server's own cookie. */
@@ -103,7 +103,9 @@ class Chain {
       for (const processor of processors)
         if (runs(processor, response.status)) await this.#run(processor, 'processor', response)
     })
-    return thrown ?? response.answer
+    if (thrown) return thrown
+    if (this.#context?.request.isPrivate) response.becomePersonal()
+    return response.answer
   }
 
   /** The response that a phase has thrown, which ends it (REA-54). */

@@ -2,10 +2,12 @@
 
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { Answer, AnswerBody } from '../answer.ts'
+import { personalHeaders } from '../http/caching.ts'
 import { decodeField } from '../http/field-text.ts'
 import { type Allowance, AllowanceSpent } from '../language/allowance.ts'
 import { OpenDictionary, SesselError, textForm } from '../language/sessel/sessel.ts'
 import { ElementValue, isDictionary, LazyDictionary, type Value } from '../language/values.ts'
+import type { RequestValue } from '../request-value.ts'
 import { blobBytes, type StoredBlob } from '../store/blobs.ts'
 import { outerMarkup } from '../tree/serialize.ts'
 import { type KeptBody, LARGEST_TEXT } from './body.ts'
@@ -25,12 +27,12 @@ function tooLarge(allowance: Allowance): AllowanceSpent {
 
 /** `Context`: one for all code of a request; what code adds to it, later code sees (REA-43). */
 export class ContextValue extends OpenDictionary {
-  readonly request: LazyDictionary
+  readonly request: ReactionRequest
   /** Of processors alone. */
   response: ResponseValue | undefined
   readonly shared = new Map<string, Value>()
 
-  constructor(request: LazyDictionary) {
+  constructor(request: ReactionRequest) {
     super()
     this.request = request
   }
@@ -53,16 +55,21 @@ export class ContextValue extends OpenDictionary {
 
 /** The request with its body, which a trigger may have replaced. */
 export class ReactionRequest extends LazyDictionary {
-  readonly #request: LazyDictionary
+  readonly #request: RequestValue
   readonly #body: KeptBody
   readonly #allowance: Allowance
   readonly #texts = new Map<Uint8Array, string>()
 
-  constructor(request: LazyDictionary, body: KeptBody, allowance: Allowance) {
+  constructor(request: RequestValue, body: KeptBody, allowance: Allowance) {
     super()
     this.#request = request
     this.#body = body
     this.#allowance = allowance
+  }
+
+  /** Whether code has read what differs from visitor to visitor. */
+  get isPrivate(): boolean {
+    return this.#request.isPrivate
   }
 
   get(key: string): Value | undefined {
@@ -91,6 +98,7 @@ export class ResponseValue extends OpenDictionary {
   #text: string | undefined
   #bytes: Uint8Array | undefined
   #headers: AnswerHeaders | undefined
+  #namesCaching = false
 
   /** @param sessionCookie name of the server's own cookie */
   constructor(answer: Answer, allowance: Allowance, sessionCookie: string) {
@@ -107,6 +115,11 @@ export class ResponseValue extends OpenDictionary {
 
   get status(): number {
     return this.#answer.status
+  }
+
+  /** What it was made of differs from visitor to visitor: no shared cache keeps it, unless code has said who may (HTTP-150). */
+  becomePersonal(): void {
+    if (!this.#namesCaching) this.#answer = { ...this.#answer, headers: personalHeaders(this.#answer.headers) }
   }
 
   /** Reads a body that is kept in a file, so that code can be shown it. */
@@ -175,6 +188,7 @@ export class ResponseValue extends OpenDictionary {
   #setField(name: string, value: Value): void {
     const { reuse: _, ...answer } = this.#answer
     const lower = name.toLowerCase()
+    if (lower === 'cache-control') this.#namesCaching = true
     const values = value === null ? [] : Array.isArray(value) ? value : [value]
     const fields = values.map(each => [name, textForm(each, steps => this.#allowance.step(steps))] as const)
     if (fields.some(field => !isSafeField(field, this.#sessionCookie))) return

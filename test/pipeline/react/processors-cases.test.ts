@@ -188,6 +188,53 @@ describe('Processors, case by case', () => {
       async at => expect((await ask('GET', `${at}/page.html`)).status).to.equal(status),
       { '/page.html': PAGE },
     )
+  const shared = /^no-cache$/
+  const kept: [title: string, fields: ReactionFields, cacheControl: RegExp][] = [
+    [
+      'a body by who asks',
+      { action: 'Context.response.body = String(Context.request.auth.roles)' },
+      /^private, no-cache$/,
+    ],
+    [
+      'a field by fields of the request',
+      { action: 'Context.response.headers["X-A"] = Context.request.headers.accept' },
+      /^private/,
+    ],
+    [
+      'a gate by fields of the request that is closed',
+      { when: 'Context.request.headers.x-a == "1"', action: '1' },
+      /^private/,
+    ],
+    [
+      'JavaScript, which is shown all of the request',
+      { action: javascript('action', 'export default () => 1') },
+      /^private/,
+    ],
+    ['what is the same for everybody', { action: 'Context.response.body = Context.request.path' }, shared],
+    [
+      'code that says who may keep it',
+      {
+        action:
+          'Context.response.body = String(Context.request.auth.roles); Context.response.headers["Cache-Control"] = "public, max-age=9"',
+      },
+      /^public, max-age=9$/,
+    ],
+  ]
+  for (const [title, fields, cacheControl] of kept)
+    add(
+      `HTTP-150 ${title} is for ${cacheControl.source}`,
+      at => processor({ resource: `${at}/*`, ...fields }),
+      async at => {
+        // An answer that sets a cookie is private for that.
+        const [cookie = ''] = (await ask('GET', '/rules.html')).headers['set-cookie'] ?? []
+        const { headers } = await ask('GET', `${at}/page.html`, { Cookie: cookie })
+        expect(headers['cache-control']).to.match(cacheControl)
+        expect(/Cookie, Authorization/.test(String(headers.vary))).to.equal(
+          /^private/.test(cacheControl.source.slice(1)),
+        )
+      },
+      { '/page.html': PAGE },
+    )
   const twice = `<div itemscope itemtype="${LOAN}"><b itemprop="note">1</b><b itemprop="note">2</b></div>`
   const seen: [status: number, method: string, path: string, headers?: Record<string, string>, body?: string][] = [
     [400, 'POST', '/page.html', { Range: 'selector=html;placement=before' }, '<p>'],
