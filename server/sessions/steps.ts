@@ -135,7 +135,7 @@ export function signInOrOut(bodyIdle: number): Step {
     if (name === 'login' && (isAhead(request) || isContent(request) || isFetched(request)))
       throw new Fault(403, 'Forbidden', 'Nobody is signed in by what a page loads, only when the link is followed.')
     const session =
-      out && (isContent(request) || isFrame(request))
+      out && (isContent(request) || (isFramed(request) && !isClicked(request)))
         ? await unseen(hosted.siteSessions)
         : await sessionOf(hosted, client, request, out && isLoaded(request) ? 'POST' : method)
     state.session = session
@@ -145,7 +145,7 @@ export function signInOrOut(bodyIdle: number): Step {
       session,
       origin: publicOrigin(hosted.settings, client),
       address: client.address,
-      unasked: isFrame(request),
+      unasked: isFramed(request),
       form: async () => (await readBody(request, response, LARGEST_FORM, bodyIdle)).toString('latin1'),
     })
     state.session = done.session
@@ -186,10 +186,14 @@ function isFetched(request: IncomingMessage): boolean {
   return dest === 'empty' && mode !== 'navigate'
 }
 
-/** Whether it is loaded into a frame in which nobody has clicked. */
-function isFrame(request: IncomingMessage): boolean {
-  const { mode, dest = '', user } = fetchOf(request)
-  return mode === 'navigate' && !/^(document)?$/.test(dest) && user !== '?1'
+function isFramed(request: IncomingMessage): boolean {
+  const { mode, dest = '' } = fetchOf(request)
+  return mode === 'navigate' && !/^(document)?$/.test(dest)
+}
+
+/** Whether somebody has clicked, be it anywhere in the page: browsers say so also of frames that it loads in the seconds after. */
+function isClicked(request: IncomingMessage): boolean {
+  return fetchOf(request).user === '?1'
 }
 
 /** Whether a browser reads a link before anybody has followed it. */

@@ -29,7 +29,7 @@ export interface SignInRequest {
   origin: string
   /** Of the client. */
   address: string
-  /** A page has loaded it into a frame, in which nobody has clicked. */
+  /** It comes to stand in a frame: nothing tells whether somebody has asked for it, or a page has loaded it. */
   unasked: boolean
   /** Fields of a form that was sent, as a query string. */
   form: () => Promise<string>
@@ -53,7 +53,7 @@ export interface SignInEndpoints {
 /** A login under way, as the visitor's session holds it. */
 interface Pending extends Attempt {
   target: string
-  /** It gives way to those that somebody has asked for. */
+  /** It takes the place of none that somebody has asked for. */
   unasked?: true
 }
 
@@ -66,7 +66,7 @@ const LONGEST_CLAIMS = 128 * 1024
 const MOST_LEVELS = 512
 /** Milliseconds that a login may take. */
 const PATIENCE = 600_000
-/** Logins under way that a session holds at most. */
+/** Logins under way that a session holds at most, of those in frames and of others. */
 const MOST_PENDING = 5
 const PENDING = 'login/'
 const STATE = /^[A-Za-z0-9_-]{1,64}$/
@@ -127,10 +127,11 @@ export function createSignIn(options: SignInOptions): SignInEndpoints {
     const value = { name: PENDING + attempt.state, value: JSON.stringify(pending), expires: clock() + PATIENCE }
     if (!(await siteSessions.keep(session, value))) throw failures.unknown(target)
     const all = await siteSessions.values(session, PENDING)
-    const yields = ({ value }: SessionValue) => Number((JSON.parse(value) as Pending).unasked ?? false)
-    all.sort((a, b) => yields(a) - yields(b) || b.expires - a.expires)
-    for (const { name } of all.filter(({ name }) => name !== value.name).slice(MOST_PENDING - 1))
-      await siteSessions.take(session, name)
+    const isAlike = (other: SessionValue) => ((JSON.parse(other.value) as Pending).unasked ?? false) === unasked
+    const others = all
+      .filter(other => other.name !== value.name && isAlike(other))
+      .sort((a, b) => b.expires - a.expires)
+    for (const { name } of others.slice(MOST_PENDING - 1)) await siteSessions.take(session, name)
     return { answer: redirect(302, address.href), session }
   }
 
@@ -267,7 +268,7 @@ function isTexts(value: unknown): value is string[] {
  * Takes one from the logins that an address has left.
  *
  * @param address IPv4 or IPv6; addresses that one customer is given together count as one
- * @param unasked one that a page begins in a frame: as many as there are leave the others alone
+ * @param unasked one that may be begun by a page, in a frame: as many as there are leave the others alone
  * @returns undefined, or the seconds after which there is one again
  */
 export function takeLogin(rateLimits: RateLimits, address: string, unasked = false): Promise<number | undefined> {
