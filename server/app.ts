@@ -334,6 +334,7 @@ function dispatch(parts: AppParts): Step {
     if (!hosted || !target || !session || !handler) return
     const authority = authorityOf(hosted, req, target, session)
     await authority.settle?.([target.path, canonicalPath(target.path), `${target.path}/`])
+    const reactions = hosted.site.declarations('reactions')
     const fired: Fired[] = []
     const afterwards = (work: () => void) => void state.afterwards.push(work)
     const exchange: Exchange = {
@@ -354,9 +355,9 @@ function dispatch(parts: AppParts): Step {
       allowance: oneAllowance(hosted.site),
       brakeContent: async bytes => parts.brakeContent?.(writerOf(hosted, session, client), bytes),
       transitions: { fired: more => void fired.push(...more) },
+      reactions,
       triggered: (inner, put) => performTriggered(parts.reactions, inner, put, afterwards),
     }
-    const reactions = hosted.site.declarations('reactions')
     const candidates = reactions.isEmpty ? undefined : reactions.candidates(exchange.method, target.path)
     state.answer = await asRequest(() =>
       candidates

@@ -10,7 +10,7 @@ import type { Locks } from '../../pipeline/coordination/locks.ts'
 import type { Streams } from '../../pipeline/events/streams.ts'
 import type { Target } from '../../pipeline/http/path.ts'
 import type { Allowance } from '../../pipeline/language/allowance.ts'
-import type { Reaction } from '../../pipeline/react/declared/reactions.ts'
+import type { Reaction, SiteReactions } from '../../pipeline/react/declared/reactions.ts'
 import { type RequestParts, RequestValue } from '../../pipeline/request-value.ts'
 import type { RulesAuthority } from '../../pipeline/site/rules-authority.ts'
 import type { Site } from '../../pipeline/site/site.ts'
@@ -46,7 +46,9 @@ export interface Exchange {
   locks: Locks
   /** Stored together with what the request writes. */
   alongside?: Alongside
-  /** Reactions whose actions have run for the request. */
+  /** As they were when the request arrived (REA-5). */
+  reactions: SiteReactions
+  /** Those whose actions have run for the request. */
   acted?: ReadonlySet<Reaction>
   /** Triggers of the site may refuse it. */
   guarded?: boolean

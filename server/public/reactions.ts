@@ -118,7 +118,7 @@ export async function performTriggered(
   { path, type, body, operation }: LedPut,
   afterwards: (work: () => void) => void,
 ): Promise<Answer> {
-  const found = exchange.site.declarations('reactions').candidates('PUT', path)?.triggers ?? []
+  const found = exchange.reactions.candidates('PUT', path)?.triggers ?? []
   // Those of a folder are those of what comes to stand in it, mostly: what they do for a new resource, they do once.
   const above = exchange.target.path.endsWith('/') ? exchange.acted : undefined
   const triggers = found.filter(trigger => !above?.has(trigger))
@@ -143,7 +143,7 @@ function keptBody({ stage }: ReactionParts, exchange: Exchange, candidates: Cand
   // It is stored by a PUT, whose triggers see the same body (COMP-108).
   const to = isCreation ? target.path + generatedName(sent) : path
   const isBlob = isWhole && (method === 'PUT' || isCreation) && kindOf(storedType(to, sent)) === 'blob'
-  const later = isCreation ? site.declarations('reactions').candidates('PUT', to) : undefined
+  const later = isCreation ? exchange.reactions.candidates('PUT', to) : undefined
   const code = [candidates, ...(later ? [later] : [])].flatMap(codeOf)
   const isShown = isBlob && code.some(({ source }) => mayReadBody(source, 'request'))
   const held = isShown ? mostBodies() : 0

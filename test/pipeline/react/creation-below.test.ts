@@ -6,7 +6,12 @@ import { caseByCase, IMPORTS, type Raw, shows, TEAPOT, thrown } from './cases.ts
 import { page, processor, type ReactionFields, trigger } from './site.ts'
 
 describe('Creation below a folder, with reactions', () => {
-  const { add, ask } = caseByCase({ '/other.html': page('<p id="other">other</p>') })
+  const { add, ask } = caseByCase({
+    '/other.html': page('<p id="other">other</p>'),
+    '/nothing.html': page(
+      `<div id="declaring">${trigger({ resource: '/nothing.html', when: 'false', action: 'null' })}</div>`,
+    ),
+  })
 
   /** @param found what the new document holds; undefined where none is made */
   function creates(
@@ -69,6 +74,16 @@ describe('Creation below a folder, with reactions', () => {
   creates(
     'one that has acted for the POST does not do so again',
     at => ({ resource: `${at}/in/*`, method: ['POST', 'PUT'], action: '1 / (Context.request.method.count() - 3)' }),
+    201,
+    '<p>new</p>',
+  )
+  creates(
+    'nor does one whose action has changed what reactions there are (REA-5)',
+    at => ({
+      resource: `${at}/in/*`,
+      method: ['POST', 'PUT'],
+      action: `${IMPORTS} 1 / (Context.request.method.count() - 3); Site.PUT(\${#declaring}.first(), "${at}/declaring.html")`,
+    }),
     201,
     '<p>new</p>',
   )
