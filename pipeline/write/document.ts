@@ -240,7 +240,7 @@ export interface LedPut {
   /** Media type, where it is another one than the request names. */
   type: string | undefined
   body: BodySource
-  /** @param alongside what triggers add to it, in place of what the request itself has */
+  /** @param alongside what triggers add to it, where nothing of the request itself does */
   operation: (alongside?: Alongside) => Operation
 }
 

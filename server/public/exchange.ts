@@ -11,10 +11,10 @@ import type { Streams } from '../../pipeline/events/streams.ts'
 import type { Target } from '../../pipeline/http/path.ts'
 import type { Allowance } from '../../pipeline/language/allowance.ts'
 import type { Reaction, SiteReactions } from '../../pipeline/react/declared/reactions.ts'
+import type { RequestCalls } from '../../pipeline/react/outbound/request-calls.ts'
 import { type RequestParts, RequestValue } from '../../pipeline/request-value.ts'
 import type { RulesAuthority } from '../../pipeline/site/rules-authority.ts'
 import type { Site } from '../../pipeline/site/site.ts'
-import type { Alongside } from '../../pipeline/write/commit.ts'
 import type { LedPut } from '../../pipeline/write/document.ts'
 import type { TransitionSink } from '../../pipeline/write/transitions.ts'
 import type { HostedSite } from '../hosting.ts'
@@ -44,8 +44,8 @@ export interface Exchange {
   streams: Streams
   /** Locks of the mount; they bind public writes only where a site wants it (HTTP-85). */
   locks: Locks
-  /** Stored together with what the request writes. */
-  alongside?: Alongside
+  /** Calls of reactions, stored together with what the request writes. */
+  alongside?: RequestCalls
   /** As they were when the request arrived (REA-5). */
   reactions: SiteReactions
   /** Those whose actions have run for the request. */

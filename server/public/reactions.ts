@@ -83,7 +83,8 @@ export async function performReacting(
   toAnswer: (failure: unknown) => Answer,
   afterwards: (work: () => void) => void,
 ): Promise<Answer> {
-  const queue = requestCalls(parts.outbound(), aboutOf(parts, exchange))
+  // A PUT that another request leads to stores the calls of both.
+  const queue = exchange.alongside ?? requestCalls(parts.outbound(), aboutOf(parts, exchange))
   const acted = new Set<Reaction>()
   const operation = prepare({ ...exchange, alongside: queue, acted, guarded: candidates.triggers.length > 0 })
   const body = keptBody(parts, exchange, candidates)
@@ -97,7 +98,7 @@ export async function performReacting(
     return once
   } finally {
     await body.discard()
-    if (!queue.isEmpty()) {
+    if (queue !== exchange.alongside && !queue.isEmpty()) {
       await queue.record()
       afterwards(queue.dispatch)
     }

@@ -3,15 +3,17 @@
 import { expect } from 'chai'
 import { describe } from 'mocha'
 import { caseByCase, IMPORTS, type Raw, shows, TEAPOT, thrown } from './cases.ts'
-import { page, processor, type ReactionFields, trigger } from './site.ts'
+import { page, processor, type ReactionFields, request, trigger } from './site.ts'
 
 describe('Creation below a folder, with reactions', () => {
-  const { add, ask } = caseByCase({
+  const cases = caseByCase({
     '/other.html': page('<p id="other">other</p>'),
     '/nothing.html': page(
       `<div id="declaring">${trigger({ resource: '/nothing.html', when: 'false', action: 'null' })}</div>`,
     ),
   })
+
+  const { add, ask } = cases
 
   /** @param found what the new document holds; undefined where none is made */
   function creates(
@@ -131,5 +133,25 @@ describe('Creation below a folder, with reactions', () => {
     201,
     '<p>new</p>',
     { make: processor },
+  )
+
+  add(
+    'REA-86 the calls of all triggers are stored with what the POST stores',
+    folder => {
+      const call = request('action', { url: `${cases.to.url}${folder}` })
+      return ['POST', 'PUT'].map(method => trigger({ resource: `${folder}/in/*`, method, action: call })).join('')
+    },
+    async folder => {
+      const { outbound } = cases.site.running
+      const { record } = outbound
+      let alone = 0
+      outbound.record = entries => {
+        alone += entries.length
+        return record(entries)
+      }
+      expect((await ask('POST', `${folder}/in/`, { 'Content-Type': 'text/html' }, '<p>new</p>')).status).to.equal(201)
+      outbound.record = record
+      expect([alone, (await cases.arrived(folder, 2)).length]).to.deep.equal([0, 2])
+    },
   )
 })
