@@ -34,6 +34,8 @@ export interface ReactingRequest {
   languages: (phase: Phase) => readonly ReactionLanguage[]
   /** Outbound requests that it may queue (REA-95). */
   mostCalls: number
+  /** Those that it has queued so far. */
+  made: { calls: number }
   /** Takes an outbound request. */
   queue: (call: OutboundCall) => void
   /** A failure as the answer that it would be. */
@@ -64,7 +66,6 @@ class Chain {
   #context: ContextValue | undefined
   /** Reactions with a selector that the request's element fits (REA-23); nothing is in it before triggers ran. */
   #selected: ReadonlySet<Reaction> = new Set()
-  #calls = 0
   /** Between pieces of code, however many a site has. */
   #turns = new TurnsBetween()
 
@@ -179,13 +180,13 @@ class Chain {
     const evaluate = async (value: RawValue) =>
       typeof value === 'string' ? value : this.#ask(phase, value, language => language.property(at(value)), response)
     const call = await callFrom(action, evaluate)
-    const { queue, mostCalls, report } = this.#request
+    const { queue, mostCalls, made, report } = this.#request
     if ('dropped' in call) {
       report('An outbound request is left out', { reason: call.dropped })
       return
     }
-    this.#calls++
-    if (this.#calls > mostCalls)
+    made.calls++
+    if (made.calls > mostCalls)
       throw new Fault(500, 'BindingFailure', `A request may queue ${mostCalls} outbound requests here, no more.`)
     if (Buffer.byteLength(call.body) > LARGEST_CALL)
       throw new Fault(500, 'BindingFailure', 'The body of an outbound request is larger than 1 MiB.')

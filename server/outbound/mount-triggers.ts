@@ -101,6 +101,7 @@ export function mountTriggers(parts: ReactionParts): MountTriggers {
         javascriptReactions({ site, allowance, path, javascript: parts.javascript }),
       ],
       mostCalls: mostCallsAt(0),
+      made: { calls: 0 },
       queue: calls.add,
       toAnswer: failure => {
         throw failure

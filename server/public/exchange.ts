@@ -39,6 +39,8 @@ export interface Exchange {
   allowance: () => Allowance
   /** Takes from what the visitor may have kept in sessions. @throws Fault 429 */
   brakeContent: (bytes: number) => Promise<void>
+  /** What its reactions have done so far (REA-95). */
+  made: { calls: number; writes: number }
   /** Read once, in the form the handler needs. */
   body: BodySource
   streams: Streams

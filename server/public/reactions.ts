@@ -162,7 +162,7 @@ function reactingRequest(
   const { brand } = hosted.settings
   const isFragment = hasSelector(exchange)
   const isReplaceable = method === 'PUT' || method === 'POST'
-  const common = { site, authority, allowance, transitions, count: { writes: 0 } }
+  const common = { site, authority, allowance, transitions, count: exchange.made }
   const bound = hosted.settings.locksBindPublicWrites && {
     refuseLocked: (paths: readonly string[]) => refuseLocked(locks, site.store.name, paths),
   }
@@ -190,6 +190,7 @@ function reactingRequest(
     allowance,
     sessionCookie: `${brand}_session`,
     mostCalls: mostCallsAt(depthFor(parts, exchange)),
+    made: exchange.made,
     languages(phase) {
       const known = languages.get(phase) ?? languagesOf(phase)
       languages.set(phase, known)

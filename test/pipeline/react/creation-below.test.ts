@@ -154,4 +154,25 @@ describe('Creation below a folder, with reactions', () => {
       expect([alone, (await cases.arrived(folder, 2)).length]).to.deep.equal([0, 2])
     },
   )
+  for (const [what, most, half] of [
+    [
+      'calls',
+      'may queue 64',
+      (folder: string) => Array(33).fill(request('action', { url: `${cases.to.url}${folder}` })),
+    ],
+    [
+      'writes',
+      'may write 32 times',
+      (folder: string) => `${IMPORTS} ${`Site.PUT(\${#other}.first(), "${folder}/written.html"); `.repeat(17)}`,
+    ],
+  ] as const)
+    add(
+      `REA-95 the ${what} of all triggers are those of one request`,
+      folder =>
+        ['POST', 'PUT'].map(method => trigger({ resource: `${folder}/in/*`, method, action: half(folder) })).join(''),
+      async folder => {
+        const { status, text } = await ask('POST', `${folder}/in/`, { 'Content-Type': 'text/html' }, '<p>new</p>')
+        expect([status, text.includes(most)]).to.deep.equal([500, true])
+      },
+    )
 })
