@@ -31,7 +31,7 @@ import { largestDocument, type Site } from '../../pipeline/site/site.ts'
 import { selectingFirst } from '../../pipeline/tree/selector/selector.ts'
 import type { Steps } from '../../pipeline/tree/steps.ts'
 import { refuseLocked } from '../../pipeline/write/whole.ts'
-import type { ReactionParts } from '../public/reactions.ts'
+import { depthFor, type ReactionParts } from '../public/reactions.ts'
 
 const METHODS: ReadonlySet<string> = new Set(['PUT', 'DELETE', 'MOVE', 'COPY'])
 
@@ -56,7 +56,8 @@ export function mountTriggers(parts: ReactionParts): MountTriggers {
     const body = new KeptBody(exchange.body, limits, isBlob, parts.stage)
     const [authority = settings.host] = authorities
     const { brand, brandHeader } = settings
-    const calls = requestCalls(parts.outbound(), { site: site.store.name, authority, brand, brandHeader, depth: 0 })
+    const depth = depthFor(parts, request, brand)
+    const calls = requestCalls(parts.outbound(), { site: site.store.name, authority, brand, brandHeader, depth })
     const scoped = scopeAuthority(author.scope)
     const writes = writingPlatform({
       site,
@@ -100,7 +101,7 @@ export function mountTriggers(parts: ReactionParts): MountTriggers {
         sesselReactions({ site, allowance, more: [scripts(parts.javascript)], writes }),
         javascriptReactions({ site, allowance, path, javascript: parts.javascript }),
       ],
-      mostCalls: mostCallsAt(0),
+      mostCalls: mostCallsAt(depth),
       made: { calls: 0 },
       queue: calls.add,
       toAnswer: failure => {

@@ -1,5 +1,6 @@
 /** The reactions of a site around a request on its public surface (REA-6). */
 
+import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { header } from '../../edge/request.ts'
 import { mostBodies } from '../../edge/request-body.ts'
@@ -58,13 +59,13 @@ function aboutOf(parts: ReactionParts, exchange: Exchange) {
   const { site, hosted, authorities } = exchange
   const { brand, brandHeader } = hosted.settings
   const [authority = hosted.settings.host] = authorities
-  return { site: site.store.name, authority, brand, brandHeader, depth: depthFor(parts, exchange) }
+  return { site: site.store.name, authority, brand, brandHeader, depth: depthFor(parts, exchange.request, brand) }
 }
 
-/** Of a call that has come back to this server over the network, too. */
-function depthFor({ outbound }: ReactionParts, exchange: Exchange): number {
-  const delivery = header(exchange, `${exchange.hosted.settings.brand}-delivery`)
-  return depthOf(exchange.request) || (delivery === undefined ? 0 : outbound().depthOf(delivery))
+/** How many calls have led to a request: one that has come back to this server over the network counts, too. */
+export function depthFor({ outbound }: ReactionParts, request: IncomingMessage, brand: string): number {
+  const delivery = header({ request }, `${brand}-delivery`)
+  return depthOf(request) || (delivery === undefined ? 0 : outbound().depthOf(delivery))
 }
 
 /**
@@ -189,7 +190,7 @@ function reactingRequest(
     body,
     allowance,
     sessionCookie: `${brand}_session`,
-    mostCalls: mostCallsAt(depthFor(parts, exchange)),
+    mostCalls: mostCallsAt(depthFor(parts, exchange.request, brand)),
     made: exchange.made,
     languages(phase) {
       const known = languages.get(phase) ?? languagesOf(phase)

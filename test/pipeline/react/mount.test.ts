@@ -203,6 +203,29 @@ describe('mountReactions', () => {
     expect(new Set(deliveries).size).to.equal(deliveries.length)
   })
 
+  it('REA-88 a call that comes back to the drive counts as one that has led here', async () => {
+    const seen: number[] = []
+    to = await receiver(async (incoming, response) => {
+      const headers = { 'Platform-Delivery': String(incoming.headers['platform-delivery']) }
+      seen.push((await mounted('PUT', '/many.txt', { headers, body: 'x' })).status)
+      response.writeHead(204).end()
+    })
+    const nowhere = request('action', { url: 'https://hooks.invalid/' })
+    const calls = Array.from({ length: 17 }, () => nowhere)
+    site = await reactingSite(
+      {
+        '/t.html': page(
+          trigger({ resource: '/x', action: request('action', { url: to.url }) }) +
+            trigger({ resource: '/many.txt', action: calls }),
+        ),
+      },
+      { site: { mountReactions: true, allowOutbound: true } },
+    )
+    await site.ask('GET', '/x')
+    // One of depth 1 may queue 16.
+    await eventually(() => expect(seen).to.deep.equal([500]))
+  })
+
   it('REA-6 DAV-40 forms of a listing run what the methods run', async () => {
     site = await reactingSite(
       { '/schema.html': SCHEMA, '/guarded.html': page('x'), '/free.txt': 'x', '/t.html': guards },
