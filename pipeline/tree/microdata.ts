@@ -87,7 +87,7 @@ export function* readingItemsWithin(
   const chosen = new Set(list)
   const open = new Map<ElementNode, boolean>()
   const isOpen = (element: ElementNode): boolean => {
-    const known = open.get(element) ?? (isInside(element, chosen) || mayRefer(element))
+    const known = open.get(element) ?? (mayRefer(element) || isInside(element, chosen))
     open.set(element, known)
     return known
   }
@@ -202,21 +202,25 @@ function entersInto(element: ElementNode, visit: (element: ElementNode) => boole
 }
 
 export interface TreeIndex {
-  /** First element in tree order with each id. */
+  /** First element in tree order with each id, of those that count. */
   ids: Map<string, ElementNode>
   /** SourcePlace of each element in tree order. */
   order: Map<ElementNode, number>
 }
 
-/** What `itemref` goes by: the elements of the whole tree that a node stands in, in steps. */
-export function* indexTree(node: ParentNode): Steps<TreeIndex> {
+/**
+ * What `itemref` goes by: the elements of the whole tree that a node stands in, in steps.
+ *
+ * @param counts whether an id that an element has is known: another one may have the same (SEC-6)
+ */
+export function* indexTree(node: ParentNode, counts: (element: ElementNode) => boolean = () => true): Steps<TreeIndex> {
   let top = node
   while (isElement(top) && top.parentNode) top = top.parentNode
   const index: TreeIndex = { ids: new Map(), order: new Map() }
   yield* visiting(top, element => {
     index.order.set(element, index.order.size)
     const id = attribute(element, 'id')
-    if (id && !index.ids.has(id)) index.ids.set(id, element)
+    if (id && !index.ids.has(id) && counts(element)) index.ids.set(id, element)
     return true
   })
   return index
@@ -282,7 +286,7 @@ function itemReader(
       yield* visitingBelow(scope, element => collect(element, found))
       return found
     }
-    index ??= yield* indexTree(root)
+    index ??= yield* indexTree(root, mayRefer)
     referred += references.length * REFERRED_PER_TOKEN
     const visited = new Set([scope])
     const visit = (element: ElementNode): boolean => {
@@ -294,7 +298,7 @@ function itemReader(
     yield* visitingBelow(scope, visit)
     for (const reference of references) {
       const target = index.ids.get(reference)
-      if (target && mayRefer(target)) yield* visiting(target, visit)
+      if (target) yield* visiting(target, visit)
       if (++looked % NODES_PER_STEP === 0) yield
     }
     return yield* inTreeOrder(found, index)

@@ -47,6 +47,16 @@ describe('JSON-LD with itemref: what its reader may not read', () => {
       expect(answer.text).not.to.include('TOPSECRET')
     })
 
+  it('SEC-6 SEC-7 whether an element that may not be read has the same id is not told', async () => {
+    const told = []
+    for (const id of ['twin', 'other']) {
+      const open = '<p class=theirs id=twin itemprop=note>open</p><p class=mine itemscope itemref=twin></p>'
+      await put(server, '/box.html', page(`<b id=${id} itemprop=note>TOPSECRET</b>${open}`))
+      told.push((await items('.mine')).text)
+    }
+    expect(told).to.deep.equal(['{"note":"open"}', '{"note":"open"}'])
+  })
+
   it('SEC-7 what the reader may read by itself is still referred to, and so is what is read along', async () => {
     await put(
       server,
