@@ -14,6 +14,7 @@ import { surfaceHeaders } from '../edge/security-headers.ts'
 import { sendOr } from '../edge/send.ts'
 import { verifiedEmail } from '../pipeline/access/principal.ts'
 import type { Answer } from '../pipeline/answer.ts'
+import type { Authorizing } from '../pipeline/authority.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
 import type { Streams } from '../pipeline/events/streams.ts'
 import { Fault } from '../pipeline/fault.ts'
@@ -165,14 +166,24 @@ function nameActor({ audit, logged }: AppParts): Step[] {
 
 /** Whoever stores declarations is told that some may not say what they were meant to. */
 const tellOfDeclarations: Step = ({ req, state }, next) =>
-  WRITES.has(req.method ?? '') ? telling(state, next) : next()
+  WRITES.has(req.method ?? '') ? telling(req, state, next) : next()
 
-async function telling(state: State, next: () => Promise<unknown>): Promise<void> {
+async function telling(request: IncomingMessage, state: State, next: () => Promise<unknown>): Promise<void> {
   await next()
-  const { hosted, target, answer } = state
-  if (!hosted || !target || !answer || answer.status >= 300) return
+  const { hosted, target, session, answer } = state
+  if (!hosted || !target || !session || !answer || answer.status >= 300) return
   const path = canonicalPath(target.path)
-  if (hosted.site.mayDeclare(path)) await tellFindings(answer, hosted.site, hosted.settings.brandHeader, path)
+  if (!hosted.site.mayDeclare(path)) return
+  const isWhole = request.method === 'PUT' && request.headers.range === undefined
+  if (isWhole || (await mayKnowAll(authorityOf(hosted, request, target, session), path)))
+    await tellFindings(answer, hosted.site, hosted.settings.brandHeader, path)
+}
+
+/** Whether somebody may write all of a document, and read it: nobody else is told of what others have declared there (SEC-6). */
+async function mayKnowAll(authority: Authorizing, path: string): Promise<boolean> {
+  await authority.settle?.([path])
+  const decided = authority()
+  return (['put', 'read'] as const).every(ask => decided.admit({ ask, path, exists: true }) === 'allow')
 }
 
 /** Whoever looks at a site that has nothing yet is told how to fill it. */

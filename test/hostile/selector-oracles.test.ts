@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { after, before, describe, it } from 'mocha'
-import { page, put, rulesPage } from '../support/content.ts'
+import { page, put, remove, ruleMarkup, rulesPage } from '../support/content.ts'
 import { type Client, client, type Fields, type Received } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { told } from './told.ts'
@@ -30,6 +30,10 @@ describe('selectors as oracles: what a client may not read', () => {
         ['*', 'GET', 'Allow', '/page.html', '.public'],
         ['*', 'PUT', 'Allow', '/whole.html'],
         ['*', 'MOVE', 'Allow', '/whole*.html'],
+        ['*', 'GET|PUT', 'Allow', '/open.html'],
+        ['*', 'POST', 'Allow', '/drop/'],
+        ['*', 'PUT', 'Allow', '/drop/*.*'],
+        ['*', 'GET', 'Deny', '/drop/*'],
       ),
     )
   })
@@ -80,6 +84,25 @@ describe('selectors as oracles: what a client may not read', () => {
           selector,
         ).to.equal(206)
     })
+  })
+
+  it('SEC-6 MOD-8 what others have declared badly is told to nobody who writes beside it', async () => {
+    const bad = ruleMarkup(['bob', 'PUT', 'Allow', '/x', 'li']).replace('"selector"', '"selectors"')
+    const content = page(`${bad}<ul id="in"></ul><i class="slot">a</i>`)
+    const slot = '<i class="slot">b</i>'
+    for (const path of ['/inbox.html', '/drop/index.html', '/open.html']) await put(server, path, content)
+    for (const [method, path, fields, body, status, count] of [
+      ['POST', '/inbox.html', { Range: 'selector=#in' }, '<li>x</li>', 206],
+      ['PUT', '/inbox.html', { Range: 'selector=.slot' }, slot, 206],
+      ['DELETE', '/inbox.html', { Range: 'selector=.slot' }, undefined, 204],
+      ['POST', '/drop/', {}, 'x', 201],
+      ['PUT', '/open.html', { Range: 'selector=.slot' }, slot, 206, '1'],
+      ['PUT', '/whole.html', {}, content, 201, '1'],
+    ] as const) {
+      const answer = await http(method, path, fields, body)
+      expect([answer.status, answer.headers['platform-findings']], `${method} ${path}`).to.deep.equal([status, count])
+    }
+    await remove(server, '/whole.html')
   })
 
   it('SEC-6 a reader of a part learns nothing from what stands beside it', async () => {
