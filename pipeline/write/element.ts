@@ -62,7 +62,7 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
         return undefined
       }
       const model = modelState(site, allowance, write)
-      const answer = await writeSessionElement(site, model, write, about, selectors.target, text)
+      const answer = await writeSessionElement(site, model, write, about, selectors.target, text, found.authority)
       return { ...answer, headers: { ...answer.headers, ...matchesHeader(write, found) } }
     }
     return commitLoop(() => {

@@ -1,6 +1,7 @@
 /** Writes to transient elements: they change the session's copy and never what is stored (COMP-73 to COMP-82). */
 
 import type { Answer } from '../answer.ts'
+import type { Authority } from '../authority.ts'
 import type { Composition } from '../compose/compose.ts'
 import { Prefixes } from '../compose/prefixes.ts'
 import { inert, readingOf, type TransientPlace, type VisitorSession } from '../compose/session-copies.ts'
@@ -14,11 +15,19 @@ import type { Representation } from '../read/representation.ts'
 import type { Site } from '../site/site.ts'
 import { TreeError } from '../tree/document.ts'
 import { parsingFragment } from '../tree/fragment.ts'
-import { attribute, type ChildNode, type ElementNode, isElement, isText, type ParentNode } from '../tree/nodes.ts'
-import { matcherIn, type Selector } from '../tree/selector/selector.ts'
+import {
+  attribute,
+  type ChildNode,
+  type ElementNode,
+  isElement,
+  isText,
+  type ParentNode,
+  type TreeDocument,
+} from '../tree/nodes.ts'
+import { type Selector, selectingAll } from '../tree/selector/selector.ts'
 import { outerMarkup } from '../tree/serialize.ts'
 import { isVoid } from '../tree/serialize-html.ts'
-import { inTurns } from '../tree/steps.ts'
+import { inTurns, type Steps } from '../tree/steps.ts'
 import type { ModelState } from './commit.ts'
 import type { ElementWrite } from './element-target.ts'
 
@@ -65,6 +74,7 @@ function noSession(): Fault {
  * Changes the session's copy. The view is changed with it, and of no use afterwards.
  *
  * @param text markup of a PUT or POST
+ * @param authority of whoever writes
  * @throws Fault; then nothing is changed
  */
 export async function writeSessionElement(
@@ -74,6 +84,7 @@ export async function writeSessionElement(
   about: SessionWrite,
   selector: Selector,
   text: string,
+  authority: Authority,
 ): Promise<Answer> {
   const { view, target, top, place, session } = about
   const headers = { 'Cache-Control': 'no-store' }
@@ -83,14 +94,16 @@ export async function writeSessionElement(
   }
   const isDelete = write.op === 'delete'
   const standing = isDelete ? await standingIn(model, write.path, about) : undefined
-  const changed = isDelete ? remove(target, top) : await bring(site, write, about, text, selector)
+  const changed = isDelete ? remove(target, top) : await bring(site, write, about, text)
+  const [first] = changed.nodes.filter(isElement)
+  if (write.op === 'put' && !(first && (await isFound(first, selector, write, view.tree, authority))))
+    throw new Fault(422, 'InvalidFragment', 'The new element has to match the selector of the request.')
   await judge(site, model, write.path, about, changed, standing)
   const markup = outerMarkup(changed.top, place.page.tree.kind)
   checkSize(site, about, markup)
   await checkKept(about, markup)
   if (!(await reach(session.keep(place.name, markup, Date.now() + LIFETIME)))) throw noSession()
   if (isDelete) return { status: 204, headers }
-  const [first] = changed.nodes.filter(isElement)
   const body = changed.nodes
     .map(node => outerMarkup(node, view.tree.kind))
     .join('')
@@ -144,7 +157,6 @@ async function bring(
   write: ElementWrite,
   { view, target, top, place }: SessionWrite,
   text: string,
-  selector: Selector,
 ): Promise<Changed> {
   if (text.trim() === '')
     throw new Fault(400, 'EmptyBody', 'The body holds no markup. Use DELETE to remove an element.')
@@ -164,9 +176,23 @@ async function bring(
   const brought = write.op === 'put' && target === top && first ? [first] : nodes
   for (const node of brought) node.parentNode = parent
   put(write, parent, target, brought)
-  if (write.op === 'put' && first && !matcherIn(selector, view.tree)(first))
-    throw new Fault(422, 'InvalidFragment', 'The new element has to match the selector of the request.')
   return { top: target === top && write.op === 'put' && first ? first : top, nodes: brought, parent }
+}
+
+/** Whether a selector finds an element in what whoever asks may see (COMP-75, SEC-6). */
+function isFound(
+  element: ElementNode,
+  selector: Selector,
+  { path }: ElementWrite,
+  tree: TreeDocument,
+  authority: Authority,
+): Promise<boolean> {
+  const looking = function* (): Steps<boolean> {
+    const { document, original } = yield* authority.viewing(path, tree)
+    const found = yield* selectingAll(selector, document)
+    return found.some(each => original(each) === element)
+  }
+  return inTurns(looking(), tree.source.length)
 }
 
 function put(write: ElementWrite, parent: ElementNode, target: ElementNode, nodes: ChildNode[]): void {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { after, before, describe, it } from 'mocha'
+import { composed } from '../pipeline/compose/composing.ts'
 import { page, put, remove, ruleMarkup, rulesPage } from '../support/content.ts'
 import { type Client, client, type Fields, type Received } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -120,6 +121,24 @@ describe('selectors as oracles: what a client may not read', () => {
             (await http('GET', '/page.html', { Range: `selector=${selector}`, Accept: accept })).status,
             `${text} ${selector}`,
           ).to.equal(status)
+    }
+  })
+
+  it("SEC-6 COMP-75 the selector of a PUT into a visitor's own version is asked again of what the visitor may see", async () => {
+    const Cookie = (await http('GET', '/page.html')).headers['set-cookie']?.split(';')[0]
+    for (const text of ['ZEBRA', 'HORSE']) {
+      const own = '<ul class="public" id="own" p:transient><li>x</li></ul>'
+      await put(server, '/page.html', composed(`<p title="${text}">${text}</p>${own}`))
+      for (const [selector, status, kept = '"public"'] of [
+        ['#own:not([title="ZEBRA"] ~ #own)', 206],
+        ['#own:not(:contains("ZEBRA") ~ #own)', 206],
+        ['#own:not(.mine)', 422, '"public mine"'],
+        ['#own', 206],
+      ] as const) {
+        const body = `<ul class=${kept} id="own"><li>y</li></ul>`
+        const answer = await http('PUT', '/page.html', { Range: `selector=${selector}`, Cookie }, body)
+        expect(answer.status, `${text} ${selector}`).to.equal(status)
+      }
     }
   })
 
