@@ -67,16 +67,23 @@ export class SiteReach implements Reach {
 
   #chosen(paths: readonly string[], prefix: string, wanted: (path: string) => boolean): MaybeLater<readonly string[]> {
     const { brand } = this.#site.settings
-    this.#allowance.step(paths.length)
+    if (!this.#bounds.covers) this.#allowance.step(paths.length)
     const inside = paths.filter(path => path.startsWith(prefix) && wanted(path) && !isReserved(path, brand))
     return this.#bounds.covers ? this.#covered(inside) : inside
   }
 
+  /** Steps that others cost would tell how many there are, and what is in them (SEC-6): those take time alone. */
   async #covered(paths: readonly string[]): Promise<string[]> {
     const covered: string[] = []
+    this.#allowance.look()
     for (const [i, path] of paths.entries()) {
-      if (i % PER_TURN === PER_TURN - 1) await waitingTurn()
-      if (await this.#isCovered(path)) covered.push(path)
+      if (i % PER_TURN === PER_TURN - 1) {
+        await waitingTurn()
+        this.#allowance.look()
+      }
+      if (!(await this.#isCovered(path))) continue
+      this.#allowance.step()
+      covered.push(path)
     }
     return covered
   }

@@ -2,6 +2,8 @@
 
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { SiteReach } from '../../pipeline/evaluation/reach.ts'
+import { Allowance } from '../../pipeline/language/allowance.ts'
 import { putAll, rulesPage } from '../support/content.ts'
 import { client } from '../support/http.ts'
 import { startServer } from '../support/server.ts'
@@ -25,6 +27,29 @@ describe('directories with many hidden documents', () => {
       const { status } = await http('QUERY', '/', { 'Content-Type': 'text/sessel' }, '1')
       expect(status).to.equal(503)
       expect(walked).to.be.at.most(DOCUMENTS / 4)
+    } finally {
+      await server.close()
+    }
+  })
+
+  it('SEC-6 SES-126 what a search takes of the steps of a request is the same whatever hidden documents hold', async () => {
+    const server = await startServer()
+    try {
+      await putAll(server, {
+        '/open/a.html': '<p class="pub">x',
+        '/hidden/x.html': '<p class="zebra">x<b class="pub">',
+      })
+      const taken = async (name: string, covers: (path: string) => boolean) => {
+        const allowance = new Allowance()
+        const reach = new SiteReach(server.site, allowance, { scope: '/', covers })
+        const found = [await reach.everywhere([[name]]), await reach.matching('/*', [[name]])]
+        return [allowance.stepsTaken, ...found]
+      }
+      const open = (path: string) => path.startsWith('/open/')
+      expect(await taken('.zebra', open)).to.deep.equal([0, [], []])
+      expect(await taken('.none', open)).to.deep.equal([0, [], []])
+      expect(await taken('.pub', open)).to.deep.equal([2, ['/open/a.html'], ['/open/a.html']])
+      expect(await taken('.pub', () => true)).to.have.property('0', 4)
     } finally {
       await server.close()
     }
