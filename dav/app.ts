@@ -319,10 +319,12 @@ const judgeConditions: Step = async ({ req, state }, next) => {
 /** Whoever stores declarations is told that some may not say what they were meant to, and where it is told which. */
 const tellOfDeclarations: Step = async ({ req, state }, next) => {
   await next()
-  const { mount, path, answer } = state
-  if (!mount || path === undefined || !answer || answer.status >= 300 || req.method !== 'PUT') return
+  const { mount, path, answer, author } = state
+  if (!mount || path === undefined || !answer || !author || answer.status >= 300 || req.method !== 'PUT') return
+  const { site, settings } = mount
   const stored = canonicalPath(path)
-  if (mount.site.mayDeclare(stored) && (await tellFindings(answer, mount.site, mount.settings.brandHeader, stored)))
+  // What the scope does not open is told in no other way either (DAV-3).
+  if (site.mayDeclare(stored) && (await tellFindings(answer, site, settings.brandHeader, stored, author.scope.whole)))
     answer.headers.Link = `<${mount.prefix}${explainPath(mount)}?path=${encodeURIComponent(stored)}>; rel="help"`
 }
 

@@ -48,6 +48,7 @@ export function varyByOrigin({ headers }: Answer): void {
  * explain page says, and the log.
  *
  * @param path of a document that may declare something
+ * @param readsAll whether what the other documents of the site hold may be told
  * @returns whether there is anything of that
  */
 export async function tellFindings(
@@ -55,8 +56,9 @@ export async function tellFindings(
   site: Site,
   brandHeader: string,
   path: string,
+  readsAll = true,
 ): Promise<boolean> {
-  const count = (await findingsAt(site, path)).length
+  const count = (await findingsAt(site, path, readsAll)).length
   if (count > 0) headers[`${brandHeader}-Findings`] = String(count)
   return count > 0
 }

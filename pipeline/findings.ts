@@ -24,8 +24,12 @@ const MOST_TOLD = 10
 /** Pieces of code of one document that are looked at. */
 const MOST_CODE = 200
 
-/** Everything that the author of a document should know about its declarations; what memory has of it is asked alone. */
-export async function findingsAt(site: Site, path: string): Promise<unknown[]> {
+/**
+ * Everything that the author of a document should know about its declarations; what memory has of it is asked alone.
+ *
+ * @param readsAll whether what the other documents of the site hold may be told
+ */
+export async function findingsAt(site: Site, path: string, readsAll: boolean): Promise<unknown[]> {
   const { profile } = site.inMemory(path) ?? {}
   const slips = slipsIn(profile)
   return [
@@ -33,7 +37,7 @@ export async function findingsAt(site: Site, path: string): Promise<unknown[]> {
     ...misspelt(site, path, profile?.types ?? []),
     ...(slips ? toldSlips(site, path, slips) : []),
     ...(await brokenCode(site, path)),
-    ...(await besideDocuments(site, path)),
+    ...(readsAll ? await besideDocuments(site, path) : []),
   ]
 }
 

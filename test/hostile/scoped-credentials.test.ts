@@ -188,6 +188,16 @@ describe("a credential's scope as boundary: who may configure", () => {
     await whole('DELETE', '/ordinary/')
   })
 
+  it('DAV-3 MOD-8 what documents outside of the scope hold is told by no count of findings', async () => {
+    const rules = (selector: string) => rulesPage(['*', 'GET', 'Deny', '/*', selector])
+    await put(server, '/elsewhere.html', page('<zebra>x</zebra>'))
+    const told = async (by: Client, selector: string) =>
+      (await by('PUT', '/part/told.html', {}, rules(selector))).headers['platform-findings']
+    expect([await told(whole, 'zebra'), await told(whole, 'horse')]).to.deep.equal([undefined, '1'])
+    expect([await told(trusted, 'zebra'), await told(trusted, 'horse')]).to.deep.equal([undefined, undefined])
+    for (const path of ['/part/told.html', '/elsewhere.html']) await whole('DELETE', path)
+  })
+
   it('SEC-10 a credential that may configure does, whatever its scope', async () => {
     const rules = rulesPage(['*', 'PUT', 'Allow', '/part/open.html'])
     expect((await trusted('PUT', '/part/mine.html', {}, rules)).status).to.equal(201)
