@@ -156,8 +156,11 @@ export function isLate(error: unknown): boolean {
   return false
 }
 
-/** Classes and codes of SQLSTATE after which the same may work a moment later. */
-const BUSY = /^(?:08|40|57P0|53[02346]|55P03|57014|25006|25P03)/
+/**
+ * Classes and codes of SQLSTATE after which the same may work a moment later. A database that lets nobody in (28, 3D) has done
+ * nothing yet: its password is being replaced, or it is.
+ */
+const BUSY = /^(?:08|28|3D|40|57P0|53[02346]|55P03|57014|25006|25P03)/
 
 /** Codes of the system and messages of the client that mean the same. */
 const AWAY = new Set([

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { StoreError } from '../../../../pipeline/store/errors.ts'
 import { openPostgresStore } from '../../../../pipeline/store/postgres/store.ts'
 import { type Cluster, newCluster } from '../../../support/postgres.ts'
 import { done, put } from '../fixture.ts'
@@ -30,6 +31,31 @@ describe('a database that asks for a password', () => {
       await done(store.site('example.org'), [put('/a', 'A')])
       expect((await store.site('example.org').find('/a'))?.size).to.equal(1)
     } finally {
+      await store.close()
+    }
+  })
+
+  it('HTTP-172 one that is replaced is awaited: what needs a new connection meanwhile is told to come again', async () => {
+    await writeFile(file, 'the right one')
+    const store = await open()
+    const replace = (password: string) => cluster.run(`ALTER ROLE guarded PASSWORD '${password}'`)
+    try {
+      await done(store.site('example.org'), [put('/b', 'B')])
+      await replace('a new one')
+      // The one that watches stays.
+      await cluster.run(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE usename = 'guarded' AND application_name NOT LIKE '%watch%'`)
+      const refusals = [
+        () => store.site('example.org').find('/b'),
+        () => done(store.site('example.org'), [put('/c', 'C')]),
+      ].map(attempt => attempt().catch((error: unknown) => error))
+      for (const refused of await Promise.all(refusals))
+        expect(refused).to.be.instanceOf(StoreError).with.property('reason', 'busy')
+      await writeFile(file, 'a new one')
+      await done(store.site('example.org'), [put('/c', 'C')])
+      expect((await store.site('example.org').find('/b'))?.size).to.equal(1)
+    } finally {
+      await replace('the right one')
       await store.close()
     }
   })
