@@ -1,5 +1,6 @@
 /** Blobs as they are stored: in chunks of one size, any stretch of which is read without what stands before or behind it, or in objects. */
 
+import { setTimeout as wait } from 'node:timers/promises'
 import { OrderedMap } from '../../../ordered-map.ts'
 import type { BlobReader, Span, StoredBlob } from '../../blobs.ts'
 import { BlobGone, StoreError } from '../../errors.ts'
@@ -60,32 +61,67 @@ const MESSAGE = 32 * 1024
 
 const UUID = /^[0-9a-f-]{36}$/
 
-/** @param upload number of the chunks */
+/** Milliseconds that who has begun to read waits for a database that is away, and between two attempts. */
+const PATIENCE = 10_000
+const NAP = 200
+
+/**
+ * Reads again while the database is away, as long as anybody waits.
+ *
+ * @throws StoreError
+ */
+async function patiently(read: () => Promise<number>, isWanted: () => boolean): Promise<number> {
+  for (const begun = performance.now(); ; ) {
+    try {
+      return await read()
+    } catch (error) {
+      const isAway = error instanceof StoreError && error.reason === 'busy'
+      if (!isAway || !isWanted() || performance.now() - begun > PATIENCE) throw error
+      await wait(NAP)
+    }
+  }
+}
+
+/**
+ * Who has begun to read waits for a database that is started again; who has not can be told to come again.
+ *
+ * @param upload number of the chunks
+ */
 export function openChunks(reads: Session, upload: string, size: number): BlobReader {
   if (!UUID.test(upload)) throw new Error('This is no number of an upload')
   let total = 0
+  let isClosed = false
+
+  async function fill(buffer: Uint8Array, seq: number, start: number, end: number): Promise<number> {
+    let filled = 0
+    await reads.copy(
+      `SELECT substring(bytes FROM at + 1 FOR least(${MESSAGE}, ${end} - at))
+       FROM chunk, generate_series(${start}, ${end - 1}, ${MESSAGE}) AS at
+       WHERE upload = '${upload}' AND seq = ${seq} ORDER BY at`,
+      piece => {
+        buffer.set(piece.subarray(0, buffer.length - filled), filled)
+        filled += piece.length
+      },
+    )
+    return filled
+  }
+
   return {
     async read(buffer, position) {
       const wanted = Math.min(buffer.length, size - position)
       if (wanted <= 0) return 0
       const start = position % CHUNK
       const end = Math.min(start + wanted, CHUNK)
-      let filled = 0
-      await reads.copy(
-        `SELECT substring(bytes FROM at + 1 FOR least(${MESSAGE}, ${end} - at))
-         FROM chunk, generate_series(${start}, ${end - 1}, ${MESSAGE}) AS at
-         WHERE upload = '${upload}' AND seq = ${Math.floor(position / CHUNK)} ORDER BY at`,
-        piece => {
-          buffer.set(piece.subarray(0, buffer.length - filled), filled)
-          filled += piece.length
-        },
-      )
+      const read = () => fill(buffer, Math.floor(position / CHUNK), start, end)
+      const filled = await (total === 0 ? read() : patiently(read, () => !isClosed))
       if (filled !== end - start) throw new BlobGone('A blob is gone')
       total += filled
       collectAt(total, filled)
       return filled
     },
-    close: async () => undefined,
+    async close() {
+      isClosed = true
+    },
   }
 }
 

@@ -6,7 +6,8 @@ import { afterEach, describe, it } from 'mocha'
 import { StoreError } from '../../../../pipeline/store/errors.ts'
 import { openPostgresStore } from '../../../../pipeline/store/postgres/store.ts'
 import type { Store } from '../../../../pipeline/store/store.ts'
-import { type Cluster, newCluster } from '../../../support/postgres.ts'
+import { freePort } from '../../../support/ports.ts'
+import { type Cluster, newCluster, sharedCluster } from '../../../support/postgres.ts'
 import { type Relay, startRelay } from '../../../support/tcp-relay.ts'
 import { done, put, there } from '../fixture.ts'
 import { judge, startWriters, WRITERS, type Writers } from './writers.ts'
@@ -80,6 +81,31 @@ describe('a database that fails among 16 writers', () => {
     await database.start()
     await until(() => store.isReachable?.() === true)
     expect((await there(store.site('faults'), '/large')).size).to.equal(bytes.length)
+  })
+
+  it('HTTP-172 away in the middle of a download: what has begun goes on, what has not is refused', async () => {
+    const database = await sharedCluster()
+    const relay = await relayTo(database)
+    const store = await open(relay.port)
+    const site = store.site('downloads')
+    const bytes = Buffer.from(Array.from({ length: 600_000 }, (_, i) => i % 251))
+    const staged = await store.stage(Readable.from([bytes]), { limit: 1e9 })
+    await done(site, [{ op: 'put', path: '/large', kind: 'blob', content: { staged }, type: 'x/y' }])
+    const body = await site.body(await there(site, '/large'))
+    if (body === undefined || !('blob' in body)) throw new Error('It is no blob')
+    const [begun, fresh] = [await body.blob.open(), await body.blob.open()]
+    const read = Buffer.alloc(bytes.length)
+    const readOn = async (at: number) => at + (await begun.read(read.subarray(at), at))
+    const first = await readOn(0)
+    relay.pointTo(await freePort())
+    relay.cut()
+    await until(() => store.isReachable?.() === false)
+    const refused = await fresh.read(Buffer.alloc(10), 0).catch((error: unknown) => error)
+    expect(refused).to.be.instanceOf(StoreError).with.property('reason', 'busy')
+    const goesOn = readOn(first)
+    relay.pointTo(database.port)
+    for (let at = await goesOn; at < bytes.length; ) at = await readOn(at)
+    expect(read.equals(bytes)).to.equal(true)
   })
 
   it('connections cut in the middle of commits: what becomes of them is found out', async () => {
