@@ -131,15 +131,18 @@ export async function connectRedis(address: RedisAddress, options: ConnectionOpt
   const resumed = new Set<() => void>()
   const ended = new Set<() => void>()
   let wasUp = true
+  /** Nobody has been told yet why it is away. */
+  let isUnexplained = false
   /** There is a connection for commands, or one has just ended. */
   let isConnected = false
   let isClosed = false
 
   const isUp = () => redis.status === 'ready'
   const lost = (error?: Error) => {
-    if (isClosed || !wasUp) return
+    if (isClosed || !(wasUp || (isUnexplained && error))) return
+    report('warn', wasUp ? 'Redis is away' : 'Redis cannot be reached', { ...(error && { reason: error.message }) })
     wasUp = false
-    report('warn', 'Redis is away', { ...(error && { reason: error.message }) })
+    isUnexplained = error === undefined
   }
 
   async function subscribe(): Promise<void> {

@@ -95,6 +95,19 @@ describe('Redis in its different shapes', () => {
     await works(url.replace('p@ss word', encodeURIComponent('p@ss word')))
   })
 
+  it('HTTP-172 why a server is away is told, also where it shows only when it is asked again', async () => {
+    const { port: own, admin } = await started()
+    const told: string[] = []
+    const report: ConnectionOptions['report'] = (_, message, details) =>
+      told.push(`${message} ${JSON.stringify(details).slice(0, 18)}`)
+    const connection = await connected(`redis://127.0.0.1:${own}`, { report })
+    await admin.config('SET', 'requirepass', 'another one')
+    await admin.call('CLIENT', 'KILL', 'TYPE', 'normal')
+    while (told.length < 2) await new Promise(resolve => setTimeout(resolve, 10))
+    expect(told).to.deep.equal(['Redis is away {}', 'Redis cannot be reached {"reason":"NOAUTH '])
+    await connection.close()
+  })
+
   it('a database of its own', () => works(`redis://127.0.0.1:${port}/3`))
 
   describe('a cluster', () => {
