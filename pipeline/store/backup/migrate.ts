@@ -189,7 +189,9 @@ async function putOf(
   }
   const staged = await to.stage(blobStream(body.blob), { limit: size }).catch(error => {
     const cause = error instanceof StagingError ? error.cause : undefined
-    throw isLost(cause) ? lostBytes(path, cause) : error
+    if (isLost(cause)) throw lostBytes(path, cause)
+    // What broke off was no client's body.
+    throw cause instanceof Error ? cause : error
   })
   all.push(staged)
   isRight(staged.sha256)

@@ -1,5 +1,6 @@
 /** Addresses of databases as operators write them. */
 
+import { Unusable } from '../errors.ts'
 import type { DatabaseAddress } from './connection.ts'
 
 export interface WrittenAddress extends DatabaseAddress {
@@ -57,4 +58,14 @@ function placeOf(written: string) {
 export function databaseName({ url }: Pick<DatabaseAddress, 'url'>): string {
   const { host, pathname } = new URL(url)
   return `${host}${pathname}`
+}
+
+/** What the client says where the database wants a password and there is none. */
+const NO_PASSWORD = /client password must be a string/
+
+/** An error of the database as operators are told it. */
+export function unusable(address: Pick<DatabaseAddress, 'url'>, cause: unknown): Unusable {
+  const { message, code = '' } = (cause ?? {}) as { message?: string; code?: string }
+  const reason = NO_PASSWORD.test(message ?? '') ? 'it asks for a password; name its file with passwordFile' : message
+  return new Unusable(`the database ${databaseName(address)} cannot be used: ${reason || code}`, { cause })
 }

@@ -10,11 +10,12 @@ import type { Resource } from '../resource.ts'
 import type { SiteReader } from '../store.ts'
 import { memberSum, propertySum } from '../tags.ts'
 import type { ProgressReport } from '../transfer.ts'
+import { unusable } from './address.ts'
 import { requireHome } from './blobs/home.ts'
 import { doubtOfOwner } from './blobs/owner.ts'
 import { strayObjects } from './blobs/strays.ts'
 import { claim, type Use } from './claim.ts'
-import { connectPrimary, type DatabaseAddress, drop } from './connection.ts'
+import { connectPrimary, type DatabaseAddress, drop, isOfDatabase } from './connection.ts'
 import { checkIndexes } from './indexes.ts'
 import { readSite } from './read/reader.ts'
 import { type Recounted, recount } from './recount.ts'
@@ -159,14 +160,16 @@ async function* faultsOf(session: Session, name: string, site: SiteReader, resou
  * Checks the store in a database, as it is at one moment. Others may use it meanwhile; while it is repaired, only those who go
  * together with the claim.
  *
- * @throws the database's error when it cannot be reached, Unusable when blobs are in a bucket that is not given, and when others use a database
- *   that is to be repaired
+ * @throws Unusable when the database cannot be reached or used, when blobs are in a bucket that is not given, and when others use a database that is to be
+ *   repaired
  */
 export async function checkDatabase(
   address: DatabaseAddress,
   { repair = false, progress, objects, now = Date.now(), use }: CheckOptions,
 ): Promise<CheckReport> {
-  const client = await connectPrimary(address, 'check')
+  const client = await connectPrimary(address, 'check').catch(error => {
+    throw unusable(address, error)
+  })
   const report: CheckReport = { checked: 0, problems: [], repaired: 0 }
   const session = sessionOn(client)
   /** Adds problems, which a repair takes away if there is one. */
@@ -192,6 +195,8 @@ export async function checkDatabase(
       await found(sums, () => rebuildSums(session, name))
     }
     return report
+  } catch (error) {
+    throw isOfDatabase(error) ? unusable(address, error) : error
   } finally {
     drop(client)
   }

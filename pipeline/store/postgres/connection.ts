@@ -195,6 +195,11 @@ export function isLost(error: unknown): boolean {
   return AWAY.has(code) || /^(?:08|57P0|25P03|25006)/.test(code) || (code === '' && LOST.test(message))
 }
 
+/** Whether an error is the database's, or of the way there, and no fault of this program. */
+export function isOfDatabase(error: unknown): boolean {
+  return error instanceof pg.DatabaseError || (!(error instanceof StoreError) && reasonOf(error) !== 'failed')
+}
+
 /** An error as callers of the store know them. */
 export function storeError(error: unknown): StoreError {
   if (error instanceof StoreError) return error

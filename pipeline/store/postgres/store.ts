@@ -13,7 +13,7 @@ import { checkChange, namesIn } from '../records/changes.ts'
 import type { EventLimits } from '../records/events.ts'
 import { checkNotes, END } from '../records/notes.ts'
 import type { SiteStore, Store } from '../store.ts'
-import { databaseName } from './address.ts'
+import { databaseName, unusable } from './address.ts'
 import { requireHome, settleHome } from './blobs/home.ts'
 import { intoObject } from './blobs/objects.ts'
 import { markOwner } from './blobs/owner.ts'
@@ -70,9 +70,6 @@ async function siteNames(session: Session): Promise<string[]> {
   return (await session.rows<{ name: string }>('SELECT name FROM site ORDER BY name')).map(({ name }) => name)
 }
 
-/** What the client says where the database wants a password and there is none. */
-const NO_PASSWORD = /client password must be a string/
-
 /**
  * Sees that blobs can be kept in an object store, and notes there and here that they are.
  *
@@ -104,10 +101,7 @@ async function prepare(address: DatabaseAddress, options: PostgresOptions): Prom
     await requireHome(session, objects)
     if (objects !== undefined && use !== undefined) await moveIn(session, objects, options)
   } catch (cause) {
-    if (cause instanceof Unusable && cause.message.startsWith('s3:')) throw cause
-    const { message, code = '' } = (cause ?? {}) as { message?: string; code?: string }
-    const reason = NO_PASSWORD.test(message ?? '') ? 'it asks for a password; name its file with passwordFile' : message
-    throw new Unusable(`the database ${databaseName(address)} cannot be used: ${reason || code}`, { cause })
+    throw cause instanceof Unusable && cause.message.startsWith('s3:') ? cause : unusable(address, cause)
   } finally {
     await client?.end().catch(() => client && drop(client))
   }

@@ -79,6 +79,14 @@ describe('command line: a database', () => {
     expect((await readdir(folder)).sort()).to.deep.equal(['exported', 'files', 'saved.tar'])
   })
 
+  it('HTTP-172 a database that cannot be used is told in a sentence, also by check', async () => {
+    const address = url.replace(/postgres$/, 'nothing')
+    const { code, output } = await commandHere('check', '--set', `postgres=${address}`)
+    const name = address.slice(address.indexOf('@') + 1)
+    const says = `scriptorium: the database ${name} cannot be used: database "nothing" does not exist\n`
+    expect({ code, output }).to.deep.equal({ code: 1, output: says })
+  })
+
   it('everything moves there and back', async () => {
     const there = at(newSchema())
     await done('one', 'import', 'files')

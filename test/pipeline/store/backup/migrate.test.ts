@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { migrateStore } from '../../../../pipeline/store/backup/migrate.ts'
 import { blobBytes, type StagedBlob } from '../../../../pipeline/store/blobs.ts'
-import type { Store } from '../../../../pipeline/store/store.ts'
+import { StoreError } from '../../../../pipeline/store/errors.ts'
+import type { SiteReader, Store } from '../../../../pipeline/store/store.ts'
 import { all, done, type Opened, openTemporary, put, putBlob, there } from '../fixture.ts'
 import { openEmpty } from '../postgres/fixture.ts'
 
@@ -49,6 +50,26 @@ for (const [name, openFrom, openTo] of [
       }
       return found
     }
+
+    it('HTTP-172 a store that goes away in the middle of a file is told as that, not as a body that broke off', async () => {
+      const read = async () => {
+        throw new StoreError('busy', 'It is away')
+      }
+      const open = async () => ({ read, close: async () => undefined })
+      const cut = (site: SiteReader): SiteReader => ({
+        ...site,
+        async body(resource) {
+          const body = await site.body(resource)
+          return body && 'blob' in body ? { blob: { size: body.blob.size, open } } : body
+        },
+      })
+      const snapshot: Store['snapshot'] = work =>
+        from.store.snapshot(state => work({ ...state, site: name => cut(state.site(name)) }))
+      const failure = await migrateStore({ ...from.store, snapshot }, to.store, SETTINGS).catch(
+        (error: unknown) => error,
+      )
+      expect(failure).to.be.instanceOf(StoreError).with.property('message', 'It is away')
+    })
 
     it('everything arrives as it was, with what the installation knows', async () => {
       const moved = await migrateStore(from.store, to.store, SETTINGS)
