@@ -1,5 +1,6 @@
 /** The store that the settings name, opened for a server or a command. */
 
+import type { Worker } from 'node:worker_threads'
 import { SettingsError } from '../config/load.ts'
 import type { Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
@@ -26,6 +27,8 @@ export interface OpenOptions {
   withoutBlobs?: boolean
   /** The installation whose data are brought into the store. */
   installation?: string | undefined
+  /** Threads that closed stores have left, for programs that open one store after the other. */
+  freeThreads?: Worker[] | undefined
 }
 
 /**
@@ -36,7 +39,7 @@ export interface OpenOptions {
 export async function openStore(
   settings: Settings,
   log: Log,
-  { use, withoutBlobs = false, installation }: OpenOptions = {},
+  { use, withoutBlobs = false, installation, freeThreads }: OpenOptions = {},
 ): Promise<Store> {
   const { siteFor } = siteTable(settings)
   const common = {
@@ -50,7 +53,12 @@ export async function openStore(
     log: (level: 'warn' | 'error', message: string, details: object) => log[level]({ ...details }, message),
   }
   if (settings.postgres === undefined)
-    return openSqliteStore({ folder: settings.data, pages: memoryOf(settings).share('pages'), ...common })
+    return openSqliteStore({
+      folder: settings.data,
+      pages: memoryOf(settings).share('pages'),
+      ...common,
+      ...(freeThreads && { freeThreads }),
+    })
   const address = databaseAddress(settings.postgres)
   if (!address) throw new SettingsError(['postgres: this is no address of a database'])
   // Its client is loaded only where it is used: every start would wait for it.

@@ -1,9 +1,13 @@
-/** The tables of new embedded stores: made once in a process, and flushed to the disk once. */
+/** What new embedded stores of a process need not make anew: their tables, flushed to the disk once, and their threads. */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Worker } from 'node:worker_threads'
 import { DATABASE, prepareTables } from '../../pipeline/store/sqlite/schema.ts'
+
+/** Starting one takes 40 ms of processor time, which is more than most tests do with it. */
+export const freeThreads: Worker[] = []
 
 let tables: Buffer | undefined
 

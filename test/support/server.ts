@@ -10,7 +10,7 @@ import { importFolder } from '../../pipeline/write/import.ts'
 import { createLog } from '../../server/log.ts'
 import { openStore } from '../../server/open-store.ts'
 import { importDemo, type RunningServer, startServer as start } from '../../server/start.ts'
-import { putEmptyStore } from './empty-store.ts'
+import { freeThreads, putEmptyStore } from './empty-store.ts'
 
 export interface TestServer {
   /** Origin of the public surface, without slash at the end. */
@@ -84,7 +84,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const { settings } = await loadSettings({ file })
   if (options.data === undefined && settings.data === data && settings.postgres === undefined) putEmptyStore(data)
   const log = createLog(settings.log)
-  const store = await openStore(settings, log)
+  const store = await openStore(settings, log, { freeThreads })
   const [user, password] = ['editor', 'a known password']
   const running = await start(withCredential(settings, { user, password, scope: ['/*'], write: true }), store, log)
   if (options.demo) await importDemo(running.hosting, store)

@@ -5,6 +5,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
+import type { Worker } from 'node:worker_threads'
 import type { StagedBlob, StagingOptions } from '../blobs.ts'
 import type { Change, Commit, CommitResult } from '../commit.ts'
 import { createDigestThreads } from '../disk/digests.ts'
@@ -52,6 +53,8 @@ export interface SqliteOptions {
   quiet?: number
   /** Told of failures in the background. */
   log?: Log
+  /** Threads that wait for a store to write for, and that it leaves there when it is closed; by default its own ends with it. */
+  freeThreads?: Worker[]
 }
 
 /** Bytes that are in memory already have passed every limit. */
@@ -100,7 +103,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const connect = () => connectReader(folder, ofReader)
   const database = connect()
   const writing = { folder, eventRetention, lockWait, origin, pages: pages * WRITING, search: holdsBlobs(folder) }
-  const writer = startWriter(writing, log, prepareOverdue(database, eventRetention))
+  const writer = startWriter(writing, log, prepareOverdue(database, eventRetention), options.freeThreads)
   const files = createProvenFiles(folder)
   const common = { files, clock, eventRetention, opened: clock() }
   const checksums = createChecksums({

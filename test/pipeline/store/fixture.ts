@@ -9,7 +9,7 @@ import { checkFolder } from '../../../pipeline/store/sqlite/check/check.ts'
 import { connectWriter } from '../../../pipeline/store/sqlite/schema.ts'
 import { openSqliteStore, type SqliteOptions } from '../../../pipeline/store/sqlite/store.ts'
 import type { SiteStore, Store } from '../../../pipeline/store/store.ts'
-import { putEmptyStore } from '../../support/empty-store.ts'
+import { freeThreads, putEmptyStore } from '../../support/empty-store.ts'
 
 /** Time that moves only when a test says so, unix milliseconds. */
 export interface TestClock {
@@ -57,7 +57,7 @@ export const openTemporary: Open<SqliteOptions, OpenedFolder> = async (options =
   const { folder, remove } = await temporaryFolder()
   putEmptyStore(folder)
   const clock: TestClock = { now: START }
-  const open = () => openSqliteStore({ folder, clock: () => clock.now, ...options })
+  const open = () => openSqliteStore({ folder, clock: () => clock.now, freeThreads, ...options })
   const stores = [await open()]
   const opened: OpenedFolder = {
     store: stores[0] as Store,

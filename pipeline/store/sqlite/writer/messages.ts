@@ -88,8 +88,8 @@ export type WriterMessage =
   | { read: BodyPlace; id: number }
   /** Nothing to commit, but time has passed. */
   | { housekeeping: number }
-  /** Memory is to be given back. */
-  | { close: true }
+  /** The store is closed, or memory is to be given back. With `stays`, the thread waits for another store afterwards. */
+  | { close: true; stays?: boolean }
 
 /** What became of a job; `result` is undefined for jobs other than commits. */
 export type JobResult =
@@ -103,6 +103,8 @@ export type WriterReply =
   | { read: number; error: string }
   /** The search for files without a row is over. */
   | { searched: true }
+  /** The last one: the thread has closed the store, and another may have it. */
+  | { free: true }
   | { log: { level: 'warn' | 'error'; message: string; details: Record<string, unknown> } }
 
 /** What the writer is told by whoever starts it. */
@@ -120,7 +122,7 @@ export interface WriterSettings {
   search: boolean
 }
 
-/** What its thread is started with. */
+/** What its thread is told first, and each time that it is to write for another store. */
 export interface WriterData extends WriterSettings {
   /** Where its messages go. */
   replies: MessagePort

@@ -1,6 +1,6 @@
 /** The writing thread: takes whatever has arrived, commits it as one group, answers all of it, then cleans up a little. */
 
-import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads'
 import { removeLater } from '../../disk/folder.ts'
 import { keepReserve, ROOM_BESIDE } from '../../disk/reserve.ts'
 import { prepareLogging, prepareLogTrim } from '../commit/commit-log.ts'
@@ -34,163 +34,180 @@ function connect(): MessagePort {
 }
 
 const port = connect()
-const { folder, eventRetention, lockWait, origin, pages, search, replies, replied }: WriterData = workerData
 
-/** A connection and what is prepared on it. */
-function open() {
-  const database = connectWriter(folder, lockWait, pages)
-  const retention = prepareRetention(database, eventRetention)
-  let prepared: OrphanSearch | undefined
-  const orphans = () => (prepared ??= prepareOrphanSearch(database, folder))
-  const writer: WriterState = {
-    database,
-    statements: prepareStatements(database),
-    copies: undefined,
-    treeEvents: undefined,
-    folder,
-    grew: retention.grew,
-    logCommit: origin === undefined ? undefined : prepareLogging(database, origin),
-    takeAway: digests => removing(() => orphans().takeAway(digests)),
+/** Writes for one store until it is closed. @returns what a message has it do */
+function serve({ folder, eventRetention, lockWait, origin, pages, search, replies, replied }: WriterData) {
+  /** A connection and what is prepared on it. */
+  function open() {
+    const database = connectWriter(folder, lockWait, pages)
+    const retention = prepareRetention(database, eventRetention)
+    let prepared: OrphanSearch | undefined
+    const orphans = () => (prepared ??= prepareOrphanSearch(database, folder))
+    const writer: WriterState = {
+      database,
+      statements: prepareStatements(database),
+      copies: undefined,
+      treeEvents: undefined,
+      folder,
+      grew: retention.grew,
+      logCommit: origin === undefined ? undefined : prepareLogging(database, origin),
+      takeAway: digests => removing(() => orphans().takeAway(digests)),
+    }
+    return {
+      database,
+      writer,
+      retention,
+      orphans,
+      forgetNotes: prepareForgetting(database),
+      trimLog: prepareLogTrim(database),
+      sweep: prepareSweep(database, folder),
+      readBody: prepareBody(database),
+      close: () => database.close(),
+    }
   }
-  return {
-    database,
-    writer,
-    retention,
-    orphans,
-    forgetNotes: prepareForgetting(database),
-    trimLog: prepareLogTrim(database),
-    sweep: prepareSweep(database, folder),
-    readBody: prepareBody(database),
-    close: () => database.close(),
+
+  const connection = renewable(open)
+  let lastCleaned = 0
+  let closed = false
+
+  function reply(message: WriterReply, travels: ArrayBuffer[] = []): void {
+    replies.postMessage(message, travels)
+    Atomics.store(replied, 0, 1)
   }
-}
 
-const connection = renewable(open)
-let lastCleaned = 0
-let closed = false
-
-function reply(message: WriterReply, travels: ArrayBuffer[] = []): void {
-  replies.postMessage(message, travels)
-  Atomics.store(replied, 0, 1)
-}
-
-/** Reads a body for the main thread, which it would keep from everything else. */
-function read(place: BodyPlace, id: number): void {
-  try {
-    const body = connection.current().readBody(place)
-    const buffer = body instanceof Uint8Array && body.length > 0 ? body.buffer : undefined
-    reply({ read: id, body }, buffer instanceof ArrayBuffer ? [buffer] : [])
-  } catch (error) {
-    reply({ read: id, error: error instanceof Error ? error.message : String(error) })
+  /** Reads a body for the main thread, which it would keep from everything else. */
+  function read(place: BodyPlace, id: number): void {
+    try {
+      const body = connection.current().readBody(place)
+      const buffer = body instanceof Uint8Array && body.length > 0 ? body.buffer : undefined
+      reply({ read: id, body }, buffer instanceof ArrayBuffer ? [buffer] : [])
+    } catch (error) {
+      reply({ read: id, error: error instanceof Error ? error.message : String(error) })
+    }
   }
-}
 
-/** One round of cleaning in a transaction of its own. @returns true when more is waiting */
-function clean(now: number): boolean {
-  const { database, writer, retention, forgetNotes, trimLog, sweep } = connection.current()
-  writer.statements.begin.run()
-  try {
-    const events = retention.trim(now)
-    const notes = forgetNotes(now)
-    const entries = trimLog()
-    const unused = sweep(now - GRACE)
-    writer.statements.commit.run()
-    removeLater(unused.files)
-    return events || notes || entries || unused.more
-  } catch (error) {
-    if (database.inTransaction()) writer.statements.rollback.run()
-    throw error
+  /** One round of cleaning in a transaction of its own. @returns true when more is waiting */
+  function clean(now: number): boolean {
+    const { database, writer, retention, forgetNotes, trimLog, sweep } = connection.current()
+    writer.statements.begin.run()
+    try {
+      const events = retention.trim(now)
+      const notes = forgetNotes(now)
+      const entries = trimLog()
+      const unused = sweep(now - GRACE)
+      writer.statements.commit.run()
+      removeLater(unused.files)
+      return events || notes || entries || unused.more
+    } catch (error) {
+      if (database.inTransaction()) writer.statements.rollback.run()
+      throw error
+    }
   }
-}
 
-function warn(message: string, error: unknown): void {
-  const details = { reason: reasonOf(error), error: error instanceof Error ? error.message : String(error) }
-  reply({ log: { level: 'warn', message, details } })
-}
-
-function housekeeping(now: number): void {
-  const { database, retention } = connection.current()
-  if (now - lastCleaned < HOUSEKEEPING_EVERY && now >= lastCleaned && !retention.overdue()) return
-  lastCleaned = now
-  try {
-    limitPages(database, pages)
-    // What is left over waits a tenth of the usual time.
-    if (clean(now)) lastCleaned = now - HOUSEKEEPING_EVERY * 0.9
-    keepReserve(folder, ROOM_BESIDE)
-  } catch (error) {
-    warn('Old events and files could not be removed', error)
+  function warn(message: string, error: unknown): void {
+    const details = { reason: reasonOf(error), error: error instanceof Error ? error.message : String(error) }
+    reply({ log: { level: 'warn', message, details } })
   }
-}
 
-/** Removes files without a row. @returns false when there are no more */
-function removing(take: () => string[] | undefined): boolean {
-  try {
-    const files = take()
-    if (files === undefined) return false
-    removeLater(files)
-  } catch (error) {
-    warn('Files without a row could not be removed', error)
+  function housekeeping(now: number): void {
+    const { database, retention } = connection.current()
+    if (now - lastCleaned < HOUSEKEEPING_EVERY && now >= lastCleaned && !retention.overdue()) return
+    lastCleaned = now
+    try {
+      limitPages(database, pages)
+      // What is left over waits a tenth of the usual time.
+      if (clean(now)) lastCleaned = now - HOUSEKEEPING_EVERY * 0.9
+      keepReserve(folder, ROOM_BESIDE)
+    } catch (error) {
+      warn('Old events and files could not be removed', error)
+    }
   }
-  return true
-}
 
-/** Goes on with the search for files without a row, in turns with what is to be committed. */
-function searchOrphans(): void {
-  if (closed) return
-  if (removing(() => connection.current().orphans().next())) setTimeout(searchOrphans, SEARCH_EVERY).unref()
-  else reply({ searched: true })
-}
-
-const settle = () => connection.current().database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
-const room: Room = { folder, warn, settle }
-
-/** Brings what was committed from the log into the main file, as far as nobody has to be waited for. */
-function leaveInOneFile(): void {
-  try {
-    connection.current().database.exec('PRAGMA wal_checkpoint(PASSIVE)')
-  } catch {
-    // Such as on a full disk: it is in the log, where whoever opens the store next finds it.
+  /** Removes files without a row. @returns false when there are no more */
+  function removing(take: () => string[] | undefined): boolean {
+    try {
+      const files = take()
+      if (files === undefined) return false
+      removeLater(files)
+    } catch (error) {
+      warn('Files without a row could not be removed', error)
+    }
+    return true
   }
-}
 
-function isRefused(answer: JobResult): boolean {
-  return 'error' in answer && answer.error.reason === 'unwritable'
-}
-
-function work(first: WriterMessage): void {
-  const arrived: Arrived[] = []
-  const buffers: ArrayBuffer[] = []
-  const asked: { read: BodyPlace; id: number }[] = []
-  let now = 0
-  let closing = false
-  for (let message: WriterMessage | undefined = first; message !== undefined; ) {
-    if ('jobs' in message) {
-      for (const job of message.jobs) arrived.push({ job, bytes: message.bytes })
-      buffers.push(message.bytes)
-    } else if ('read' in message) asked.push(message)
-    else if ('housekeeping' in message) now = message.housekeeping
-    else closing = true
-    message = receiveMessageOnPort(port)?.message
+  /** Goes on with the search for files without a row, in turns with what is to be committed. */
+  function searchOrphans(): void {
+    if (closed) return
+    if (removing(() => connection.current().orphans().next())) setTimeout(searchOrphans, SEARCH_EVERY).unref()
+    else reply({ searched: true })
   }
-  for (let from = 0; from < arrived.length; from += GROUP) {
-    const group = arrived.slice(from, from + GROUP)
-    const { writer } = connection.current()
-    const answers = commitWithin(room, group, stuck => runGroup(writer, stuck))
-    if (answers.some(isRefused)) connection.renew()
-    reply({ answers })
-    now = Math.max(now, group.at(-1)?.job.at ?? 0)
+
+  const settle = () => connection.current().database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  const room: Room = { folder, warn, settle }
+
+  /** Brings what was committed from the log into the main file, as far as nobody has to be waited for. */
+  function leaveInOneFile(): void {
+    try {
+      connection.current().database.exec('PRAGMA wal_checkpoint(PASSIVE)')
+    } catch {
+      // Such as on a full disk: it is in the log, where whoever opens the store next finds it.
+    }
   }
-  for (const each of asked) read(each.read, each.id)
-  // The collector of this small thread would let tens of megabytes of them come together.
-  for (const bytes of buffers) bytes.transfer(0)
-  if (closing) {
-    closed = true
-    leaveInOneFile()
-    connection.current().close()
-    port.close()
-    replies.close()
-  } else housekeeping(now)
+
+  function isRefused(answer: JobResult): boolean {
+    return 'error' in answer && answer.error.reason === 'unwritable'
+  }
+
+  function work(first: WriterMessage): void {
+    const arrived: Arrived[] = []
+    const buffers: ArrayBuffer[] = []
+    const asked: { read: BodyPlace; id: number }[] = []
+    let now = 0
+    let closing = false
+    let stays = false
+    for (let message: WriterMessage | undefined = first; message !== undefined; ) {
+      if ('jobs' in message) {
+        for (const job of message.jobs) arrived.push({ job, bytes: message.bytes })
+        buffers.push(message.bytes)
+      } else if ('read' in message) asked.push(message)
+      else if ('housekeeping' in message) now = message.housekeeping
+      else if ('close' in message) {
+        closing = true
+        stays = message.stays === true
+      }
+      message = receiveMessageOnPort(port)?.message
+    }
+    for (let from = 0; from < arrived.length; from += GROUP) {
+      const group = arrived.slice(from, from + GROUP)
+      const { writer } = connection.current()
+      const answers = commitWithin(room, group, stuck => runGroup(writer, stuck))
+      if (answers.some(isRefused)) connection.renew()
+      reply({ answers })
+      now = Math.max(now, group.at(-1)?.job.at ?? 0)
+    }
+    for (const each of asked) read(each.read, each.id)
+    // The collector of this small thread would let tens of megabytes of them come together.
+    for (const bytes of buffers) bytes.transfer(0)
+    if (closing) {
+      closed = true
+      take = nothing
+      leaveInOneFile()
+      connection.current().close()
+      if (stays) reply({ free: true })
+      else port.close()
+      replies.close()
+    } else housekeeping(now)
+  }
+
+  if (search) setTimeout(searchOrphans, SEARCH_EVERY).unref()
+  return work
 }
 
-port.on('message', work)
-if (search) setTimeout(searchOrphans, SEARCH_EVERY).unref()
+const nothing = (_: WriterMessage): void => {}
+/** What the store that is open makes of a message. */
+let take = nothing
+
+port.on('message', (message: WriterMessage | { serve: WriterData }) => {
+  if ('serve' in message) take = serve(message.serve)
+  else take(message)
+})

@@ -63,6 +63,9 @@ interface Waiting<Result> {
   reject(error: Error): void
 }
 
+/** Threads that wait for a store at most. */
+const FREE = 4
+
 /** Bytes of contents that are copied in one turn of the event loop. */
 const COPIED = 4 * 1024 * 1024
 
@@ -104,8 +107,14 @@ async function packSlowly(loaded: readonly Cargo[], size: number): Promise<Array
  * without its memory.
  *
  * @param isOverdue tells whether something waits to be cleaned up, at a time in unix milliseconds
+ * @param free threads that closed stores have left: one of them is taken, and left there again; without it, threads end
  */
-export function startWriter(data: WriterSettings, log: Log, isOverdue: (now: number) => boolean): Writer {
+export function startWriter(
+  data: WriterSettings,
+  log: Log,
+  isOverdue: (now: number) => boolean,
+  free?: Worker[],
+): Writer {
   const waiting = new Map<number, Waiting<CommitResult | undefined>>()
   const reading = new Map<number, Waiting<ReadBody>>()
   let outgoing: WriterJob[] = []
@@ -123,6 +132,9 @@ export function startWriter(data: WriterSettings, log: Log, isOverdue: (now: num
   const replied = new Int32Array(new SharedArrayBuffer(4))
   /** Threads that were told to end. */
   const leaving = new Set<Worker>()
+  /** Leaves the thread to another store, and tells whoever waits for its end. */
+  let release: (() => void) | undefined
+  let parted = () => {}
   let { search } = data
   /** The thread searches for files without a row. */
   let isSearching = false
@@ -145,6 +157,10 @@ export function startWriter(data: WriterSettings, log: Log, isOverdue: (now: num
       return
     }
     failures = 0
+    if ('free' in reply) {
+      release?.()
+      return
+    }
     if ('searched' in reply) {
       isSearching = false
       return
@@ -186,11 +202,8 @@ export function startWriter(data: WriterSettings, log: Log, isOverdue: (now: num
 
   function start(): Worker {
     const { port1, port2 } = new MessageChannel()
-    const thread = startThread(new URL('./writer-thread.ts', import.meta.url), {
-      workerData: { ...data, search, replies: port2, replied } satisfies WriterData,
-      transferList: [port2],
-      name: 'store writer',
-    })
+    const thread = free?.pop() ?? startThread(new URL('./writer-thread.ts', import.meta.url), { name: 'store writer' })
+    thread.postMessage({ serve: { ...data, search, replies: port2, replied } satisfies WriterData }, [port2])
     replies = port1
     isSearching = search
     search = false
@@ -214,6 +227,14 @@ export function startWriter(data: WriterSettings, log: Log, isOverdue: (now: num
       failAll(new StoreError('failed', `${reason}; whether the change was stored is unknown`))
     })
     thread.unref()
+    release = () => {
+      thread.removeAllListeners('error').removeAllListeners('exit').unref()
+      thread.once('exit', () => free?.splice(0, free.length, ...free.filter(other => other !== thread)))
+      port1.close()
+      worker = undefined
+      free?.push(thread)
+      parted()
+    }
     return thread
   }
 
@@ -287,10 +308,14 @@ export function startWriter(data: WriterSettings, log: Log, isOverdue: (now: num
 
   async function end(): Promise<void> {
     for (flush(); packing !== undefined; ) await packing
-    worker?.postMessage({ close: true } satisfies WriterMessage)
+    const stays = free !== undefined && free.length < FREE
+    worker?.postMessage({ close: true, stays } satisfies WriterMessage)
     const gone = [...leaving, ...(worker ? [worker] : [])].map(thread => {
       thread.ref()
-      return new Promise(ended => thread.once('exit', ended))
+      return new Promise<void>(ended => {
+        thread.once('exit', ended)
+        parted = ended
+      })
     })
     await Promise.all(gone)
   }

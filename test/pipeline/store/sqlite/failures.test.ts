@@ -33,7 +33,7 @@ describe('SQLite store: failures', () => {
   beforeEach(async () => {
     threads = []
     process.on('worker', collect)
-    opened = await openTemporary()
+    opened = await openTemporary({ freeThreads: [] })
     site = opened.store.site('example.org')
     await done(site, [put('/kept', 'K')])
   })

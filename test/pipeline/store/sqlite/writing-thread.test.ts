@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readlink, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { openDatabase } from '../../../../pipeline/store/sqlite/database.ts'
@@ -84,6 +85,33 @@ describe('The writing thread', () => {
     expect(
       await openSqliteStore({ folder }).then(async again => [await again.setting('name'), await again.close()]),
     ).to.deep.equal(['three', undefined])
+  })
+
+  it('stays for the next store where it is to, and is not taken for one after it has died', async () => {
+    const freeThreads: Worker[] = []
+    const threads: Worker[] = []
+    for (const [name, expected] of [
+      ['a', 1],
+      ['b', 1],
+      ['c', 2],
+    ] as const) {
+      const store = await openSqliteStore({ folder: join(folder, name), freeThreads })
+      const wanted = store.setSetting('name', name)
+      await Promise.all([wanted, store.close()])
+      expect(await store.setSetting('name', 'late').catch(error => error.reason)).to.equal('closed')
+      expect([begun, freeThreads.length]).to.deep.equal([expected, 1])
+      const held = await Promise.all(
+        (await readdir('/proc/self/fd')).map(fd => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+      )
+      expect(held.filter(file => file.startsWith(join(folder, name)))).to.deep.equal([])
+      threads.push(...freeThreads)
+      if (name === 'b') await freeThreads[0]?.terminate()
+      const again = await openSqliteStore({ folder: join(folder, name) })
+      expect([await again.setting('name'), begun]).to.deep.equal([name, expected])
+      await again.close()
+    }
+    expect([threads[0] === threads[1], threads[1] === threads[2]]).to.deep.equal([true, false])
+    await Promise.all(freeThreads.map(thread => thread.terminate()))
   })
 
   it('SEC-12 reads large documents, and takes them a piece at a time', async () => {
