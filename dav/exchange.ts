@@ -46,6 +46,8 @@ export interface Exchange {
   body: BodySource
   /** The body of the request as it arrives, for those who ask instead of `body`. */
   pieces: ReadPieces
+  /** How many calls of this server have led here (REA-88); missing for none. */
+  depth?: number
   /** Stored together with what the request writes. */
   alongside?: Alongside | undefined
   /** Has a method carry a request out, with the triggers that the site has for it (REA-6): this one, or one that it stands for. */

@@ -268,7 +268,7 @@ function mountOpener(parts: MountsParts, prefix: string, housekeepers: Map<Site,
       }
       const mount = await opening
       // A site that was closed and opened anew may be the same, with the same mount.
-      if (!housekeepers.has(site)) housekeepers.set(site, createHousekeeping(mount))
+      if (!housekeepers.has(site)) housekeepers.set(site, createHousekeeping(mount, parts.triggers))
       return mount
     },
     opened: site => ready.get(site),

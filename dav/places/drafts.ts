@@ -8,8 +8,9 @@ import type { Change } from '../../pipeline/store/commit.ts'
 import type { Property, Resource } from '../../pipeline/store/resource.ts'
 import { putDocument } from '../../pipeline/write/document.ts'
 import { ensureParents, nameTaken, parentMissing } from '../../pipeline/write/places.ts'
-import { type UnpublishedFile, unpublishedPut } from '../../pipeline/write/unpublished.ts'
+import { mayConfigureBy, type UnpublishedFile, unpublishedPut } from '../../pipeline/write/unpublished.ts'
 import { checkLaterLoss } from '../access/later-changes.ts'
+import { createScope, type Scope } from '../access/scope.ts'
 import { checkWritable, scopeAuthority } from '../access/scope-authority.ts'
 import type { Exchange } from '../exchange.ts'
 import { afterCommit } from '../locks/after-commit.ts'
@@ -38,7 +39,7 @@ export interface DraftFacts {
  * @throws Fault 409 `ParentDirectoryMissing`, 403 over configuration that the author must leave alone
  */
 export async function storeDraft(
-  exchange: Pick<Exchange, 'mount' | 'configure'>,
+  exchange: Pick<Exchange, 'mount' | 'configure' | 'author' | 'raw' | 'depth'>,
   path: string,
   facts: DraftFacts,
   needsParent: boolean,
@@ -51,10 +52,37 @@ export async function storeDraft(
     type,
     properties,
     configure: exchange.configure,
+    remembered: remembered(exchange),
     ...(language !== undefined && { language }),
     ...(shown !== undefined && { shown }),
   })
   return (await storeBeside(exchange.mount, path, changes, needsParent)).get(path)
+}
+
+/** What a draft is published by later: triggers of the site write with what its author may (REA-61), or none run (DAV-7). */
+export interface Publishing {
+  scope: Scope
+  raw: boolean
+  depth: number
+}
+
+function remembered({ author, raw, depth }: Pick<Exchange, 'author' | 'raw' | 'depth'>): Record<string, string> {
+  const { credential, scope } = author
+  return {
+    ...(!scope.whole && { scope: JSON.stringify(credential.scope) }),
+    ...(raw && { raw: 'true' }),
+    ...(depth !== undefined && { depth: String(depth) }),
+  }
+}
+
+/** @param path of a draft */
+export async function publishingOf({ unpublished }: Pick<Mount, 'unpublished'>, path: string): Promise<Publishing> {
+  const { store } = unpublished.site
+  const patterns: unknown = JSON.parse((await store.derived(path, 'scope')) ?? '["/*"]')
+  const known = Array.isArray(patterns) ? patterns.filter(pattern => typeof pattern === 'string') : []
+  const scope = createScope(known, true, await mayConfigureBy(unpublished.site, path))
+  const depth = Number((await store.derived(path, 'depth')) ?? 0)
+  return { scope, depth, raw: (await store.derived(path, 'raw')) !== undefined }
 }
 
 /**

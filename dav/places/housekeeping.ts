@@ -1,17 +1,18 @@
 /** Settles or drops the drafts, marks of removals and helper files that nobody comes back to (DAV-62, DAV-72, DAV-73). */
 
 import { fullAuthority } from '../../pipeline/authority.ts'
-import { memoryBody } from '../../pipeline/body.ts'
+import { type BodySource, NO_BODY } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { perform } from '../../pipeline/operation.ts'
 import type { StoredFile } from '../../pipeline/site/stored-file.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { ZERO } from '../../pipeline/store/tags.ts'
+import { type Alongside, oneAllowance } from '../../pipeline/write/commit.ts'
 import { putDocument } from '../../pipeline/write/document.ts'
-import { mayConfigureBy } from '../../pipeline/write/unpublished.ts'
 import { endForgotten } from '../locks/after-commit.ts'
 import type { Mount } from '../mount.ts'
-import { endCover, endOutdated } from './drafts.ts'
+import type { MountTriggers } from '../triggers.ts'
+import { endCover, endOutdated, publishingOf } from './drafts.ts'
 import { parentOf } from './overlay.ts'
 import { isCollection, type Node } from './place.ts'
 import { finishRemoval, isRemoval, unlessRefused } from './removals.ts'
@@ -28,8 +29,9 @@ export interface Housekeeping {
   run(now: number): Promise<void>
 }
 
-export function createHousekeeping(mount: Mount): Housekeeping {
-  /** Unix milliseconds at which a draft was last seen locked. */
+/** @param triggers of the site, where it may have some that drafts are published by */
+export function createHousekeeping(mount: Mount, triggers?: MountTriggers): Housekeeping {
+  /** Unix milliseconds at which a draft was last seen locked, or could not be published. */
   const locked = new Map<string, number>()
   /** When covers were found whose time was still to come. */
   const ahead = new Map<string, { version: number; at: number }>()
@@ -44,18 +46,15 @@ export function createHousekeeping(mount: Mount): Housekeeping {
     return now
   }
 
-  async function isLocked(path: string): Promise<boolean> {
-    return (await mount.locks.on(mount.site.store.name, path)).length > 0
-  }
-
   /** Whether a draft has been left alone long enough (DAV-62). */
   async function isLeft(draft: Resource, now: number): Promise<boolean> {
-    if (await isLocked(draft.path)) locked.set(draft.path, now)
+    if (await isLocked(mount, draft.path)) locked.set(draft.path, now)
     const last = Math.max(writtenAt(draft, now), locked.get(draft.path) ?? 0)
     return last + mount.settings.drafts.settle <= now
   }
 
-  async function settleCovers(now: number): Promise<void> {
+  /** One that fails now is tried again later, and keeps no others from their end. @returns what failed first */
+  async function settleCovers(now: number): Promise<{ error: unknown } | undefined> {
     const covers = mount.unpublished.covers()
     const present = new Set(covers.map(({ path }) => path))
     for (const [path, at] of locked) {
@@ -63,13 +62,21 @@ export function createHousekeeping(mount: Mount): Housekeeping {
       else if (at > now) locked.set(path, now)
     }
     for (const path of ahead.keys()) if (!present.has(path)) ahead.delete(path)
-    for (const cover of covers) {
-      // What a process that was killed has left of these would come back where the document is removed before the time below.
-      if (isShown(await mount.view.find(cover.path))) await endOutdated(mount, cover.path)
-      else if (isRemoval(cover)) {
-        if (writtenAt(cover, now) + mount.settings.helperFiles.keepPublished <= now) await finishRemoval(mount, cover)
-      } else if (await isLeft(cover, now)) await settleDraft(mount, cover)
-    }
+    let failure: { error: unknown } | undefined
+    for (const cover of covers)
+      await settleCover(cover, now).catch(error => {
+        locked.set(cover.path, now)
+        failure ??= { error }
+      })
+    return failure
+  }
+
+  async function settleCover(cover: Resource, now: number): Promise<void> {
+    // What a process that was killed has left of these would come back where the document is removed before the time below.
+    if (isShown(await mount.view.find(cover.path))) await endOutdated(mount, cover.path)
+    else if (isRemoval(cover)) {
+      if (writtenAt(cover, now) + mount.settings.helperFiles.keepPublished <= now) await finishRemoval(mount, cover)
+    } else if (await isLeft(cover, now)) await settleDraft(mount, cover, triggers)
   }
 
   /** Drops helper files whose last use lies too far back (DAV-73). */
@@ -82,7 +89,7 @@ export function createHousekeeping(mount: Mount): Housekeeping {
       // A collection goes when nothing is left in it.
       if (!helper || (kind === 'collection' && members !== ZERO)) continue
       const last = Math.max(modified, mount.unpublished.lastUse(path))
-      if (last + (helper.listed ? workAge : metadataAge) <= now && !(await isLocked(path)))
+      if (last + (helper.listed ? workAge : metadataAge) <= now && !(await isLocked(mount, path)))
         await mount.unpublished.commit([{ op: 'delete', path }])
     }
   }
@@ -90,10 +97,15 @@ export function createHousekeeping(mount: Mount): Housekeeping {
   return {
     async run(now) {
       await endForgotten(mount)
-      await settleCovers(now)
+      const failure = await settleCovers(now)
       await sweep(now)
+      if (failure) throw failure.error
     },
   }
+}
+
+async function isLocked({ locks, site }: Mount, path: string): Promise<boolean> {
+  return (await locks.on(site.store.name, path)).length > 0
 }
 
 /** Whether something stands where there is a cover, which then means nothing any more. */
@@ -105,25 +117,30 @@ function isShown(node: Node | undefined): boolean {
  * Writes a draft as the empty document that it is; what is refused is dropped (DAV-62). A draft that something newer
  * covers, or whose collection is gone, is dropped as well.
  */
-async function settleDraft(mount: Mount, draft: Resource): Promise<void> {
+async function settleDraft(mount: Mount, draft: Resource, triggers: MountTriggers | undefined): Promise<void> {
   const { path, type, language, shown, version } = draft
   const node = await mount.view.find(path)
+  let isUsed = false
   if (node?.place.isEmpty && (await mount.view.find(parentOf(path)))) {
-    const check = (file: StoredFile | undefined) => {
-      if (file && file.resource.version > version)
-        throw new Fault(412, 'PreconditionFailed', 'The document was written meanwhile.')
+    const check = async (file: StoredFile | undefined) => {
+      isUsed = mount.unpublished.coverAt(path)?.version !== version || (await isLocked(mount, path))
+      if (isUsed || (file && file.resource.version > version))
+        throw new Fault(412, 'PreconditionFailed', 'The document was written or locked meanwhile.')
     }
     const properties = node.place.isNew ? await mount.view.properties(node) : []
     const facts = { ...(language !== undefined && { language }), ...(shown !== undefined && { shown }) }
-    const body = memoryBody(new Uint8Array())
-    const configure = await mayConfigureBy(mount.unpublished.site, path)
-    const write = { path, type, conditions: undefined, check, cause: {}, configure, properties, ...facts }
-    await unlessRefused(
+    const { scope, raw, depth } = await publishingOf(mount, path)
+    const allowance = oneAllowance(mount.site)
+    const judging = { raw, configure: scope.configure, allowance }
+    const write = { path, type, conditions: undefined, check, cause: {}, properties, ...facts, ...judging }
+    const publish = (body: BodySource, alongside?: Alongside) =>
       perform(
-        putDocument(mount.site, write, () => fullAuthority),
+        putDocument(mount.site, { ...write, alongside }, () => fullAuthority),
         body,
-      ),
-    )
+      )
+    const headers = { 'content-type': type, ...(language !== undefined && { 'content-language': language }) }
+    const settling = { mount, path, headers, scope, depth, allowance }
+    await unlessRefused(triggers && !raw ? triggers.ofSettling(settling, publish) : publish(NO_BODY))
   }
-  await endCover(mount, draft)
+  if (!isUsed) await endCover(mount, draft)
 }

@@ -22,6 +22,8 @@ export interface UnpublishedFile {
   needsParent?: boolean
   /** False where what becomes of it later must leave the configuration of the site alone (SEC-10). */
   configure?: boolean
+  /** What else becomes of it by, by name; goes along with it. */
+  remembered?: Readonly<Record<string, string>>
 }
 
 /** Name and value by which a file says that it may not configure; they go along with it. */
@@ -34,7 +36,9 @@ export async function mayConfigureBy({ store }: Pick<Site, 'store'>, path: strin
 
 /** Changes that store a file. */
 export function unpublishedPut(file: UnpublishedFile): Change[] {
-  const { path, content, type, language, shown, properties = [], needsParent = false, configure = true } = file
+  const { path, content, type, language, shown, properties = [], needsParent = false } = file
+  const { configure = true, remembered } = file
+  const derived = { ...remembered, ...(!configure && MAY_NOT_CONFIGURE) }
   const put: Change = {
     op: 'put',
     path,
@@ -44,7 +48,7 @@ export function unpublishedPut(file: UnpublishedFile): Change[] {
     type,
     ...(language !== undefined && { language }),
     ...(shown !== undefined && { shown }),
-    ...(!configure && { derived: MAY_NOT_CONFIGURE }),
+    ...(Object.keys(derived).length > 0 && { derived }),
   }
   if (properties.length === 0) return [put]
   return [put, { op: 'describe', path, set: [...properties], remove: [] }]

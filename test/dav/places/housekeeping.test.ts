@@ -2,6 +2,8 @@
 
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
+import { Site } from '../../../pipeline/site/site.ts'
+import { StoreError } from '../../../pipeline/store/errors.ts'
 import { page } from '../../support/content.ts'
 import type { Client } from '../../support/http.ts'
 import { lockInfo, tokenOf } from '../locks/locking.ts'
@@ -78,6 +80,43 @@ describe('upkeep of the mount', () => {
       expect(await shown(wire.visitor, `${at}x.html`)).to.equal('404')
       await later(2.5 * SETTLE)
       expect(await shown(wire.visitor, `${at}x.html`)).to.equal('')
+    })
+
+    it('stay where somebody locks them while they are published', async () => {
+      const { leases } = wire.server.site
+      const { hold } = leases
+      await dav('PUT', `${at}x.html`, {}, '')
+      leases.hold = async (...held) => {
+        leases.hold = hold
+        expect((await dav('LOCK', `${at}x.html`, { Depth: '0' }, lockInfo())).status).to.equal(200)
+        return hold(...held)
+      }
+      await later(SETTLE)
+      expect(await shown(wire.visitor, `${at}x.html`)).to.equal('404')
+      expect(await names()).to.deep.equal(['x.html'])
+    })
+
+    it('that cannot be published now are tried again later, and keep no others from it', async () => {
+      for (const name of ['a', 'b']) await dav('PUT', `${at + name}.html`, {}, '')
+      const { commit } = Site.prototype
+      let attempts = 0
+      Site.prototype.commit = function (asked) {
+        const isFirst = asked.changes.some(change => 'path' in change && change.path === `${at}a.html`)
+        return isFirst && ++attempts < 2 ? Promise.reject(new StoreError('failed', 'now')) : commit.call(this, asked)
+      }
+      try {
+        for (const [times, first] of [
+          [1, '404'],
+          [1.9, '404'],
+          [2.1, ''],
+        ] as const) {
+          await later(times * SETTLE)
+          expect(await shown(wire.visitor, `${at}a.html`), `${times}`).to.equal(first)
+          expect(await shown(wire.visitor, `${at}b.html`)).to.equal('')
+        }
+      } finally {
+        Site.prototype.commit = commit
+      }
     })
 
     it('give way to what a visitor writes meanwhile', async () => {
