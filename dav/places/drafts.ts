@@ -16,7 +16,7 @@ import type { Exchange } from '../exchange.ts'
 import { afterCommit } from '../locks/after-commit.ts'
 import type { Mount } from '../mount.ts'
 import { parentOf } from './overlay.ts'
-import { finishRemoval } from './removals.ts'
+import { finishRemoval, isRemoval } from './removals.ts'
 import { requireSiteParent } from './site-parents.ts'
 
 const NOTHING = new Uint8Array()
@@ -32,7 +32,8 @@ export interface DraftFacts {
 }
 
 /**
- * Stores a draft, or renews it.
+ * Stores a draft, or renews it. One that nothing came before is begun first: where the request fails after all, nothing
+ * will ever be published of it, whether it can be taken back or not.
  *
  * @param needsParent its collection must exist; otherwise missing collections are made (DAV-14)
  * @returns its state
@@ -45,25 +46,36 @@ export async function storeDraft(
   needsParent: boolean,
 ): Promise<Resource | undefined> {
   const { type, language, shown, properties = [] } = facts
+  const { mount } = exchange
   await checkLaterLoss(exchange, path)
+  const before = mount.unpublished.coverAt(path)
+  const isRenewed = before !== undefined && !isRemoval(before) && !(await publishingOf(mount, path)).begun
   const changes = unpublishedPut({
     path,
     content: NOTHING,
     type,
     properties,
     configure: exchange.configure,
-    remembered: remembered(exchange),
+    remembered: { ...remembered(exchange), ...(!isRenewed && BEGUN) },
     ...(language !== undefined && { language }),
     ...(shown !== undefined && { shown }),
   })
-  return (await storeBeside(exchange.mount, path, changes, needsParent)).get(path)
+  const draft = (await storeBeside(mount, path, changes, needsParent)).get(path)
+  if (draft && !isRenewed) await mount.unpublished.site.store.derive(draft, STORED)
+  return draft
 }
+
+/** Name and value by which a draft says that the request which makes it is not carried out yet, or any more. */
+const BEGUN = { begun: 'true' }
+const STORED = { begun: 'false' }
 
 /** What a draft is published by later: triggers of the site write with what its author may (REA-61), or none run (DAV-7). */
 export interface Publishing {
   scope: Scope
   raw: boolean
   depth: number
+  /** Whoever made it was never told that it is stored: it is not published. */
+  begun: boolean
 }
 
 function remembered({ author, raw, depth }: Pick<Exchange, 'author' | 'raw' | 'depth'>): Record<string, string> {
@@ -81,8 +93,9 @@ export async function publishingOf({ unpublished }: Pick<Mount, 'unpublished'>, 
   const patterns: unknown = JSON.parse((await store.derived(path, 'scope')) ?? '["/*"]')
   const known = Array.isArray(patterns) ? patterns.filter(pattern => typeof pattern === 'string') : []
   const scope = createScope(known, true, await mayConfigureBy(unpublished.site, path))
+  const [raw, begun] = [await store.derived(path, 'raw'), await store.derived(path, 'begun')]
   const depth = Number((await store.derived(path, 'depth')) ?? 0)
-  return { scope, depth, raw: (await store.derived(path, 'raw')) !== undefined }
+  return { scope, depth, raw: raw !== undefined, begun: begun === BEGUN.begun }
 }
 
 /**

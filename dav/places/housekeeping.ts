@@ -115,13 +115,14 @@ function isShown(node: Node | undefined): boolean {
 
 /**
  * Writes a draft as the empty document that it is; what is refused is dropped (DAV-62). A draft that something newer
- * covers, or whose collection is gone, is dropped as well.
+ * covers, or whose collection is gone, is dropped as well, as one that nobody was told of.
  */
 async function settleDraft(mount: Mount, draft: Resource, triggers: MountTriggers | undefined): Promise<void> {
   const { path, type, language, shown, version } = draft
   const node = await mount.view.find(path)
+  const { scope, raw, depth, begun } = await publishingOf(mount, path)
   let isUsed = false
-  if (node?.place.isEmpty && (await mount.view.find(parentOf(path)))) {
+  if (!begun && node?.place.isEmpty && (await mount.view.find(parentOf(path)))) {
     const check = async (file: StoredFile | undefined) => {
       isUsed = mount.unpublished.coverAt(path)?.version !== version || (await isLocked(mount, path))
       if (isUsed || (file && file.resource.version > version))
@@ -129,7 +130,6 @@ async function settleDraft(mount: Mount, draft: Resource, triggers: MountTrigger
     }
     const properties = node.place.isNew ? await mount.view.properties(node) : []
     const facts = { ...(language !== undefined && { language }), ...(shown !== undefined && { shown }) }
-    const { scope, raw, depth } = await publishingOf(mount, path)
     const allowance = oneAllowance(mount.site)
     const judging = { raw, configure: scope.configure, allowance }
     const write = { path, type, conditions: undefined, check, cause: {}, properties, ...facts, ...judging }

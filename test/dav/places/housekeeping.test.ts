@@ -107,7 +107,6 @@ describe('upkeep of the mount', () => {
       try {
         for (const [times, first] of [
           [1, '404'],
-          [1.9, '404'],
           [2.1, ''],
         ] as const) {
           await later(times * SETTLE)
@@ -117,6 +116,26 @@ describe('upkeep of the mount', () => {
       } finally {
         Site.prototype.commit = commit
       }
+    })
+
+    it('are never published of a LOCK that has failed, and could not be taken back', async () => {
+      const [{ store }, { commit }] = [wire.server.site, Site.prototype]
+      const { find } = store
+      let isStored = false
+      Site.prototype.commit = async function (asked) {
+        if (isStored) throw new StoreError('failed', 'now')
+        isStored = true
+        return commit.call(this, asked)
+      }
+      store.find = path => (isStored ? Promise.reject(new StoreError('failed', 'now')) : find(path))
+      const answer = await dav('LOCK', `${at}x.html`, { Depth: '0' }, lockInfo())
+      Site.prototype.commit = commit
+      store.find = find
+      expect(answer.status).to.equal(500)
+      expect(await names()).to.deep.equal(['x.html'])
+      for (const times of [1, 2.1]) await later(times * SETTLE)
+      expect(await names()).to.deep.equal([])
+      expect(await eventsOf(`${at}x.html`)).to.deep.equal([])
     })
 
     it('give way to what a visitor writes meanwhile', async () => {
@@ -253,16 +272,24 @@ const OPEN =
   '<i itemprop="resource">/*</i><i itemprop="method">*</i><i itemprop="action">Allow</i></div>'
 
 describe('DAV-62 drafts and put-off removals survive a restart', () => {
-  it('and are finished without a request', async () => {
+  it('and are finished without a request, but nothing comes of one that has failed', async () => {
     const first = await startWire()
     await first.dav('PUT', '/draft.html', {}, '')
     await first.dav('PUT', '/x.html', {}, page('old'))
     await first.dav('MOVE', '/x.html', to('/x.html~'))
+    const { commit } = Site.prototype
+    Site.prototype.commit = async function (asked) {
+      await commit.call(this, asked)
+      throw new StoreError('failed', 'when it was stored')
+    }
+    expect((await first.dav('PUT', '/failed.html', {}, '')).status).to.equal(500)
+    Site.prototype.commit = commit
     await first.server.stop()
     const second = await startWire({ data: first.server.data })
     await second.server.running.mounts.tend(Date.now() + SETTLE)
     expect(await shown(second.visitor, '/x.html')).to.equal('404')
     expect(await shown(second.visitor, '/draft.html')).to.equal('')
+    expect(await shown(second.visitor, '/failed.html')).to.equal('404')
     await second.server.close()
   })
 })
