@@ -250,6 +250,7 @@ function mountOpener(parts: MountsParts, prefix: string, housekeepers: Map<Site,
       states,
       blobSource,
       stage: store.stage,
+      notes: store,
       prefix,
       failed,
     })

@@ -21,11 +21,7 @@ export const coveringDraft: Place = {
     if (set.length + remove.length > 0) await writeProperties(site, path, { set, remove })
     await unpublished.commit([describeChange(path, { set: [], remove: [], ...own })])
   },
-  async remove(exchange, { resource: { path } }, check) {
-    const { mount } = exchange
-    await removeFile(exchange, path, check)
-    await afterCommit(mount, () => mount.unpublished.remove(path))
-  },
+  remove: (exchange, { resource: { path } }, check) => removeFile(exchange, path, check),
   relocate(exchange, relocation) {
     return relocation.toHelper ? toHelperName(exchange, relocation) : relocateOnSite(exchange, relocation)
   },

@@ -13,6 +13,7 @@ import { endForgotten } from '../locks/after-commit.ts'
 import type { Mount } from '../mount.ts'
 import type { MountTriggers } from '../triggers.ts'
 import { endCover, endOutdated, publishingOf } from './drafts.ts'
+import { followLeft } from './following.ts'
 import { parentOf } from './overlay.ts'
 import { isCollection, type Node } from './place.ts'
 import { finishRemoval, isRemoval, unlessRefused } from './removals.ts'
@@ -83,6 +84,8 @@ export function createHousekeeping(mount: Mount, triggers?: MountTriggers): Hous
   async function sweep(now: number): Promise<void> {
     if (swept <= now && now < swept + SWEEP_EVERY) return
     swept = now
+    // Of other processes that have ended.
+    mount.mayFollow = true
     const { metadataAge, workAge } = mount.settings.helperFiles
     for await (const { path, modified, kind, members } of mount.unpublished.stored()) {
       const helper = mount.names.of(path)
@@ -97,6 +100,7 @@ export function createHousekeeping(mount: Mount, triggers?: MountTriggers): Hous
   return {
     async run(now) {
       await endForgotten(mount)
+      await followLeft(mount)
       const failure = await settleCovers(now)
       await sweep(now)
       if (failure) throw failure.error

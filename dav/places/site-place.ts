@@ -8,8 +8,8 @@ import { deleteDocument } from '../../pipeline/write/document.ts'
 import { writeProperties } from '../../pipeline/write/properties.ts'
 import { scopeAuthority } from '../access/scope-authority.ts'
 import type { Exchange } from '../exchange.ts'
-import { afterCommit } from '../locks/after-commit.ts'
 import { endOutdated } from './drafts.ts'
+import { following } from './following.ts'
 import { isCollection, type Place, type Relocation } from './place.ts'
 import { toHelperName } from './unpublished-changes.ts'
 
@@ -22,22 +22,27 @@ export const sitePlace: Place = {
   propertiesIn: ({ site }) => site,
   describe: ({ site }, path, patch) => writeProperties(site, path, patch),
   async remove(exchange, node, check) {
-    const { mount, raw, configure, allowance, alongside } = exchange
+    const { mount, raw, configure, allowance } = exchange
     const { path } = node.resource
-    if (isCollection(node))
-      await removeTree(mount.site, { path, cause: {}, raw, configure, allowance, alongside, ...(check && { check }) })
-    else await removeFile(exchange, path, check)
-    await afterCommit(mount, () => mount.unpublished.remove(path))
+    if (!isCollection(node)) return removeFile(exchange, path, check)
+    const { alongside, look, carryOut } = following(exchange, { op: 'remove', path })
+    const checkAll = async () => {
+      await check?.()
+      await look()
+    }
+    await removeTree(mount.site, { path, cause: {}, raw, configure, allowance, alongside, check: checkAll })
+    await carryOut()
   },
   relocate(exchange, relocation) {
     return relocation.toHelper ? toHelperName(exchange, relocation) : relocateOnSite(exchange, relocation)
   },
 }
 
-/** Removes a file of the site. */
+/** Removes a file of the site, with a draft over it. */
 export async function removeFile(exchange: Exchange, path: string, check?: Relocation['check']): Promise<void> {
-  const { mount, author, raw, configure, allowance, alongside } = exchange
+  const { mount, author, raw, configure, allowance } = exchange
   const authority = scopeAuthority(author.scope)
+  const { alongside, look, carryOut } = following(exchange, { op: 'remove', path })
   const write = {
     path,
     conditions: undefined,
@@ -46,28 +51,34 @@ export async function removeFile(exchange: Exchange, path: string, check?: Reloc
     configure,
     allowance,
     alongside,
-    ...(check && { check }),
+    async check() {
+      await check?.()
+      await look()
+    },
   }
   await perform(
     deleteDocument(mount.site, write, () => authority),
     NO_BODY,
   )
+  await carryOut()
 }
 
 /** From the site to the site. @returns whether something that was shown there was replaced */
 export async function relocateOnSite(exchange: Exchange, relocation: Relocation): Promise<boolean> {
-  const { mount, raw, configure, allowance, alongside } = exchange
+  const { mount, raw, configure, allowance } = exchange
   const { op, source, to, deep, overwrite, check, replaced: before } = relocation
   const { path: from } = source.resource
   const { site, unpublished } = mount
+  const { alongside, look, carryOut } = following(exchange, { op, from, to, deep })
   const checkAll = async () => {
     await check()
     await endOutdated(mount, from)
+    await look()
   }
   const isGone = (standing: Resource) => unpublished.isGone(standing)
   const transfer = { op, from, to, deep, overwrite, isGone, check: checkAll, cause: {} }
   const { replaced } = await transferTree(site, { ...transfer, raw, configure, allowance, alongside })
   const isReplaced = (replaced && !isGone(replaced)) || before?.place.isPublished === false
-  await afterCommit(mount, () => unpublished.takeAlong(op, from, to, deep))
+  await carryOut()
   return isReplaced
 }

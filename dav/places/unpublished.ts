@@ -8,8 +8,9 @@ import { LONGEST_PATH } from '../../pipeline/http/path.ts'
 import { OrderedMap } from '../../pipeline/ordered-map.ts'
 import { ReadingAgain } from '../../pipeline/site/reading-again.ts'
 import type { Site } from '../../pipeline/site/site.ts'
-import type { Change } from '../../pipeline/store/commit.ts'
+import type { Change, Expectation } from '../../pipeline/store/commit.ts'
 import type { Property, Resource } from '../../pipeline/store/resource.ts'
+import { ZERO } from '../../pipeline/store/tags.ts'
 import { proveReadable } from '../../pipeline/write/collection.ts'
 import { describeChange } from '../../pipeline/write/properties.ts'
 import { commitUnpublished } from '../../pipeline/write/unpublished.ts'
@@ -19,6 +20,12 @@ import { isRemoval } from './removals.ts'
 
 /** Helper files whose last use is known at most. */
 const MOST_USED = 10_000
+
+/** A note of something that is to be done once. */
+export interface Noted {
+  key: string
+  isThere(): Promise<boolean>
+}
 
 export class Unpublished {
   /** The part of the store that holds them. */
@@ -101,10 +108,12 @@ export class Unpublished {
   /**
    * Changes drafts and helper files.
    *
+   * @param noted goes with them
    * @returns the new state by path; undefined when something was not as the changes need it, and nothing was done
    */
-  async commit(changes: Change[]): Promise<Map<string, Resource | undefined> | undefined> {
-    const resources = await commitUnpublished(this.site, changes)
+  async commit(changes: Change[], noted?: Noted): Promise<Map<string, Resource | undefined> | undefined> {
+    const notes = noted && [{ op: 'drop' as const, key: noted.key }]
+    const resources = await commitUnpublished(this.site, changes, notes)
     if (!resources) return undefined
     try {
       await this.#inOrder(async () => {
@@ -149,11 +158,24 @@ export class Unpublished {
     this.#tell(paths)
   }
 
-  /** Drops drafts and helper files at and below a path of the site that is gone. */
-  async remove(path: string): Promise<void> {
+  /** Whether anything is kept at a path of the site, or below. */
+  async keepsAt(path: string): Promise<boolean> {
+    if (!path.endsWith('/')) return this.coverAt(path) !== undefined
+    return this.#hidden(path).length > 0 || (await this.site.store.find(path)) !== undefined
+  }
+
+  /**
+   * Drops drafts and helper files at and below a path of the site that is gone.
+   *
+   * @param noted goes with them, and has to be there for anything to be done
+   * @returns false when others have changed something meanwhile, and nothing was done
+   */
+  async remove(path: string, noted?: Noted): Promise<boolean> {
     const changes: Change[] = this.#hidden(path)
-    if (await this.site.store.find(path)) changes.push({ op: 'delete', path })
-    if (changes.length > 0) await this.commit(changes)
+    const standing = await this.site.store.find(path)
+    if (standing) changes.push({ op: 'delete', path, ...expecting(standing, noted) })
+    if (noted && !(await noted.isThere())) return true
+    return (await this.commit(changes, noted)) !== undefined
   }
 
   /** A draft whose name a collection of the site has taken: it goes with that. */
@@ -167,19 +189,22 @@ export class Unpublished {
    * goes.
    *
    * @param deep with what is kept unpublished for the members of a collection
+   * @param noted goes with them, and has to be there for anything to be done
+   * @returns false when others have changed something meanwhile, and nothing was done
    */
-  async takeAlong(op: 'move' | 'copy', from: string, to: string, deep: boolean): Promise<void> {
+  async takeAlong(op: 'move' | 'copy', from: string, to: string, deep: boolean, noted?: Noted): Promise<boolean> {
     const { store } = this.site
     const taken = deep ? await store.find(from) : undefined
-    const typed = taken && retyped(taken, to)
+    const common = taken && { from, to, ...retyped(taken, to), ...expecting(taken, noted) }
     const changes: Change[] = []
     const standing = await store.findNamed(to)
-    if (standing) changes.push({ op: 'delete', path: standing.path })
-    if (taken) changes.push(op === 'move' ? { op, from, to, ...typed } : { op, from, to, deep, ...typed })
+    if (standing) changes.push({ op: 'delete', path: standing.path, ...expecting(standing, noted) })
+    if (common) changes.push(op === 'move' ? { op, ...common } : { op, deep, ...common })
     else if (op === 'move' && (await store.find(from))) changes.push({ op: 'delete', path: from })
     if (op === 'move') changes.push(...this.#hidden(from))
-    if (taken) await this.#commitAt(to, changes)
-    else if (changes.length > 0) await this.commit(changes)
+    if (noted && !(await noted.isThere())) return true
+    if (taken) return this.#commitAt(to, changes, noted)
+    return (await this.commit(changes, noted)) !== undefined
   }
 
   /** Makes a collection among the helpers. @returns false when there is one already */
@@ -225,11 +250,11 @@ export class Unpublished {
    *
    * @returns false when something else was not as the changes need it
    */
-  async #commitAt(path: string, changes: Change[]): Promise<boolean> {
+  async #commitAt(path: string, changes: Change[], noted?: Noted): Promise<boolean> {
     for (let before: Change[] | undefined; ; ) {
       const missing = await this.#missingParents(path)
       if (missing.length === before?.length) return false
-      if (await this.commit([...missing, ...changes])) return true
+      if (await this.commit([...missing, ...changes], noted)) return true
       before = missing
     }
   }
@@ -298,6 +323,12 @@ export class Unpublished {
     const members = await this.site.store.list(collection)
     return members.filter(({ path }) => this.#names.of(path)?.listed)
   }
+}
+
+/** Work that a note says is to be done may be done by another process meanwhile. */
+function expecting(found: Resource, noted: Noted | undefined): { expect?: Expectation } {
+  if (!noted) return {}
+  return { expect: found.kind === 'collection' ? { members: found.members ?? ZERO } : found.version }
 }
 
 /** The type of a draft under another name (HTTP-20); that of a mark is no media type. */

@@ -278,6 +278,16 @@ describe('DAV-62 drafts and put-off removals survive a restart', () => {
     await first.dav('PUT', '/x.html', {}, page('old'))
     await first.dav('MOVE', '/x.html', to('/x.html~'))
     const { commit } = Site.prototype
+    for (const [folder, name] of [
+      ['MKCOL', '/d/'],
+      ['PUT', '/d/draft.html'],
+    ] as const)
+      await first.dav(folder, name)
+    Site.prototype.commit = function (asked) {
+      if (this === first.server.site) return commit.call(this, asked)
+      return Promise.reject(new StoreError('failed', 'as if the process ended'))
+    }
+    expect((await first.dav('MOVE', '/d/', to('/e/'))).status).to.equal(201)
     Site.prototype.commit = async function (asked) {
       await commit.call(this, asked)
       throw new StoreError('failed', 'when it was stored')
@@ -286,6 +296,7 @@ describe('DAV-62 drafts and put-off removals survive a restart', () => {
     Site.prototype.commit = commit
     await first.server.stop()
     const second = await startWire({ data: first.server.data })
+    expect((await second.dav('GET', '/e/draft.html')).status).to.equal(200)
     await second.server.running.mounts.tend(Date.now() + SETTLE)
     expect(await shown(second.visitor, '/x.html')).to.equal('404')
     expect(await shown(second.visitor, '/draft.html')).to.equal('')
