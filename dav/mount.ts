@@ -111,7 +111,7 @@ export async function openMount(parts: {
     endLeaving(mount, paths)
     endOvertaken(mount, paths)
   })
-  await afterCommit(mount, () => followLeft(mount))
+  await afterCommit(mount, () => followLeft(mount, Date.now()))
   await endLeftBehind(mount)
   return mount
 }

@@ -76,15 +76,20 @@ function carryOut(unpublished: Unpublished, followed: Followed, noted?: Noted): 
   return unpublished.takeAlong(op, from, to, deep, noted)
 }
 
-/** Carries out what a process that has ended, or a store that has failed, has left to do. @throws StoreError */
-export async function followLeft(mount: Mount): Promise<void> {
+/**
+ * Carries out what a process that has ended, or a store that has failed, has left to do.
+ *
+ * @param now unix milliseconds
+ * @throws StoreError
+ */
+export async function followLeft(mount: Mount, now: number): Promise<void> {
   if (!mount.mayFollow) return
   mount.mayFollow = false
   try {
     const isAlone = mount.locks.taken !== undefined
     for (const { key, value } of await mount.notes.notes(prefixOf(mount))) {
       const { at, ...followed }: Followed & { at: number } = JSON.parse(value)
-      if (isAlone || at + OTHERS < Date.now()) await follow(mount, followed, key)
+      if (isAlone || at + OTHERS < now) await follow(mount, followed, key)
       else mount.mayFollow = true
     }
   } catch (error) {

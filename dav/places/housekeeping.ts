@@ -100,7 +100,7 @@ export function createHousekeeping(mount: Mount, triggers?: MountTriggers): Hous
   return {
     async run(now) {
       await endForgotten(mount)
-      await followLeft(mount)
+      await followLeft(mount, now)
       const failure = await settleCovers(now)
       await sweep(now)
       if (failure) throw failure.error

@@ -9,6 +9,9 @@ import { page } from '../../support/content.ts'
 import type { Fields } from '../../support/http.ts'
 import { everything, startWire, to, type Wire } from '../wire.ts'
 
+/** Another process may be about to do what a note says. */
+const MINUTE = 60_000
+
 /** What stands in a folder of its own before: content, or a draft without any. */
 const FILES: readonly (readonly [path: string, body: string])[] = [
   ['d/there.html', page('there')],
@@ -67,7 +70,7 @@ describe('what is kept unpublished follows the site', () => {
         Site.prototype.commit = commit
         expect(answer.status, answer.text).to.be.oneOf([201, 204])
         if (fails) expect(await below(at)).to.not.deep.equal(results[0])
-        await wire.server.running.mounts.tend(Date.now())
+        await wire.server.running.mounts.tend(Date.now() + 2 * MINUTE)
         results.push(await below(at))
       }
       expect(results[1]).to.deep.equal(results[0])
