@@ -18,6 +18,7 @@ import type { Mount } from '../mount.ts'
 import { parentOf } from './overlay.ts'
 import { finishRemoval, isRemoval } from './removals.ts'
 import { requireSiteParent } from './site-parents.ts'
+import { BEGUN, isMade } from './unpublished-changes.ts'
 
 const NOTHING = new Uint8Array()
 
@@ -61,13 +62,9 @@ export async function storeDraft(
     ...(shown !== undefined && { shown }),
   })
   const draft = (await storeBeside(mount, path, changes, needsParent)).get(path)
-  if (draft && !isRenewed) await mount.unpublished.site.store.derive(draft, STORED)
+  if (!isRenewed) await isMade(mount, draft)
   return draft
 }
-
-/** Name and value by which a draft says that the request which makes it is not carried out yet, or any more. */
-const BEGUN = { begun: 'true' }
-const STORED = { begun: 'false' }
 
 /** What a draft is published by later: triggers of the site write with what its author may (REA-61), or none run (DAV-7). */
 export interface Publishing {

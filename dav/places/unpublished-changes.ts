@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { Fault } from '../../pipeline/fault.ts'
 import { absent } from '../../pipeline/refusals.ts'
 import { memoryBlob } from '../../pipeline/store/blobs.ts'
+import type { Resource } from '../../pipeline/store/resource.ts'
 import { nameTaken } from '../../pipeline/write/places.ts'
 import { describeChange, type PropertyPatch } from '../../pipeline/write/properties.ts'
 import { unpublishedPut } from '../../pipeline/write/unpublished.ts'
@@ -53,13 +54,24 @@ export function transferring(exchange: Exchange, relocation: Relocation): Promis
   const { op, source, to, toHelper, deep } = relocation
   const { path: from } = source.resource
   return relocating(exchange, relocation, async () => {
+    const isNewDraft = op === 'copy' && source.place.isNew
     if (!toHelper) await checkLaterLoss(exchange, to)
-    if (!(await mount.unpublished.transfer(op, from, to, deep))) throw absent()
+    if (!(await mount.unpublished.transfer(op, from, to, deep, isNewDraft ? BEGUN : undefined))) throw absent()
     if (mount.names.of(parentOf(to))) return
     await requireSiteParent(mount, to, expect =>
       op === 'move' ? { op, from: to, to: from, expect, expectTo: 'absent' } : { op: 'delete', path: to, expect },
     )
+    if (isNewDraft) await isMade(mount, await mount.unpublished.site.store.find(to))
   })
+}
+
+/** Names and values by which a draft says whether the request that makes it was carried out: nothing else is published. */
+export const BEGUN = { begun: 'true' }
+const MADE = { begun: 'false' }
+
+/** Has a draft published later, if nobody fills it: whoever made it is told now that it is there. */
+export async function isMade({ unpublished }: Mount, draft: Resource | undefined): Promise<void> {
+  if (draft) await unpublished.site.store.derive(draft, MADE)
 }
 
 function changedMeanwhile(): Fault {

@@ -217,10 +217,17 @@ export class Unpublished {
   /**
    * Moves or copies one helper, or a draft over nothing, to another name of that kind; what stands there goes.
    *
+   * @param derived of what comes to stand there, beside what goes along
    * @returns false when it is gone
    * @throws Fault 414 where the path of something in a collection of helpers would become too long
    */
-  async transfer(op: 'move' | 'copy', from: string, to: string, deep: boolean): Promise<boolean> {
+  async transfer(
+    op: 'move' | 'copy',
+    from: string,
+    to: string,
+    deep: boolean,
+    derived?: Record<string, string>,
+  ): Promise<boolean> {
     const changes: Change[] = []
     const standing = await this.site.store.findNamed(to)
     if (standing) changes.push({ op: 'delete', path: standing.path })
@@ -229,6 +236,7 @@ export class Unpublished {
     const typed = source && !this.#names.of(to) && retyped(source, to)
     const common = { from, to, longest: LONGEST_PATH, ...typed }
     changes.push(op === 'move' ? { op, ...common } : { op, deep, ...common })
+    if (derived) changes.push({ op: 'derive', path: to, derived })
     return this.#commitAt(to, changes)
   }
 

@@ -118,25 +118,29 @@ describe('upkeep of the mount', () => {
       }
     })
 
-    it('are never published of a LOCK that has failed, and could not be taken back', async () => {
-      const [{ store }, { commit }] = [wire.server.site, Site.prototype]
-      const { find } = store
-      let isStored = false
-      Site.prototype.commit = async function (asked) {
-        if (isStored) throw new StoreError('failed', 'now')
-        isStored = true
-        return commit.call(this, asked)
-      }
-      store.find = path => (isStored ? Promise.reject(new StoreError('failed', 'now')) : find(path))
-      const answer = await dav('LOCK', `${at}x.html`, { Depth: '0' }, lockInfo())
-      Site.prototype.commit = commit
-      store.find = find
-      expect(answer.status).to.equal(500)
-      expect(await names()).to.deep.equal(['x.html'])
-      for (const times of [1, 2.1]) await later(times * SETTLE)
-      expect(await names()).to.deep.equal([])
-      expect(await eventsOf(`${at}x.html`)).to.deep.equal([])
-    })
+    for (const method of ['LOCK', 'COPY'])
+      it(`are never published of a ${method} that has failed, and could not be taken back`, async () => {
+        if (method === 'COPY') await dav('PUT', `${at}y.html`, {}, '')
+        const [{ store }, { commit }] = [wire.server.site, Site.prototype]
+        const { find } = store
+        let isStored = false
+        Site.prototype.commit = async function (asked) {
+          if (isStored) throw new StoreError('failed', 'now')
+          isStored = true
+          return commit.call(this, asked)
+        }
+        store.find = path => (isStored ? Promise.reject(new StoreError('failed', 'now')) : find(path))
+        const answer = await (method === 'COPY'
+          ? dav('COPY', `${at}y.html`, to(`${at}x.html`))
+          : dav('LOCK', `${at}x.html`, { Depth: '0' }, lockInfo()))
+        Site.prototype.commit = commit
+        store.find = find
+        expect(answer.status).to.equal(500)
+        expect((await names())[0]).to.equal('x.html')
+        for (const times of [1, 2.1]) await later(times * SETTLE)
+        expect(await names()).to.deep.equal(method === 'COPY' ? ['y.html'] : [])
+        expect(await eventsOf(`${at}x.html`)).to.deep.equal([])
+      })
 
     it('give way to what a visitor writes meanwhile', async () => {
       await dav('PUT', '/rules.html', {}, page(OPEN))
