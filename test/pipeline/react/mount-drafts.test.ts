@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { lockInfo } from '../../dav/locks/locking.ts'
-import { answering, NS, page, type ReactingSite, reactingSite, trigger } from './site.ts'
+import { answering, NS, page, type ReactingSite, reactingSite, request, trigger } from './site.ts'
 
 const LOAN = 'https://library.example/Loan'
 const SCHEMA = page(
@@ -47,6 +47,7 @@ describe('drafts with mountReactions', () => {
     const triggers = [
       trigger({ resource: ['/draft*', '/part/*'], action: records }),
       trigger({ resource: '/failing.html', action: [records, 'Context.request.path = "/y"'] }),
+      trigger({ resource: '/called.html', action: request('action', { url: 'https://calls.example/' }) }),
       trigger({ resource: '/guarded*', method: 'PUT', action: answering(409, 'guarded') }),
       trigger({ resource: '/stamped.html', method: 'PUT', action: puts('Context.request.path') }),
     ]
@@ -79,6 +80,25 @@ describe('drafts with mountReactions', () => {
     const headers = { 'Lock-Token': locked.headers.get('lock-token') ?? '' }
     expect((await all('UNLOCK', '/draft-4.html', headers)).status).to.equal(204)
     expect(await recorded()).to.deep.equal([])
+  })
+
+  it('REA-88 remember how many calls have led to them', async () => {
+    const { outbound } = site.running
+    const { entries, depthOf } = outbound
+    const depths: number[] = []
+    outbound.depthOf = () => 3
+    outbound.entries = (_, about) => {
+      depths.push(about.depth)
+      return entries([], about)
+    }
+    try {
+      expect((await as('all')('PUT', '/called.html', { 'Platform-Delivery': 'x' }, '')).status).to.equal(201)
+      await site.running.mounts.tend(Date.now() + 2 * SETTLE)
+    } finally {
+      Object.assign(outbound, { entries, depthOf })
+    }
+    expect(await stored('/called.html')).to.equal('')
+    expect(depths).to.deep.equal([3])
   })
 
   it('REA-6 REA-62 DAV-7 DAV-62 run those for PUT when they are published, once, and go where these refuse that', async () => {
