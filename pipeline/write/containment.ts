@@ -38,6 +38,8 @@ export function* checkingContainment(
   const mayWriteAll = () => authority.admit({ ask: 'put', path, exists: true }) === 'allow'
   if ((yield* holdingEndless(changes, view.nodes)) && !mayWriteAll())
     throw misplaced('nobody could write behind it any more, which needs the right to PUT the whole document')
+  if ((yield* holdingPatches(changes, view)) && !mayWriteAll())
+    throw misplaced('browsers would show it in place of others, which needs the right to PUT the whole document')
   if (way !== 'reparsed') return
   const granted = depth(place)
   const isContained = keepsOthers && view.parents.every(parent => depth(parent) >= granted)
@@ -50,18 +52,43 @@ export function* checkingContainment(
 /** Whether the new nodes hold an element that no tag ends, in steps. */
 function* holdingEndless(changes: readonly PlannedSplice[], nodes: readonly ChildNode[]): Steps<boolean> {
   if (!changes.some(({ text }) => /<(plaintext|script)/i.test(text))) return false
+  return yield* holding(nodes, node => isElement(node) && isEndless(node))
+}
+
+/** Whether one of the nodes, or of those in them, is of a kind, in steps. */
+function* holding(nodes: readonly ChildNode[], isOne: (node: ChildNode) => boolean): Steps<boolean> {
   const open = [...nodes]
   for (let node = open.pop(), seen = 1; node; node = open.pop(), seen++) {
     if (seen % NODES_PER_STEP === 0) yield
+    if (isOne(node)) return true
     if (!isElement(node)) continue
-    if (node.namespaceURI === HTML_NAMESPACE && isEndless(node)) return true
     for (const child of node.childNodes) open.push(child)
     for (const child of node.content?.childNodes ?? []) open.push(child)
   }
   return false
 }
 
-function isEndless({ tagName, childNodes }: ElementNode): boolean {
+/**
+ * Whether browsers put something of the new nodes in the place of others, in steps: a template beside these may become the
+ * shadow root of their parent, which shows nothing else then, or may be for what follows `<?start name="…">`, wherever that
+ * stands in its parent.
+ */
+function* holdingPatches(changes: readonly PlannedSplice[], { document, nodes }: View): Steps<boolean> {
+  if (document.kind === 'xml' || !changes.some(({ text }) => /<(template|\?)/i.test(text))) return false
+  return nodes.some(isPatch) || (yield* holding(nodes, isMark))
+}
+
+function isPatch(node: ChildNode): boolean {
+  if (!isElement(node) || node.namespaceURI !== HTML_NAMESPACE || node.tagName !== 'template') return false
+  return node.attrs.some(({ name }) => name === 'shadowrootmode' || name === 'for')
+}
+
+function isMark(node: ChildNode): boolean {
+  return 'data' in node && /^\?(?:start|end|marker)(?![^\t\n\f\r ?])/i.test(node.data)
+}
+
+function isEndless({ namespaceURI, tagName, childNodes }: ElementNode): boolean {
+  if (namespaceURI !== HTML_NAMESPACE) return false
   if (tagName === 'plaintext') return true
   return tagName === 'script' && childNodes.some(node => isText(node) && takesInEndTag(node.value))
 }

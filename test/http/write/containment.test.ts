@@ -14,6 +14,10 @@ const RULES = rulesPage(
   ['*', 'PUT', 'Allow', '/own.html'],
   ['*', 'POST', 'Allow', '/end.html', '#list'],
   ['*', 'PUT|DELETE', 'Allow', '/end.html', '#mine'],
+  ['*', 'POST', 'Allow', '/list.html', '#list'],
+  ['*', 'PUT', 'Allow', '/list.html', '#mine'],
+  ['*', 'MOVE', 'Allow', '/list.html'],
+  ['*', 'DELETE', 'Allow', '/list.html', '#within'],
 )
 
 const ENDLESS = [
@@ -28,6 +32,26 @@ const ENDED = [
   '<li><script><!--<script>--></script>',
   '<li><script><!--><script></script>',
   '<li><script><!--<scripts></script>',
+]
+/** What browsers show in place of what stands beside it. */
+const PATCHES: [method: string, selector: string, fragment: string][] = [
+  ['POST', '#list', '<template shadowrootmode="open">only this</template>'],
+  ['POST', '#list; placement=prepend', '<p>mine</p> <TEMPLATE ShadowRootMode=closed></TEMPLATE>'],
+  ['PUT', '#mine', '<template id="mine" shadowrootmode="open"></template>'],
+  ['POST', '#list; placement=prepend', '<?start name="x">'],
+  ['POST', '#list; placement=prepend', '<p>mine<?marker name="x"></p>'],
+  ['POST', '#list', '<?end><p>mine</p>'],
+  ['POST', '#list', '<template for="x">instead of others</template>'],
+]
+/** What looks the same, and stays where it is. */
+const CONTAINED = [
+  '<div><template shadowrootmode="open">mine</template></div>',
+  '<template>mine</template>',
+  '<div><template for="x">mine</template></div>',
+  '<template><template shadowrootmode="open"></template></template>',
+  '<p title="<?start name=x><template for=x>">&lt;?start name="x"></p>',
+  '<?startle name="x"><p>mine</p>',
+  '<!--?--><p>mine</p>',
 ]
 
 describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
@@ -87,6 +111,29 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
       for (const fragment of ['<li>&lt;plaintext>', '<li><svg><plaintext>x</plaintext></svg>', ...ENDED, '<li>third'])
         expect((await send('POST', '/end.html', selecting('#list'), fragment)).status, fragment).to.equal(206)
     }
+  })
+
+  describe('KEY-1 browsers show nothing that somebody writes in place of what others wrote beside it', () => {
+    const list = page(
+      '<div id="list"><p id="mine">a<template id="within" shadowrootmode="open"></template></p><p>theirs</p></div>',
+    )
+    for (const [method, range, fragment] of PATCHES)
+      it(`${method} ${fragment} at ${range} is 422`, async () => {
+        await put(server, '/list.html', list)
+        expect((await send(method, '/list.html', selecting(range), fragment)).status).to.equal(422)
+        expect((await send('GET', '/list.html')).text).to.equal(list)
+      })
+    it('nor is such a template moved there', async () => {
+      await put(server, '/list.html', list)
+      const to = { Destination: '/list.html', 'Destination-Range': 'selector=#list; placement=append' }
+      expect((await send('MOVE', '/list.html', { ...selecting('#within'), ...to })).status).to.equal(422)
+      expect((await send('GET', '/list.html')).text).to.equal(list)
+    })
+    it('what stays where it is, is stored', async () => {
+      await put(server, '/list.html', list)
+      for (const fragment of CONTAINED)
+        expect((await send('POST', '/list.html', selecting('#list'), fragment)).status, fragment).to.equal(206)
+    })
   })
 
   it('HTTP-80 nested forms are dropped for those who may only add there, as text joins what stands beside it', async () => {
