@@ -30,9 +30,29 @@ function checkUnfinished(tokenizer: object): void {
   if (name !== undefined) checkName(name)
 }
 
+/**
+ * Has a tokenizer look whether `<![CDATA[` begins text by what the standard says, which is any element of SVG or MathML; the
+ * parser tells it of those alone whose content is no HTML: of others, as `<svg><desc>`, browsers take for text what follows.
+ */
+function knowCdata(tokenizer: object, isForeign: () => boolean): void {
+  const own = tokenizer as { inForeignNode: boolean; _stateMarkupDeclarationOpen(code: number): void }
+  const open = own._stateMarkupDeclarationOpen
+  own._stateMarkupDeclarationOpen = code => {
+    const was = own.inForeignNode
+    own.inForeignNode = isForeign()
+    open.call(own, code)
+    own.inForeignNode = was
+  }
+}
+
 export class SteppedParser<Nodes extends TreeAdapterTypeMap> extends Parser<Nodes> {
   #tokens = 0
   #waits = false
+
+  constructor(...given: ConstructorParameters<typeof Parser<Nodes>>) {
+    super(...given)
+    knowCdata(this.tokenizer, () => this.currentNotInHTML)
+  }
 
   /**
    * Reads a text.

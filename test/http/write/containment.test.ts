@@ -136,6 +136,16 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
     })
   })
 
+  it('HTTP-23 text of SVG and MathML that nothing ends is ended where it was written', async () => {
+    for (const fragment of ['<svg><desc><![CDATA[></desc></svg>', '<math><mi><![CDATA[x</mi></math>']) {
+      await put(server, '/list.html', page('<div id="list"><p>theirs</p></div>'))
+      const sent = selecting('#list; placement=prepend')
+      expect((await send('POST', '/list.html', sent, fragment)).status, fragment).to.equal(206)
+      const { text } = await send('GET', '/list.html')
+      expect(text).to.contain('<p>theirs</p></div>').and.not.contain('CDATA')
+    }
+  })
+
   it('HTTP-80 nested forms are dropped for those who may only add there, as text joins what stands beside it', async () => {
     await put(server, '/end.html', '<!DOCTYPE html><form id="list">a<b>b</b>c</form>')
     const answer = await send('POST', '/end.html', selecting('#list'), 'd<form><i>e</i></form>')
