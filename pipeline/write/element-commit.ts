@@ -25,6 +25,7 @@ import { contentTag } from '../store/tags.ts'
 import { uniqueSelector } from '../tree/address.ts'
 import { decodeInTurn, encoding, PIECE } from '../tree/document.ts'
 import type { Edit, Placement, ProposedEdit, View } from '../tree/edit/edit.ts'
+import { mayTakeIn } from '../tree/edit/kept-text.ts'
 import { type ElementNode, isElement, parentElement } from '../tree/nodes.ts'
 import { mayHavePrefixed } from '../tree/prefixed-parser.ts'
 import { findingShown, type Shown } from '../tree/readings.ts'
@@ -172,7 +173,7 @@ function* checking(asked: Asked, proposal: ProposedEdit, view: View, derived: De
   yield* checkingContainment(proposal, view, placeOf(write, located), path, authority, readsAll(located))
   const change = { op: write.op, path, requested: write.path, target: located.target.element }
   yield* checkingConfiguration(site, change, view, derived, authority)
-  yield* checkingDirectives(site, write, { before, proposal, view }, path, authority)
+  yield* checkingDirectives(site, write, located, { before, proposal, view }, authority)
   brought.splice(0, brought.length, ...(yield* checkingOwnShapes(model, write.path, path, view)))
 }
 
@@ -250,10 +251,11 @@ async function judgedWithConsequences(edit: WantedEdit): Promise<{ asked: Judged
 function* checkingDirectives(
   site: Site,
   write: ElementWrite,
+  located: Located,
   { before, proposal, view }: { before: string; proposal: ProposedEdit; view: View },
-  path: string,
   authority: Authority,
 ): Steps<void> {
+  const { path } = located.file.resource
   const { document, nodes, parents, reread } = view
   if (write.op === 'delete' && !reread) return
   const known = { ns: site.settings.ns, model: site.model }
@@ -267,12 +269,16 @@ function* checkingDirectives(
   if (mayPut(write.path) || mayPut(path)) return
   const gained = isNew ? 'directive' : yield* gainedByEdit(known, document.kind, before, proposal.source)
   if (gained) throw new Fault(422, 'InvalidFragment', NEEDS_PUT[gained])
+  const place = placeOf(write, located)
+  if (mayHide && !document.asWritten && proposal.changes.some(({ text }) => mayTakeIn(text, place)))
+    throw new Fault(422, 'InvalidFragment', NEEDS_PUT.select)
 }
 
-const NEEDS_PUT: Readonly<Record<Gained, string>> = {
+const NEEDS_PUT: Readonly<Record<Gained | 'select', string>> = {
   directive: 'This fragment holds directives of composed pages; that needs the right to PUT the whole document.',
   place:
     'This fragment holds elements that composed pages show where HTML has none; that needs the right to PUT the whole document.',
+  select: 'Browsers would take what follows into this `select`; that needs the right to PUT the whole document.',
 }
 
 /** Shapes that speak of the page that is written through, beside those of the document where it lands (COMP-88). */

@@ -1,0 +1,95 @@
+/**
+ * Markup that browsers read otherwise than the parser, so that it may take in what follows the place that was written to, or
+ * leave it. In `select` the parser passes over most tags, as the HTML standard said until 2025, and browsers of today make elements
+ * of them. Some browsers leave SVG and MathML at a `</p>` without start tag, also where these hold HTML, and some close no
+ * `search` by the end tag of another element, as the standard has it.
+ */
+
+import {
+  type ChildNode,
+  type DocumentKind,
+  type ElementNode,
+  HTML_NAMESPACE,
+  isElement,
+  type ParentNode,
+} from '../nodes.ts'
+import { mayHavePrefixed } from '../prefixed-parser.ts'
+import { NODES_PER_STEP, type Steps } from '../steps.ts'
+import { betweenTags } from './between.ts'
+import { contentOf, isHtmlElement } from './shape.ts'
+
+const TAG = /<[a-z/!?]/i
+/** Other tags than those that every parser keeps there. */
+const OTHER_TAG = /<(?!\/?(?:option|optgroup|hr)[\t\n\f\r />])[a-z/!?]/i
+/** Start tags of which browsers make elements in a `select` that may hold what follows it. */
+const TAKING_TAG = /<(?!(?:select|option|optgroup|hr)[\t\n\f\r />]|[a-z][^\t\n\f\r />:]*:)[a-z]/i
+/** End tags that stand for an element where none is open. */
+const LEAVING = /<\/(?:p|br)[\t\n\f\r />]/i
+
+/**
+ * What an author wrote, in steps, or undefined where browsers may read it otherwise: then the nodes are written. Of what goes
+ * into a `select` that is there already, any other tag than those of options counts: there, parsers of fragments and of documents
+ * differ as well. Elements with prefixes are kept where composition shows them: who may write them is judged where they are
+ * (COMP-147).
+ *
+ * @param context the parent of the nodes
+ * @param nodes what the text was parsed to
+ */
+export function* keptText(
+  kind: DocumentKind,
+  context: ElementNode,
+  nodes: readonly ChildNode[],
+  text: string,
+): Steps<string | undefined> {
+  if (kind === 'xml') return text
+  if (standsInSelect(context)) return OTHER_TAG.test(text) && !mayHavePrefixed(text) ? undefined : text
+  if (!/<(?:select|search|svg|math)/i.test(text) && !(isForeign(context) && LEAVING.test(text))) return text
+  let readOtherwise = yield* holdingOpenSearch(nodes)
+  let passedOver = false
+  let isShown = false
+  yield* betweenTags(nodes, text, (piece, within) => {
+    readOtherwise ||= isForeign(within.at(-1) ?? context) && LEAVING.test(piece)
+    if (!within.some(isSelect)) return
+    passedOver ||= TAG.test(piece)
+    isShown ||= mayHavePrefixed(piece)
+  })
+  return readOtherwise || (passedOver && !isShown) ? undefined : text
+}
+
+/**
+ * Whether a text that `keptText` has kept for its elements with prefixes may hold what follows it, in browsers of today. What
+ * stands in a `select` is not told from what follows it there.
+ *
+ * @param place where it was written
+ */
+export function mayTakeIn(text: string, place: ElementNode | undefined): boolean {
+  if (!mayHavePrefixed(text)) return false
+  const at = place && standsInSelect(place) ? 0 : text.search(/<select/i)
+  return at !== -1 && TAKING_TAG.test(text.slice(at))
+}
+
+/** Whether something else than its end tag closes a `search`, in steps. */
+function* holdingOpenSearch(nodes: readonly ChildNode[]): Steps<boolean> {
+  const open = [...nodes]
+  for (let node = open.pop(), seen = 1; node; node = open.pop(), seen++) {
+    if (seen % NODES_PER_STEP === 0) yield
+    if (!isElement(node)) continue
+    if (isHtmlElement(node, 'search') && !node.sourceCodeLocation?.endTag) return true
+    for (const child of contentOf(node).childNodes) open.push(child)
+  }
+  return false
+}
+
+function isForeign({ namespaceURI }: ElementNode): boolean {
+  return namespaceURI !== HTML_NAMESPACE
+}
+
+function isSelect(element: ElementNode): boolean {
+  return isHtmlElement(element, 'select')
+}
+
+function standsInSelect(element: ElementNode): boolean {
+  let node: ParentNode | null = element
+  while (node && isElement(node) && !isSelect(node)) node = node.parentNode
+  return node !== null && isElement(node)
+}
