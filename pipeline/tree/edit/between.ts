@@ -35,10 +35,12 @@ export function* betweenTags(
   const leave = (element: ElementNode): void => {
     const place = element.sourceCodeLocation
     const end = place?.endTag
-    if (end && element.tagName !== 'body' && element.tagName !== 'html') {
+    const isShell = element.tagName === 'body' || element.tagName === 'html'
+    if (end && !isShell) {
       if (!isLiteral(element)) pass(end.startOffset)
       cursor = end.endOffset
     } else if (place && isLiteral(element)) cursor = place.endOffset
+    else if (place && !isShell) pass(place.endOffset)
   }
   const open: Level[] = [{ nodes, next: 0 }]
   let seen = 0

@@ -163,6 +163,14 @@ describe('HTTP-24 more is written where a splice would be read otherwise', () =>
     ['normalised', 'append div <script>x', '<div></div>', '<div><script>x</script></div>'],
     // In `select`, browsers of today make elements of tags that the parser passes over.
     ['normalised', 'append div <select><style></select>', '<div></div>', '<div><select></select></div>'],
+    ['normalised', 'append div <select><table>', '<div></div>', '<div><select></select></div>'],
+    [
+      'normalised',
+      'append div <p><select><option>a<iframe>',
+      '<div></div>',
+      '<div><p><select><option>a</option></select></p></div>',
+    ],
+    ['normalised', 'append div <svg><desc></p>', '<div></div>', '<div><svg><desc><p></p></desc></svg></div>'],
     ['normalised', 'append div <p><select><x-in>a</select>b', '<div></div>', '<div><p><select>a</select>b</p></div>'],
     [
       'normalised',
