@@ -18,6 +18,7 @@ import {
   parentElement,
 } from '../tree/nodes.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
+import { holdsMarkup, isNoscript, stayingInside } from './noscript.ts'
 
 /**
  * In steps.
@@ -40,6 +41,8 @@ export function* checkingContainment(
     throw misplaced('nobody could write behind it any more, which needs the right to PUT the whole document')
   if ((yield* holdingPatches(changes, view)) && !mayWriteAll())
     throw misplaced('browsers would show it in place of others, which needs the right to PUT the whole document')
+  if ((yield* holdingLeavers(changes, view)) && !mayWriteAll())
+    throw misplaced('without scripts, more of the page would change, which needs the right to PUT the whole document')
   if (way !== 'reparsed') return
   const granted = depth(place)
   const isContained = keepsOthers && view.parents.every(parent => depth(parent) >= granted)
@@ -81,6 +84,22 @@ function* holdingPatches(changes: readonly PlannedSplice[], { document, nodes }:
 function isPatch(node: ChildNode): boolean {
   if (!isElement(node) || node.namespaceURI !== HTML_NAMESPACE || node.tagName !== 'template') return false
   return node.attrs.some(({ name }) => name === 'shadowrootmode' || name === 'for')
+}
+
+/** Elements that are looked at: each is read with all that it stands in. */
+const MOST_NOSCRIPTS = 32
+
+/** Whether the new nodes hold a `noscript` whose content leaves it where scripts are off, in steps. */
+function* holdingLeavers(changes: readonly PlannedSplice[], { nodes }: View): Steps<boolean> {
+  if (!changes.some(({ text }) => /<noscript/i.test(text))) return false
+  const found: ElementNode[] = []
+  yield* holding(nodes, node => {
+    if (isNoscript(node) && holdsMarkup(node)) found.push(node)
+    return found.length > MOST_NOSCRIPTS
+  })
+  if (found.length > MOST_NOSCRIPTS) return true
+  for (const each of found) if (!(yield* stayingInside(each))) return true
+  return false
 }
 
 function isMark(node: ChildNode): boolean {

@@ -164,6 +164,34 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
         .and.contain('<p>theirs</p></div>')
     })
 
+  it('KEY-1 what a noscript holds stays in it, also where it is markup', async () => {
+    await put(server, '/list.html', page('<div id="list"><p>theirs</p></div>'))
+    const leaving = [
+      '</p></div>x',
+      '<b>',
+      '<a href="x">',
+      '<form>',
+      '<!--',
+      '<li>',
+      '<p>',
+      '<body class="x">',
+      '<table>',
+    ]
+    for (const text of leaving) {
+      const { status } = await send('POST', '/list.html', selecting('#list'), `<p>a<noscript>${text}</noscript></p>`)
+      expect(status, text).to.equal(422)
+    }
+    for (const text of ['a', '<b>x</b>', '<img src="x">', '<i>1 < 2</i>', '<!-- x -->', '<q>x</q>', '</i>']) {
+      const { status } = await send('POST', '/list.html', selecting('#list'), `<p>a<noscript>${text}</noscript></p>`)
+      expect(status, text).to.equal(206)
+    }
+    const many = '<noscript><b>x</b></noscript>'.repeat(33)
+    expect((await send('POST', '/list.html', selecting('#list'), many)).status, 'more than are looked at').to.equal(422)
+    const blocks =
+      '<div><noscript><p class="hint">No scripts, <a href="/x">look here</a>.</p><form><input></form></noscript></div>'
+    expect((await send('POST', '/list.html', selecting('#list'), blocks)).status).to.equal(206)
+  })
+
   it('COMP-147 a prefix lets nobody write tags in a select of which browsers make elements', async () => {
     const taking = [
       '<p><select><x:y></x:y><table></select></p>',
