@@ -21,8 +21,10 @@ import { contentOf, isHtmlElement } from './shape.ts'
 const TAG = /<[a-z/!?]/i
 /** Other tags than those that every parser keeps there. */
 const OTHER_TAG = /<(?!\/?(?:option|optgroup|hr)[\t\n\f\r />])[a-z/!?]/i
-/** Start tags of which browsers make elements in a `select` that may hold what follows it. */
-const TAKING_TAG = /<(?!(?:select|option|optgroup|hr)[\t\n\f\r />]|[a-z][^\t\n\f\r />:]*:)[a-z]/i
+/** Names of start tags. */
+const STARTS = /<([a-z][^\t\n\f\r />]*)/gi
+/** Of these alone browsers make elements in a `select` that hold nothing of what follows it. */
+const HARMLESS = new Set(['select', 'option', 'optgroup', 'hr'])
 /** End tags that stand for an element where none is open. */
 const LEAVING = /<\/(?:p|br)[\t\n\f\r />]/i
 
@@ -65,7 +67,11 @@ export function* keptText(
 export function mayTakeIn(text: string, place: ElementNode | undefined): boolean {
   if (!mayHavePrefixed(text)) return false
   const at = place && standsInSelect(place) ? 0 : text.search(/<select/i)
-  return at !== -1 && TAKING_TAG.test(text.slice(at))
+  if (at === -1) return false
+  for (const [, name = ''] of text.slice(at).matchAll(STARTS)) {
+    if (!name.includes(':') && !HARMLESS.has(name.toLowerCase())) return true
+  }
+  return false
 }
 
 /** Whether something else than its end tag closes a `search`, in steps. */
