@@ -84,8 +84,8 @@ export async function multistatusBody(
   let [written, bytes] = [0, 0]
   const writeMember = (node: Node, properties: readonly Property[]) => {
     const target = { node, etag: memberTag(node.resource) }
-    written += weight
-    for (const { value } of properties) bytes += value.length
+    written += weight + properties.length
+    for (const { namespace, name, value } of properties) bytes += namespace.length + name.length + value.length
     if (written < SLICE && bytes < SLICE_BYTES) return write(target, false, properties)
     ;[written, bytes] = [0, 0]
     return setImmediate().then(() => write(target, false, properties))

@@ -137,11 +137,12 @@ function named(subject: Subject, dead: readonly Property[], names: readonly Prop
 
 function all(subject: Subject, dead: readonly Property[], request: Exclude<PropRequest, { form: 'prop' }>): Told {
   const namesOnly = request.form === 'propname'
+  const set = new Set(dead.map(keyOf))
   let found = ''
-  for (const property of ALLPROP) found += liveElement(property, subject, dead, namesOnly)
+  for (const property of ALLPROP) found += liveElement(property, subject, set, namesOnly)
   for (const property of dead) found += namesOnly ? propertyElement(property) : deadElement(property)
   if (namesOnly || request.include.length === 0) return { found, missing: '' }
-  const shown = new Set([...ALLPROP.map(({ name }) => keyOf(name)), ...dead.map(keyOf)])
+  const shown = new Set([...ALLPROP.map(({ name }) => keyOf(name)), ...set])
   const further = named(
     subject,
     dead,
@@ -154,10 +155,10 @@ function all(subject: Subject, dead: readonly Property[], request: Exclude<PropR
 function liveElement(
   { name, element }: LiveProperty,
   subject: Subject,
-  dead: readonly Property[],
+  set: ReadonlySet<string>,
   nameOnly: boolean,
 ): string {
-  if (dead.length > 0 && dead.some(property => keyOf(property) === keyOf(name))) return ''
+  if (set.size > 0 && set.has(keyOf(name))) return ''
   const told = element(subject)
   if (told === undefined) return ''
   return nameOnly ? propertyElement(name) : told

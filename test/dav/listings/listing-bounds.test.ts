@@ -75,4 +75,37 @@ describe('bounds of listings', () => {
       expect(told.get('/many/3.txt')?.get('{urn:x}note')?.value).to.equal(VALUE)
     })
   }
+
+  it('SEC-12 DAV-37 others have their turn while many properties of members are told', async () => {
+    const { store } = wire.server.site
+    const { propertiesBetween } = store
+    const paths = Array.from({ length: 300 }, (_, i) => `/told/${i}.txt`)
+    await put(wire.server, '/told/0.txt', 'x')
+    const set = [{ namespace: '', name: 'p', value: '' }]
+    await wire.server.site.commit({ changes: [{ op: 'describe', path: '/told/0.txt', set, remove: [] }] })
+    const copies = paths.slice(1).map(to => ({ op: 'copy' as const, from: '/told/0.txt', to, deep: false }))
+    await wire.server.site.commit({ changes: copies })
+    let [looks, most] = [0, 0]
+    const properties = Array.from({ length: 256 }, (_, i) => ({
+      namespace: '',
+      value: '',
+      get name() {
+        looks++
+        return `p${i}`
+      },
+    }))
+    store.propertiesBetween = async () => new Map(paths.map(path => [path, properties]))
+    let next = setImmediate(function count() {
+      ;[looks, most] = [0, Math.max(most, looks)]
+      next = setImmediate(count)
+    })
+    try {
+      for (const asked of ['<propname/>', '<allprop/>'])
+        expect((await wire.dav('PROPFIND', '/told/', { Depth: '1' }, find(asked))).status).to.equal(207)
+    } finally {
+      clearImmediate(next)
+      store.propertiesBetween = propertiesBetween
+    }
+    expect(most).to.be.within(paths.length * properties.length, 3 * paths.length * properties.length)
+  })
 })

@@ -27,6 +27,9 @@ const LISTING = 4096
 /** Pieces of derived data read at once. */
 const DERIVED = 256
 
+/** Properties of members put together in one turn. */
+const PROPERTIES = 8192
+
 /** Everything that reading needs from the store. */
 export interface ReaderContext extends BlobSource {
   reads: Reading
@@ -262,7 +265,8 @@ export function readSite(context: ReaderContext, name: string): SiteReading {
       )
       if (most !== undefined && (rows[0]?.bytes ?? 0) > most) return undefined
       const found = new Map<string, Property[]>()
-      for (const row of rows) {
+      for (const [i, row] of rows.entries()) {
+        if (i % PROPERTIES === PROPERTIES - 1) await setImmediate()
         if (row.member === null) continue
         const path = pathOf({ folder, name: row.member, kind: row.kind })
         const known = found.get(path)

@@ -37,6 +37,10 @@ const SORTED = 2048
 /** Bytes of a body that takes its connection more than a few milliseconds to read. */
 const LARGE = 4 * 1024 * 1024
 
+/** Properties of members that are read in one turn, and those that a member has with one of the next. */
+const PROPERTIES = 4096
+const PROPERTIES_OF_ONE = 257
+
 /** Everything that reading needs from the store. */
 export interface ReaderContext {
   database: Database
@@ -72,7 +76,8 @@ const WANTED = `CASE WHEN ?1 IS NULL OR property.name || ' ' || namespace IN (SE
        THEN property.value ELSE '' END`
 
 const PROPERTIES_BETWEEN = `FROM resource JOIN property ON property.id = resource.id
-       WHERE site = ?2 AND folder = ?3 AND resource.name BETWEEN ?4 AND ?5 AND properties IS NOT NULL`
+       WHERE site = ?2 AND folder = ?3 AND resource.name BETWEEN ?4 AND ?5 AND properties IS NOT NULL
+       ORDER BY resource.name LIMIT ?6`
 
 function prepareReads(database: Database) {
   return {
@@ -103,11 +108,12 @@ function prepareReads(database: Database) {
     ),
     propertiesBetween: database.prepareTuples<
       [name: string, kind: number, namespace: string, local: string, value: string]
-    >(`SELECT resource.name, kind, namespace, property.name, ${WANTED} ${PROPERTIES_BETWEEN} ORDER BY resource.name`),
+    >(`SELECT resource.name, kind, namespace, property.name, ${WANTED} ${PROPERTIES_BETWEEN}`),
     // Values that lie on pages of their own are not read.
-    sizeBetween: database.prepare<{ bytes: number }>(
-      `SELECT total(octet_length(namespace) + octet_length(property.name) + octet_length(${WANTED})) AS bytes
-       ${PROPERTIES_BETWEEN}`,
+    sizeBetween: database.prepare<{ bytes: number; count: number }>(
+      `SELECT total(bytes) AS bytes, count(*) AS count FROM
+       (SELECT octet_length(namespace) + octet_length(property.name) + octet_length(${WANTED}) AS bytes
+        ${PROPERTIES_BETWEEN})`,
     ),
     counters: database.prepare<{ name: string; value: number }>('SELECT name, value FROM counter WHERE site = ?'),
   }
@@ -261,23 +267,39 @@ export function readSite({ context, reads, events, entries }: Reader, name: stri
       const { folder, name } = splitPath(path)
       return reads.properties.all(site(), folder, name)
     },
-    async propertiesBetween(first, last, { values, most } = {}) {
+    async propertiesBetween(first, last, { values, most = Number.POSITIVE_INFINITY } = {}) {
       const { folder, name } = splitPath(first)
-      const asked = [
-        values === undefined ? null : JSON.stringify(values.map(each => `${each.name} ${each.namespace}`)),
-        ...[site(), folder, name, splitPath(last).name],
-      ] as const
-      if (most !== undefined && (reads.sizeBetween.get(...asked)?.bytes ?? 0) > most) return undefined
+      const wanted = values === undefined ? null : JSON.stringify(values.map(each => `${each.name} ${each.namespace}`))
       const found = new Map<string, Property[]>()
-      for (const row of reads.propertiesBetween.all(...asked)) {
-        const [member, kind, namespace, local, value] = row
-        const path = pathOf({ folder, name: member, kind })
-        const known = found.get(path)
-        const property = { namespace, name: local, value }
-        if (known) known.push(property)
-        else found.set(path, [property])
+      let [from, room, atOnce] = [name, most, PROPERTIES]
+      for (;;) {
+        const asked = [wanted, site(), folder, from, splitPath(last).name, atOnce] as const
+        const { bytes, count } = reads.sizeBetween.get(...asked) ?? { bytes: 0, count: 0 }
+        if (bytes > room) return undefined
+        if (bytes > LARGE && atOnce === PROPERTIES) {
+          atOnce = PROPERTIES_OF_ONE
+          continue
+        }
+        const rows = reads.propertiesBetween.all(...asked)
+        // The last may have more.
+        const next = count < atOnce ? undefined : rows.at(-1)?.[0]
+        if (next !== undefined && next === rows[0]?.[0]) {
+          atOnce *= 2
+          continue
+        }
+        for (const [member, kind, namespace, local, value] of rows) {
+          if (member === next) break
+          room -= Buffer.byteLength(namespace) + Buffer.byteLength(local) + Buffer.byteLength(value)
+          const path = pathOf({ folder, name: member, kind })
+          const known = found.get(path)
+          const property = { namespace, name: local, value }
+          if (known) known.push(property)
+          else found.set(path, [property])
+        }
+        if (next === undefined) return found
+        ;[from, atOnce] = [next, PROPERTIES]
+        await setImmediate()
       }
-      return found
     },
     async counters() {
       return Object.fromEntries(reads.counters.all(site()).map(({ name, value }) => [name, value]))

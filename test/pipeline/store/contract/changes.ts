@@ -323,6 +323,37 @@ export function describeChanges(open: Open): void {
       expect(await site.propertiesBetween('/none/a', '/none/b', { most: 0 })).to.deep.equal(new Map())
     })
 
+    it('SEC-12 tells any number of properties of members, however long, each member with all of its own', async () => {
+      const of = (count: number, length: number) =>
+        Array.from({ length: count }, (_, i) => ({ ...note, name: `n${i}`, value: 'v'.repeat(length) }))
+      const sets: Record<string, Property[]> = {
+        '/c/a': of(1500, 1),
+        '/c/b': of(1500, 1),
+        '/c/c': of(1500, 1),
+        '/c/d': of(400, 9000),
+        '/c/e': of(300, 9000),
+        '/c/f': of(5000, 1),
+      }
+      for (const [path, set] of Object.entries(sets))
+        await done(site, [put(path, 'x'), { op: 'describe', path, set, remove: [] }])
+      let turns = 0
+      let next = setImmediate(function count() {
+        turns++
+        next = setImmediate(count)
+      })
+      const told = (await site.propertiesBetween('/c/a', '/c/f')) ?? new Map()
+      clearImmediate(next)
+      expect(turns).to.be.above(2)
+      expect([...told.keys()]).to.deep.equal(Object.keys(sets))
+      const names = (list: readonly Property[]) => list.map(({ name, value }) => `${name} ${value.length}`).sort()
+      for (const [path, set] of Object.entries(sets)) expect(names(told.get(path))).to.deep.equal(names(set))
+      const bytes = (list: readonly Property[]) =>
+        list.reduce((sum, { namespace, name, value }) => sum + (namespace + name + value).length, 0)
+      const all = Object.values(sets).reduce((sum, set) => sum + bytes(set), 0)
+      expect((await site.propertiesBetween('/c/a', '/c/f', { most: all }))?.size).to.equal(6)
+      expect(await site.propertiesBetween('/c/a', '/c/f', { most: all - 1 })).to.equal(undefined)
+    })
+
     it('sets shown time and language, also of collections', async () => {
       await done(site, [put('/c/a.html', 'A', { language: 'en' })])
       const base: { op: 'describe'; set: Property[]; remove: Property[] } = { op: 'describe', set: [], remove: [] }
