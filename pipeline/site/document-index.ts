@@ -3,6 +3,7 @@
  * memory puts them together when somebody asks for the first time, and then follows every commit.
  */
 
+import { getHeapStatistics } from 'node:v8'
 import type { Commit } from '../store/commit.ts'
 import type { Resource } from '../store/resource.ts'
 import type { SiteReader } from '../store/store.ts'
@@ -13,8 +14,17 @@ import { ANY_TOKEN } from '../tree/tokens.ts'
 /** Name of the derived data. */
 export const TOKENS = 'tokens'
 
-/** Documents whose tokens are put in place without a pause. */
-const PUTS_PER_TURN = 200
+/** Tokens that are put in place, or taken away, without a pause, and those that a document counts as by itself. */
+const TOKENS_PER_TURN = 5_000
+const TOKENS_OF_ANY = 25
+
+/** Bytes that a token takes which only one document has. */
+const BYTES_OF_TOKEN = 200
+/** The part of the heap that the tokens of a site may take. */
+const PART_OF_HEAP = 1 / 4
+
+/** Tokens that a document keeps however many there are: memory grows with the number of documents, and not with what each says. */
+const FEW_TOKENS = 256
 
 /** Of so many documents, one that is found is one of many. */
 const FEW = 8
@@ -22,24 +32,37 @@ const FEW = 8
 export class DocumentIndex {
   readonly #store: SiteReader
   readonly #subtypes: (type: string) => Iterable<string>
+  readonly #most: number
   readonly #tokens = new Map<string, readonly string[]>()
-  readonly #paths = new Map<string, Set<string>>()
+  /** A token that only one document has stands for its path alone: most do where there are many. */
+  readonly #paths = new Map<string, string | Set<string>>()
   /** All documents in order, as they were when somebody asked for them. */
   #all: readonly string[] = []
   /** Those that have come since. */
   readonly #come = new Set<string>()
   /** Whether others have gone since. */
   #isGone = false
-  #puts = 0
+  /** Tokens kept of all documents. */
+  #kept = 0
+  /** Tokens gone through since the last pause. */
+  #passed = 0
   #isRead = false
   #reading: Promise<void> | undefined
   /** What has changed since it was last read; paths that end in a slash stand for all below them. */
   readonly #changed = new Set<string>()
 
-  /** @param subtypes tells a type and all that descend from it, as schemas stand */
-  constructor(store: SiteReader, subtypes: (type: string) => Iterable<string>) {
+  /**
+   * @param subtypes tells a type and all that descend from it, as schemas stand
+   * @param most tokens of all documents together, beyond which one that has more than a few is taken to hold anything
+   */
+  constructor(
+    store: SiteReader,
+    subtypes: (type: string) => Iterable<string>,
+    most = (getHeapStatistics().heap_size_limit * PART_OF_HEAP) / BYTES_OF_TOKEN,
+  ) {
     this.#store = store
     this.#subtypes = subtypes
+    this.#most = most
   }
 
   /** To be told of every commit. */
@@ -53,8 +76,12 @@ export class DocumentIndex {
   take(commit: Pick<Commit, 'changes'>, resources: ReadonlyMap<string, Resource | undefined>): void {
     // A reading under way may have read what was there before.
     if (!this.#isRead || this.#reading) return
-    for (const [path, tokens] of broughtTokens(commit, resources))
+    const passed = this.#passed
+    for (const [path, tokens] of broughtTokens(commit, resources)) {
+      // What is left is read, in turns, when somebody asks.
+      if (this.#passed - passed > TOKENS_PER_TURN) return
       if (this.#changed.delete(path)) this.#put(path, tokens)
+    }
   }
 
   /**
@@ -82,7 +109,7 @@ export class DocumentIndex {
       if (!this.#isRead || changed.includes('/')) await this.#readAll()
       else
         for (const path of changed) {
-          if (!path.endsWith('/')) this.#put(path, await this.#store.derived(path, TOKENS))
+          if (!path.endsWith('/')) await this.#putInTurn(path, await this.#store.derived(path, TOKENS))
           else await this.#readBelow(path)
         }
     } catch (error) {
@@ -92,10 +119,12 @@ export class DocumentIndex {
   }
 
   async #readAll(): Promise<void> {
-    const found = new Map<string, string>()
-    for await (const { path, value } of this.#store.allDerived(TOKENS)) found.set(path, value)
-    for (const path of [...this.#tokens.keys()]) if (!found.has(path)) await this.#putInTurn(path, undefined)
-    for (const [path, value] of found) await this.#putInTurn(path, value)
+    const gone = new Set(this.#tokens.keys())
+    for await (const { path, value } of this.#store.allDerived(TOKENS)) {
+      gone.delete(path)
+      await this.#putInTurn(path, value)
+    }
+    for (const path of gone) await this.#putInTurn(path, undefined)
     this.#isRead = true
   }
 
@@ -111,34 +140,55 @@ export class DocumentIndex {
 
   /** `#put` of one of many. */
   async #putInTurn(path: string, value: string | undefined): Promise<void> {
-    if (++this.#puts % PUTS_PER_TURN === 0) await waitingTurn()
+    if (this.#passed >= TOKENS_PER_TURN) {
+      this.#passed = 0
+      await waitingTurn()
+    }
     this.#put(path, value)
   }
 
   #put(path: string, value: string | undefined): void {
     const before = this.#tokens.get(path)
-    const after = value === undefined ? undefined : (JSON.parse(value) as string[])
-    for (const token of before ?? []) {
-      const paths = this.#paths.get(token)
-      paths?.delete(path)
-      if (paths?.size === 0) this.#paths.delete(token)
-    }
+    for (const token of before ?? []) this.#remove(token, path)
+    this.#kept -= before?.length ?? 0
+    const after = value === undefined ? undefined : this.#withRoom(JSON.parse(value) as string[])
     if (after) {
       if (!before) this.#come.add(path)
       this.#tokens.set(path, after)
     } else if (this.#tokens.delete(path) && !this.#come.delete(path)) this.#isGone = true
-    for (const token of after ?? []) {
-      const paths = this.#paths.get(token)
-      if (paths) paths.add(path)
-      else this.#paths.set(token, new Set([path]))
-    }
+    for (const token of after ?? []) this.#add(token, path)
+    this.#kept += after?.length ?? 0
+    this.#passed += TOKENS_OF_ANY + (before?.length ?? 0) + (after?.length ?? 0)
+  }
+
+  #withRoom(tokens: string[]): string[] {
+    return tokens.length > FEW_TOKENS && this.#kept + tokens.length > this.#most ? [ANY_TOKEN] : tokens
+  }
+
+  #add(token: string, path: string): void {
+    const paths = this.#paths.get(token)
+    if (paths === undefined) this.#paths.set(token, path)
+    else if (typeof paths !== 'string') paths.add(path)
+    else if (paths !== path) this.#paths.set(token, new Set([paths, path]))
+  }
+
+  #remove(token: string, path: string): void {
+    const paths = this.#paths.get(token)
+    if (paths === path) this.#paths.delete(token)
+    else if (typeof paths === 'object' && paths.delete(path) && paths.size === 0) this.#paths.delete(token)
+  }
+
+  /** @returns undefined where no document has the token */
+  #pathsOf(token: string): ReadonlySet<string> | undefined {
+    const paths = this.#paths.get(token)
+    return typeof paths === 'string' ? new Set([paths]) : paths
   }
 
   #found(needs: Needs): readonly string[] {
     if (needs.some(({ length }) => length === 0)) return this.#everything()
     const found = new Set<string>()
     for (const tokens of needs) for (const path of this.#having(tokens)) found.add(path)
-    if (needs.length > 0) for (const path of this.#paths.get(ANY_TOKEN) ?? []) found.add(path)
+    if (needs.length > 0) for (const path of this.#pathsOf(ANY_TOKEN) ?? []) found.add(path)
     // To take many out of all in order is done sooner than to sort them.
     if (found.size * FEW > this.#tokens.size) return this.#everything().filter(path => found.has(path))
     return [...found].sort(byCodePoints)
@@ -159,17 +209,16 @@ export class DocumentIndex {
 
   #ofTypes(ancestor: string): Set<string> {
     const found = new Set<string>()
-    for (const type of this.#subtypes(ancestor))
-      for (const path of this.#paths.get(`type:${type}`) ?? []) found.add(path)
+    for (const type of this.#subtypes(ancestor)) for (const path of this.#pathsOf(`type:${type}`) ?? []) found.add(path)
     return found
   }
 
   /** Documents that have all of some tokens, from the rarest one on. */
   #having(tokens: readonly string[]): string[] {
-    const sets: Set<string>[] = []
+    const sets: ReadonlySet<string>[] = []
     for (const token of tokens) {
       const type = typeOfAny(token)
-      const paths = type === undefined ? this.#paths.get(token) : this.#ofTypes(type)
+      const paths = type === undefined ? this.#pathsOf(token) : this.#ofTypes(type)
       if (!paths) return []
       sets.push(paths)
     }

@@ -95,4 +95,46 @@ describe('index of documents', () => {
     isReading = false
     expect(turns).to.be.at.least(5)
   })
+
+  const many = (documents: number, tokens: number) =>
+    Array.from({ length: documents }, (_, i): [string, string[]] => [
+      `/d${i}`,
+      Array.from({ length: tokens }, (_, k) => `#${i}-${k}`),
+    ])
+
+  it('SEC-12 others have their turn while the tokens of documents are put in place, and taken away', async () => {
+    const stored = new Map(many(50, 2000).map(([path, tokens]) => [path, JSON.stringify(tokens)]))
+    const index = new DocumentIndex(reader(stored), () => [])
+    const turnsOf = async (work: () => unknown) => {
+      let turns = 0
+      let next = setImmediate(function count() {
+        turns++
+        next = setImmediate(count)
+      })
+      await work()
+      clearImmediate(next)
+      return turns
+    }
+    expect(await turnsOf(() => index.find([['#3-7']]))).to.be.above(10)
+    const changes = [...stored].map(([path]) => put(path, [path]))
+    index.changed(stored.keys())
+    for (const [path] of stored) stored.set(path, JSON.stringify([path]))
+    index.take({ changes }, new Map([...stored].map(([path]) => [path, {} as Resource])))
+    expect(await turnsOf(() => index.find([['#3-7']]))).to.be.above(10)
+    expect(await index.find([['#3-7']])).to.deep.equal([])
+    expect(await index.find([['/d49']])).to.deep.equal(['/d49'])
+  })
+
+  it('SEC-12 documents with many tokens hold anything where those of the site take too much memory', async () => {
+    const stored = new Map(many(9, 1000).map(([path, tokens]) => [path, JSON.stringify(tokens)]))
+    stored.set('/few', '["#few"]')
+    const index = new DocumentIndex(reader(stored), () => [], 6500)
+    expect(await index.find([['#0-1']])).to.deep.equal(['/d0', '/d6', '/d7', '/d8'])
+    expect(await index.find([['#few']])).to.deep.equal(['/d6', '/d7', '/d8', '/few'])
+    index.changed(['/d1'])
+    index.take({ changes: [] }, new Map([['/d1', undefined]]))
+    index.changed(['/d8'])
+    index.take({ changes: [put('/d8', JSON.parse(stored.get('/d8') ?? '[]'))] }, new Map([['/d8', {} as Resource]]))
+    expect(await index.find([['#0-1']])).to.deep.equal(['/d0', '/d6', '/d7'])
+  })
 })
