@@ -208,7 +208,7 @@ export async function rederiveKind(
     const { text } = await decodeInTurn(body.bytes)
     await unlessOverLimit(path, report, async () => {
       const tree = await inTurns(parsingDocument(kind, text), text.length)
-      const declares = await extractInTurns(path, tree, name, derivation)
+      const declares = await extractInTurns(path, tree, [name], derivation)
       await store.derive(resource, rewrittenDeclarations(declares, [name]))
     })
   }

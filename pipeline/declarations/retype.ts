@@ -5,11 +5,12 @@
 
 import { Fault } from '../fault.ts'
 import { typeKey } from '../model/entries.ts'
-import { itemElements } from '../model/items.ts'
+import { findingItems } from '../model/items.ts'
 import type { Change, Commit } from '../store/commit.ts'
 import type { SiteStore } from '../store/store.ts'
 import { TreeError } from '../tree/document.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
+import { pinTree } from '../tree/pins.ts'
 import { atOnce, inTurns, type Steps } from '../tree/steps.ts'
 import { storedDeclarations } from './derive.ts'
 import type { Derivation } from './kind.ts'
@@ -71,7 +72,9 @@ export async function retyped({ changes }: Pick<Commit, 'changes'>, site: Retypi
     if (written.has(path)) continue
     const document = await read(path)
     if (!document) continue
-    const found = extracted(path, document.tree, kinds, after)
+    // An edit that is committed meanwhile leaves the tree as it is.
+    const unpin = pinTree(document.tree)
+    const found = await extractInTurns(path, document.tree, kinds, after).finally(unpin)
     const other = kinds.filter(name => !KINDS[name].same(found[name], declared(name, path)))
     if (other.length === 0) continue
     declares.set(path, found)
@@ -97,18 +100,18 @@ function extracted(path: string, tree: TreeDocument, kinds: readonly KindName[],
 export async function extractInTurns(
   path: string,
   tree: TreeDocument,
-  name: KindName,
+  kinds: readonly KindName[],
   derivation: Derivation,
 ): Promise<Declares> {
   try {
-    return await inTurns(extractingKinds(tree, [name], derivation), tree.source.length)
+    return await inTurns(extractingKinds(tree, kinds, derivation), tree.source.length)
   } catch (error) {
     throw error instanceof TreeError ? overLimit(path, error) : error
   }
 }
 
 function* extractingKinds(document: TreeDocument, kinds: readonly KindName[], derivation: Derivation): Steps<Declares> {
-  const source = { document, items: itemElements(document.root) }
+  const source = { document, items: yield* findingItems(document.root) }
   const found: Partial<Record<KindName, unknown>> = {}
   for (const name of kinds) {
     const raw = yield* KINDS[name].extracting(source, derivation)

@@ -3,12 +3,16 @@ import { afterEach, beforeEach, describe, it } from 'mocha'
 import { Access } from '../../../pipeline/access/decision.ts'
 import { Membership } from '../../../pipeline/access/groups.ts'
 import { principalFromClaims } from '../../../pipeline/access/principal.ts'
+import { type Retyped, retyped } from '../../../pipeline/declarations/retype.ts'
 import { Fault } from '../../../pipeline/fault.ts'
 import { noCode } from '../../../pipeline/model/code.ts'
 import { schemaGroups } from '../../../pipeline/site/schema-groups.ts'
+import { parseDocument } from '../../../pipeline/tree/document.ts'
+import { isPinned } from '../../../pipeline/tree/pins.ts'
 import { NS, page } from '../../support/content.ts'
+import { turnsOf } from '../../support/turns.ts'
 import { code, type HostedSite, openHosted } from './hosted.ts'
-import { instance, meta, schema } from './markup.ts'
+import { instance, meta, SCHEMA_HOST, schema } from './markup.ts'
 
 const RULE = 'x:Rule'
 const CREW = 'x:Crew'
@@ -42,6 +46,28 @@ describe('Subtypes of rules and groups', () => {
     const access = new Access(site.rules, { facts, ...(principal && { principal }) }, site.settings, () => membership)
     return access.permit('PUT', '/open.html')
   }
+
+  it('SEC-12 RULE-12 others have their turn while many stored items become rules', async () => {
+    const tree = parseDocument('html', page(rule(RULE).repeat(2500)))
+    const vocabulary = { ns: NS, schemaHost: SCHEMA_HOST }
+    let found: Retyped | undefined
+    const turns = await turnsOf(async () => {
+      found = await retyped(
+        { changes: [] },
+        {
+          store: { lookup: async () => [{ path: '/rules.html', item: '1' }] },
+          before: { ...vocabulary, subtypes: new Map() },
+          after: { ...vocabulary, subtypes: new Map([[RULES, new Set([RULE])]]) },
+          declared: () => undefined,
+          brought: () => undefined,
+          read: async () => ({ tree, version: 1 }),
+        },
+      )
+    })
+    expect(found?.changes.map(({ op }) => op)).to.deep.equal(['derive'])
+    expect(turns).to.be.above(1)
+    expect(isPinned(tree)).to.equal(false)
+  })
 
   it('RULE-12 an item of a type below the rule is one, from the commit that makes it so', async () => {
     await hosted.put('/rules.html', page(rule(RULE)))

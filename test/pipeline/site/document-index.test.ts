@@ -7,6 +7,7 @@ import { DocumentIndex, TOKENS } from '../../../pipeline/site/document-index.ts'
 import type { Change } from '../../../pipeline/store/commit.ts'
 import type { Resource } from '../../../pipeline/store/resource.ts'
 import type { SiteReader } from '../../../pipeline/store/store.ts'
+import { turnsOf } from '../../support/turns.ts'
 
 /** What an index asks of a store that holds nothing at first, and everything else only through commits. */
 const reader = (stored: ReadonlyMap<string, string>) =>
@@ -105,16 +106,6 @@ describe('index of documents', () => {
   it('SEC-12 others have their turn while the tokens of documents are put in place, and taken away', async () => {
     const stored = new Map(many(50, 2000).map(([path, tokens]) => [path, JSON.stringify(tokens)]))
     const index = new DocumentIndex(reader(stored), () => [])
-    const turnsOf = async (work: () => unknown) => {
-      let turns = 0
-      let next = setImmediate(function count() {
-        turns++
-        next = setImmediate(count)
-      })
-      await work()
-      clearImmediate(next)
-      return turns
-    }
     expect(await turnsOf(() => index.find([['#3-7']]))).to.be.above(10)
     const changes = [...stored].map(([path]) => put(path, [path]))
     index.changed(stored.keys())

@@ -22,7 +22,7 @@ import { inPages, walk } from '../../walk.ts'
 import type { Database } from '../database.ts'
 import type { BodyPlace, ReadBody } from '../writer/messages.ts'
 import { prepareBody } from './body.ts'
-import { type EntryReader, prepareEntryReader } from './entry-reader.ts'
+import { type EntryReader, type Found, prepareEntryReader } from './entry-reader.ts'
 import { type EventReader, prepareEvents } from './event-reader.ts'
 
 /** Members read at once. */
@@ -184,6 +184,26 @@ async function listSlowly(context: ReaderContext, site: number, collection: stri
   }
 }
 
+/** A look-up that finds, or looks at, too much for one turn, in one state. */
+async function lookUpSlowly(
+  context: ReaderContext,
+  site: number,
+  keys: readonly string[],
+  limit: number,
+): Promise<Found[]> {
+  const own = context.connect?.()
+  try {
+    own?.exec('BEGIN')
+    const looking = prepareEntryReader(own ?? context.database).lookingUp(site, keys, limit)
+    for (let step = looking.next(); ; step = looking.next()) {
+      if (step.done) return step.value
+      await setImmediate()
+    }
+  } finally {
+    own?.close()
+  }
+}
+
 /** Reads of one site. @param name of the site; it need not exist yet */
 export function readSite({ context, reads, events, entries }: Reader, name: string): SiteReader {
   let known: number | undefined
@@ -257,7 +277,9 @@ export function readSite({ context, reads, events, entries }: Reader, name: stri
       }
     },
     async lookup(keys, limit = Number.MAX_SAFE_INTEGER) {
-      return entries.lookup(site(), keys, limit)
+      const at = site()
+      const found = entries.lookingUp(at, keys, limit).next()
+      return found.done ? found.value : lookUpSlowly(context, at, keys, limit)
     },
     async entries(path) {
       const { folder, name } = splitPath(path)

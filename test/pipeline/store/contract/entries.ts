@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { Guard } from '../../../../pipeline/store/commit.ts'
 import type { Entry } from '../../../../pipeline/store/resource.ts'
 import type { SiteStore } from '../../../../pipeline/store/store.ts'
+import { turnsOf } from '../../../support/turns.ts'
 import { done, type Open, type Opened, put, there } from '../fixture.ts'
 
 /** What can be found by its keys, and what commits may require of it. */
@@ -43,6 +44,20 @@ export function describeEntries(open: Open): void {
       expect(some.map(({ item }) => item)).to.have.members(['99', '199', '299', '399', '499', '599', '699'])
       expect(await site.lookup(['each', 'some'], 5)).to.have.length(5)
       expect(await site.lookup(['all', 'each', 'none'])).to.deep.equal([])
+    })
+
+    it('SEC-12 leaves others their turn while it finds many, each of them once', async () => {
+      const entries = Array.from({ length: 9000 }, (_, i) => entry(`${i}`, 'all', 'each'))
+      await done(site, [put('/a.html', 'x', { entries }), holding('/b.html', ...entries.slice(0, 7))])
+      for (const keys of [['all'], ['all', 'each']]) {
+        let told: string[] = []
+        const turns = await turnsOf(async () => {
+          told = await found(...keys)
+        })
+        expect(turns, `${keys}`).to.be.above(1)
+        expect([told.length, new Set(told).size]).to.deep.equal([9007, 9007])
+        expect(await site.lookup(keys, 8192)).to.have.length(8192)
+      }
     })
 
     for (const many of [1, 7, 8, 9, 16, 17, 300])
