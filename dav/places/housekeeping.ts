@@ -7,6 +7,7 @@ import { perform } from '../../pipeline/operation.ts'
 import type { StoredFile } from '../../pipeline/site/stored-file.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { ZERO } from '../../pipeline/store/tags.ts'
+import { TurnsBetween } from '../../pipeline/tree/steps.ts'
 import { type Alongside, oneAllowance } from '../../pipeline/write/commit.ts'
 import { putDocument } from '../../pipeline/write/document.ts'
 import { endForgotten } from '../locks/after-commit.ts'
@@ -56,19 +57,23 @@ export function createHousekeeping(mount: Mount, triggers?: MountTriggers): Hous
 
   /** One that fails now is tried again later, and keeps no others from their end. @returns what failed first */
   async function settleCovers(now: number): Promise<{ error: unknown } | undefined> {
-    const covers = mount.unpublished.covers()
-    const present = new Set(covers.map(({ path }) => path))
+    const { unpublished } = mount
     for (const [path, at] of locked) {
-      if (!present.has(path)) locked.delete(path)
+      if (!unpublished.coverAt(path)) locked.delete(path)
       else if (at > now) locked.set(path, now)
     }
-    for (const path of ahead.keys()) if (!present.has(path)) ahead.delete(path)
+    for (const path of ahead.keys()) if (!unpublished.coverAt(path)) ahead.delete(path)
     let failure: { error: unknown } | undefined
-    for (const cover of covers)
+    const turns = new TurnsBetween()
+    for (const cover of [...unpublished.overlay.entries()]) {
+      // All of them may be at hand.
+      await turns.next()
+      if (unpublished.coverAt(cover.path) !== cover) continue
       await settleCover(cover, now).catch(error => {
         locked.set(cover.path, now)
         failure ??= { error }
       })
+    }
     return failure
   }
 

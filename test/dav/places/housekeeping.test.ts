@@ -2,10 +2,14 @@
 
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
+import type { Mount } from '../../../dav/mount.ts'
+import { createHousekeeping } from '../../../dav/places/housekeeping.ts'
 import { Site } from '../../../pipeline/site/site.ts'
 import { StoreError } from '../../../pipeline/store/errors.ts'
+import type { Resource } from '../../../pipeline/store/resource.ts'
 import { page } from '../../support/content.ts'
 import type { Client } from '../../support/http.ts'
+import { turnsOf } from '../../support/turns.ts'
 import { lockInfo, tokenOf } from '../locks/locking.ts'
 import { answerTag, list, property, propertyUpdate, shown, startWire, to, type Wire } from '../wire.ts'
 
@@ -44,6 +48,36 @@ describe('upkeep of the mount', () => {
   })
 
   describe('DAV-62 drafts without content', () => {
+    it('SEC-12 leave others their turn while there are many', async () => {
+      const drafts = Array.from(
+        { length: 60 },
+        (_, i) => ({ path: `/d${i}.html`, version: 1, modified: 0 }) as Resource,
+      )
+      const byPath = new Map(drafts.map(draft => [draft.path, draft]))
+      let found = 0
+      const mount = {
+        unended: new Set(),
+        unpublished: {
+          overlay: { entries: () => drafts },
+          coverAt: (path: string) => byPath.get(path),
+          async *stored() {},
+        },
+        view: {
+          // At hand, in a millisecond.
+          async find() {
+            found++
+            for (const end = performance.now() + 1; performance.now() < end; );
+          },
+        },
+        locks: { on: async () => [] },
+        site: { store: { name: 'x' } },
+        settings: { drafts: { settle: HOUR }, helperFiles: {} },
+      } as unknown as Mount
+      const turns = await turnsOf(() => createHousekeeping(mount).run(1))
+      expect(found).to.equal(drafts.length)
+      expect(turns).to.be.above(3)
+    })
+
     it('become empty documents some time after their last write', async () => {
       await dav('PUT', `${at}x.html`, {}, '')
       await dav('PROPPATCH', `${at}x.html`, {}, propertyUpdate(['{urn:x}mood', 'calm']))
