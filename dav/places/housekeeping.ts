@@ -92,13 +92,15 @@ export function createHousekeeping(mount: Mount, triggers?: MountTriggers): Hous
     // Of other processes that have ended.
     mount.mayFollow = true
     const { metadataAge, workAge } = mount.settings.helperFiles
-    for await (const { path, modified, kind, members } of mount.unpublished.stored()) {
+    for await (const { path, modified, kind, members, version } of mount.unpublished.stored()) {
       const helper = mount.names.of(path)
       // A collection goes when nothing is left in it.
       if (!helper || (kind === 'collection' && members !== ZERO)) continue
       const last = Math.max(modified, mount.unpublished.lastUse(path))
       if (last + (helper.listed ? workAge : metadataAge) <= now && !(await isLocked(mount, path)))
-        await mount.unpublished.commit([{ op: 'delete', path }])
+        await mount.unpublished.commit([
+          { op: 'delete', path, expect: kind === 'collection' ? { members: ZERO } : version },
+        ])
     }
   }
 
@@ -124,20 +126,24 @@ function isShown(node: Node | undefined): boolean {
 
 /**
  * Writes a draft as the empty document that it is; what is refused is dropped (DAV-62). A draft that something newer
- * covers, or whose collection is gone, is dropped as well, as one that nobody was told of.
+ * covers, or whose collection is gone, is dropped as well, as one that nobody was told of. Nothing happens where an author
+ * has come first.
  */
 async function settleDraft(mount: Mount, draft: Resource, triggers: MountTriggers | undefined): Promise<void> {
   const { path, type, language, shown, version } = draft
   const node = await mount.view.find(path)
   const { scope, raw, depth, begun } = await publishingOf(mount, path)
-  let isUsed = false
+  let isOvertaken = false
   if (!begun && node?.place.isEmpty && (await mount.view.find(parentOf(path)))) {
+    const { isNew } = node.place
     const check = async (file: StoredFile | undefined) => {
-      isUsed = mount.unpublished.coverAt(path)?.version !== version || (await isLocked(mount, path))
-      if (isUsed || (file && file.resource.version > version))
-        throw new Fault(412, 'PreconditionFailed', 'The document was written or locked meanwhile.')
+      if (file && file.resource.version > version)
+        throw new Fault(412, 'PreconditionFailed', 'The document was written meanwhile.')
+      const isAsFound = mount.unpublished.stands(draft) && (file === undefined) === isNew
+      isOvertaken = !isAsFound || (await isLocked(mount, path))
+      if (isOvertaken) throw new Fault(412, 'PreconditionFailed', 'An author has come back to the draft.')
     }
-    const properties = node.place.isNew ? await mount.view.properties(node) : []
+    const properties = isNew ? await mount.view.properties(node) : []
     const facts = { ...(language !== undefined && { language }), ...(shown !== undefined && { shown }) }
     const allowance = oneAllowance(mount.site)
     const judging = { raw, configure: scope.configure, allowance }
@@ -151,5 +157,5 @@ async function settleDraft(mount: Mount, draft: Resource, triggers: MountTrigger
     const settling = { mount, path, headers, scope, depth, allowance }
     await unlessRefused(triggers && !raw ? triggers.ofSettling(settling, publish) : publish(NO_BODY))
   }
-  if (!isUsed) await endCover(mount, draft)
+  if (!isOvertaken) await endCover(mount, draft)
 }

@@ -35,7 +35,7 @@ export async function finishRemoval(mount: Mount, mark: Resource): Promise<void>
   const { path, version } = mark
   const check = (file: StoredFile | undefined) => {
     // What is newer than the mark has replaced the document, which is all that was to happen.
-    if (file && file.resource.version > version)
+    if ((file && file.resource.version > version) || !mount.unpublished.stands(mark))
       throw new Fault(412, 'PreconditionFailed', 'The document was written again in the meantime.')
   }
   const configure = await mayConfigureBy(mount.unpublished.site, path)

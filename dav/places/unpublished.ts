@@ -77,6 +77,11 @@ export class Unpublished {
     return entry && !this.#names.of(path) ? entry : undefined
   }
 
+  /** Whether what was found over a path of the site is there as it was. */
+  stands({ path, version }: Resource): boolean {
+    return this.coverAt(path)?.version === version
+  }
+
   /** Whether a file of the site is shown as gone. */
   isGone({ path, version }: Resource): boolean {
     const cover = this.coverAt(path)

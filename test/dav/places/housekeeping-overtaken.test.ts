@@ -1,0 +1,90 @@
+/** What the mount does by itself, where an author comes first: it has looked at what is there once by then (DAV-62, DAV-72). */
+
+import { expect } from 'chai'
+import { afterEach, describe, it } from 'mocha'
+import { Site } from '../../../pipeline/site/site.ts'
+import type { Client, Received } from '../../support/http.ts'
+import { take } from '../locks/locking.ts'
+import { inNewFolders, shown, to, type Wire } from '../wire.ts'
+
+const { commit } = Site.prototype
+const DAY = 86_400_000
+
+describe('upkeep that an author overtakes', () => {
+  let wire: Wire
+  let dav: Client
+  let at = ''
+  inNewFolders((folder, started) => {
+    ;[at, wire, dav] = [folder, started, started.dav]
+  })
+  afterEach(() => {
+    Site.prototype.commit = commit
+  })
+
+  /** Everything that is put off is done; right before its first write gets its lease, something happens. */
+  async function laterBehind(happen: () => Promise<unknown>): Promise<void> {
+    const { leases } = wire.server.site
+    const { hold } = leases
+    let hasHappened = false
+    leases.hold = async <T>(site: string, paths: readonly string[], work: () => Promise<T>): Promise<T> => {
+      // What other tests have left is put off as well.
+      if (paths.includes(`${at}x.html`)) {
+        leases.hold = hold
+        await happen()
+        hasHappened = true
+      }
+      return hold.call(leases, site, paths, work) as Promise<T>
+    }
+    await wire.server.running.mounts.tend(Date.now() + DAY)
+    expect(hasHappened).to.equal(true)
+  }
+
+  const put = (content: string) => dav('PUT', `${at}x.html`, {}, content)
+  const remove = () => dav('DELETE', `${at}x.html`)
+  const rename = () => dav('MOVE', `${at}x.html`, to(`${at}y.html`))
+  const overNothing = () => put('')
+  async function overDocument(): Promise<Received> {
+    await put('<p>old')
+    return put('')
+  }
+  async function renamedAway(): Promise<Received> {
+    await put('<p>old')
+    return dav('MOVE', `${at}x.html`, to(`${at}x.html~`))
+  }
+
+  for (const [what, cover, request, by, expected] of [
+    ['a draft', overNothing, 'DELETE', remove, '404'],
+    ['a draft', overNothing, 'MOVE', rename, '404'],
+    ['a draft', overNothing, 'LOCK', () => take(dav, `${at}x.html`), '404'],
+    ['a draft over a document', overDocument, 'DELETE', remove, '404'],
+    ['a draft over a document', overDocument, 'MOVE', rename, '404'],
+    ['a draft over a document', overDocument, 'LOCK', () => take(dav, `${at}x.html`), '<p>old'],
+    ['a removal that is put off', renamedAway, 'an empty PUT', overNothing, '<p>old'],
+    ['a removal that is put off', renamedAway, 'LOCK', () => take(dav, `${at}x.html`), '<p>old'],
+  ] as const)
+    it(`DAV-62 DAV-72 ${request} of ${what} comes before the upkeep`, async () => {
+      await cover()
+      await laterBehind(by)
+      expect(await shown(wire.visitor, `${at}x.html`)).to.equal(expected)
+    })
+
+  for (const [name, path, days] of [
+    ['~$x', '~$x', 40],
+    ['.Trashes/', '.Trashes/x', 80],
+  ] as const)
+    it(`DAV-73 a PUT of ${path} comes before the upkeep that drops ${name}`, async () => {
+      await (name.endsWith('/') ? dav('MKCOL', at + name) : dav('PUT', at + name, {}, 'old'))
+      let hasHappened = false
+      Site.prototype.commit = async function (...order) {
+        if (order[0].changes.some(change => 'path' in change && change.path === at + name)) {
+          Site.prototype.commit = commit
+          expect((await dav('PUT', at + path, {}, 'new')).status).to.be.lessThan(300)
+          hasHappened = true
+        }
+        return commit.apply(this, order)
+      }
+      await wire.server.running.mounts.tend(Date.now() + days * DAY)
+      expect(hasHappened).to.equal(true)
+      expect((await dav('PROPFIND', at + name, { Depth: '0' })).status).to.equal(207)
+    })
+})
