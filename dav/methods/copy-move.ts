@@ -13,6 +13,7 @@ import { checkConditions } from '../conditions/preconditions.ts'
 import { depthOf, type Exchange } from '../exchange.ts'
 import { withLocks } from '../locks/after-commit.ts'
 import { checkLocks, requireParent } from '../locks/guard.ts'
+import { requireSamePlace, whereItIs } from '../places/as-found.ts'
 import { checkMembers } from '../places/members.ts'
 import { isCollection, type Node } from '../places/place.ts'
 import { destinationOf, mayOverwrite } from '../requests/destination.ts'
@@ -20,11 +21,12 @@ import { rootRefused } from './delete.ts'
 import { moveElement, movesElement } from './elements.ts'
 
 export async function copy(exchange: Exchange): Promise<Answer> {
-  return relocate(exchange, 'copy')
+  return whereItIs(() => relocate(exchange, 'copy'))
 }
 
 export async function move(exchange: Exchange): Promise<Answer> {
-  return movesElement(exchange) ? moveElement(exchange, destinationOf(exchange)) : relocate(exchange, 'move')
+  if (movesElement(exchange)) return moveElement(exchange, destinationOf(exchange))
+  return whereItIs(() => relocate(exchange, 'move'))
 }
 
 /** What is found at both ends before anything is done. */
@@ -51,7 +53,9 @@ async function relocate(exchange: Exchange, op: 'copy' | 'move'): Promise<Answer
       await lookAgain?.()
       // A collection that is replaced goes first, by this request's own hand.
       if (replaced && isCollection(replaced)) lookAgain = undefined
-      await checkConditions(exchange, await mount.view.find(from))
+      const found = await mount.view.find(from)
+      await checkConditions(exchange, found)
+      requireSamePlace(source, found)
       const now = await standing(exchange, to)
       if (now && !mayStand) throw mayNotReplace()
       // From here on it may be this request's own.

@@ -9,14 +9,19 @@ import { checkConditions } from '../conditions/preconditions.ts'
 import { depthOf, type Exchange } from '../exchange.ts'
 import { withLocks } from '../locks/after-commit.ts'
 import { checkLocks } from '../locks/guard.ts'
+import { requireSamePlace, whereItIs } from '../places/as-found.ts'
 import { checkMembers } from '../places/members.ts'
 import { isCollection } from '../places/place.ts'
 import { writeElements } from './elements.ts'
 
 export async function remove(exchange: Exchange): Promise<Answer> {
-  const { mount, path, author } = exchange
-  checkWritable(author.scope, path)
+  checkWritable(exchange.author.scope, exchange.path)
   if (header(exchange, 'range') !== undefined) return writeElements(exchange, 'delete')
+  return whereItIs(() => removeWhole(exchange))
+}
+
+async function removeWhole(exchange: Exchange): Promise<Answer> {
+  const { mount, path } = exchange
   const node = await mount.view.find(path)
   if (!node) throw absent()
   await checkConditions(exchange, node)
@@ -30,7 +35,9 @@ export async function remove(exchange: Exchange): Promise<Answer> {
   await withLocks(mount, leave =>
     node.place.remove(exchange, node, async () => {
       await exchange.lookAgain()
-      await checkConditions(exchange, await mount.view.find(path))
+      const now = await mount.view.find(path)
+      await checkConditions(exchange, now)
+      requireSamePlace(node, now)
       await checkMembers(exchange, node)
       leave(await checkLocks(exchange, node.resource.path, 'subtree'))
     }),

@@ -1,8 +1,9 @@
-/** What the mount does by itself, where an author comes first: it has looked at what is there once by then (DAV-62, DAV-72). */
+/** What the mount does by itself, and authors who come first or second: both have looked at what is there once by then (DAV-62, DAV-72). */
 
 import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
 import { Site } from '../../../pipeline/site/site.ts'
+import { rulesPage } from '../../support/content.ts'
 import type { Client, Received } from '../../support/http.ts'
 import { take } from '../locks/locking.ts'
 import { inNewFolders, shown, to, type Wire } from '../wire.ts'
@@ -10,19 +11,23 @@ import { inNewFolders, shown, to, type Wire } from '../wire.ts'
 const { commit } = Site.prototype
 const DAY = 86_400_000
 
-describe('upkeep that an author overtakes', () => {
+describe('upkeep and authors at once', () => {
   let wire: Wire
   let dav: Client
   let at = ''
-  inNewFolders((folder, started) => {
+  inNewFolders(async (folder, started) => {
     ;[at, wire, dav] = [folder, started, started.dav]
+    await dav('PUT', '/rules.html', {}, rulesPage(['*', '*', 'Allow', '/*']))
   })
   afterEach(() => {
     Site.prototype.commit = commit
   })
 
-  /** Everything that is put off is done; right before its first write gets its lease, something happens. */
-  async function laterBehind(happen: () => Promise<unknown>): Promise<void> {
+  /** Everything that is put off is done. */
+  const later = () => wire.server.running.mounts.tend(Date.now() + DAY)
+
+  /** Does something; right before it gets the lease of the document, something else happens. */
+  async function behind<T>(happen: () => Promise<unknown>, work: () => Promise<T>): Promise<T> {
     const { leases } = wire.server.site
     const { hold } = leases
     let hasHappened = false
@@ -35,8 +40,9 @@ describe('upkeep that an author overtakes', () => {
       }
       return hold.call(leases, site, paths, work) as Promise<T>
     }
-    await wire.server.running.mounts.tend(Date.now() + DAY)
+    const done = await work()
     expect(hasHappened).to.equal(true)
+    return done
   }
 
   const put = (content: string) => dav('PUT', `${at}x.html`, {}, content)
@@ -64,9 +70,27 @@ describe('upkeep that an author overtakes', () => {
   ] as const)
     it(`DAV-62 DAV-72 ${request} of ${what} comes before the upkeep`, async () => {
       await cover()
-      await laterBehind(by)
+      await behind(by, later)
       expect(await shown(wire.visitor, `${at}x.html`)).to.equal(expected)
     })
+
+  const visit = () => wire.visitor('PUT', `${at}x.html`, {}, '<p>new')
+  const copy = () => dav('COPY', `${at}x.html`, to(`${at}y.html`))
+  for (const [what, happen, content] of [
+    ['the upkeep publishes', later, ''],
+    ['a visitor gives its content to', visit, '<p>new'],
+  ] as const)
+    for (const [method, request, status, source, destination] of [
+      ['DELETE', remove, 204, '404', '404'],
+      ['MOVE', rename, 201, '404', content],
+      ['COPY', copy, 201, content, content],
+    ] as const)
+      it(`DAV-46 DAV-48 ${method} of a draft that ${what} meanwhile is one of the document`, async () => {
+        await overNothing()
+        expect((await behind(happen, request)).status).to.equal(status)
+        expect(await shown(wire.visitor, `${at}x.html`)).to.equal(source)
+        expect(await shown(wire.visitor, `${at}y.html`)).to.equal(destination)
+      })
 
   for (const [name, path, days] of [
     ['~$x', '~$x', 40],

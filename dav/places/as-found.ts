@@ -1,0 +1,28 @@
+/**
+ * What a request finds may be kept elsewhere before it has its leases: a draft is published, by the upkeep or with what a visitor
+ * writes. Each place removes and moves what it keeps and nothing else, so that the request begins again.
+ */
+
+import type { Node } from './place.ts'
+
+class KeptElsewhere extends Error {}
+
+/**
+ * Made under the lease of the path.
+ *
+ * @param now what is there by then; nothing is for the place itself to tell
+ */
+export function requireSamePlace({ place }: Node, now: Node | undefined): void {
+  if (now && now.place !== place) throw new KeptElsewhere()
+}
+
+/** @param work finds something and changes it, having asked before that where it is kept */
+export async function whereItIs<T>(work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof KeptElsewhere)) throw error
+    }
+  }
+}
