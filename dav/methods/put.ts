@@ -8,7 +8,7 @@ import { formatHttpDate, readConditions } from '../../pipeline/http/conditions.t
 import { kindOf, storedType } from '../../pipeline/http/media.ts'
 import { perform } from '../../pipeline/operation.ts'
 import { largestDocument } from '../../pipeline/site/site.ts'
-import type { Resource } from '../../pipeline/store/resource.ts'
+import type { Property, Resource } from '../../pipeline/store/resource.ts'
 import { contentTag, shownSeconds } from '../../pipeline/store/tags.ts'
 import { putDocument } from '../../pipeline/write/document.ts'
 import { checkWritable, scopeAuthority } from '../access/scope-authority.ts'
@@ -150,8 +150,8 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
   const authority = scopeAuthority(author.scope)
   let replaced = node
   let stored: Resource | undefined
-  // Properties of a draft over nothing were set on the draft; they come along.
-  const properties = node?.place.isNew ? await mount.view.properties(node) : []
+  // Properties of a draft over nothing were set on the draft; they come along, as they are when nobody sets any more.
+  const properties: Property[] = []
   const operation = putDocument(
     mount.site,
     {
@@ -160,6 +160,8 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
       conditions: undefined,
       check: async () => {
         replaced = await checkAgain(exchange)
+        const brought = replaced?.place.isNew ? await mount.view.properties(replaced) : []
+        properties.splice(0, properties.length, ...brought)
       },
       checksNoBytes: readConditions(exchange.request.headers) === undefined && header(exchange, 'if') === undefined,
       stored: resource => {

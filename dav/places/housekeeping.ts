@@ -5,7 +5,7 @@ import { type BodySource, NO_BODY } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { perform } from '../../pipeline/operation.ts'
 import type { StoredFile } from '../../pipeline/site/stored-file.ts'
-import type { Resource } from '../../pipeline/store/resource.ts'
+import type { Property, Resource } from '../../pipeline/store/resource.ts'
 import { ZERO } from '../../pipeline/store/tags.ts'
 import { TurnsBetween } from '../../pipeline/tree/steps.ts'
 import { type Alongside, oneAllowance } from '../../pipeline/write/commit.ts'
@@ -134,6 +134,8 @@ async function settleDraft(mount: Mount, draft: Resource, triggers: MountTrigger
   const node = await mount.view.find(path)
   const { scope, raw, depth, begun } = await publishingOf(mount, path)
   let isOvertaken = false
+  /** As they are when nobody sets any more. */
+  const properties: Property[] = []
   if (!begun && node?.place.isEmpty && (await mount.view.find(parentOf(path)))) {
     const { isNew } = node.place
     const check = async (file: StoredFile | undefined) => {
@@ -142,8 +144,8 @@ async function settleDraft(mount: Mount, draft: Resource, triggers: MountTrigger
       const isAsFound = mount.unpublished.stands(draft) && (file === undefined) === isNew
       isOvertaken = !isAsFound || (await isLocked(mount, path))
       if (isOvertaken) throw new Fault(412, 'PreconditionFailed', 'An author has come back to the draft.')
+      properties.splice(0, properties.length, ...(isNew ? await mount.view.properties(node) : []))
     }
-    const properties = isNew ? await mount.view.properties(node) : []
     const facts = { ...(language !== undefined && { language }), ...(shown !== undefined && { shown }) }
     const allowance = oneAllowance(mount.site)
     const judging = { raw, configure: scope.configure, allowance }

@@ -6,7 +6,7 @@ import { Site } from '../../../pipeline/site/site.ts'
 import { rulesPage } from '../../support/content.ts'
 import type { Client, Received } from '../../support/http.ts'
 import { take } from '../locks/locking.ts'
-import { inNewFolders, shown, to, type Wire } from '../wire.ts'
+import { inNewFolders, property, propertyUpdate, shown, to, type Wire } from '../wire.ts'
 
 const { commit } = Site.prototype
 const DAY = 86_400_000
@@ -91,6 +91,19 @@ describe('upkeep and authors at once', () => {
         expect(await shown(wire.visitor, `${at}x.html`)).to.equal(source)
         expect(await shown(wire.visitor, `${at}y.html`)).to.equal(destination)
       })
+
+  for (const [what, publish] of [
+    ['a PUT', () => put('<p>new')],
+    ['the upkeep', later],
+  ] as const)
+    it(`DAV-34 what PROPPATCH gives a draft is kept where ${what} publishes it meanwhile`, async () => {
+      await overNothing()
+      const describe = (name: string) => dav('PROPPATCH', `${at}x.html`, {}, propertyUpdate([`{urn:x}${name}`, 'calm']))
+      await describe('mood')
+      await behind<unknown>(() => describe('sea'), publish)
+      await later()
+      for (const name of ['mood', 'sea']) expect(await property(dav, `${at}x.html`, `{urn:x}${name}`)).to.equal('calm')
+    })
 
   for (const [name, path, days] of [
     ['~$x', '~$x', 40],
