@@ -86,9 +86,7 @@ export async function compose(
       if (tries >= ATTEMPTS || reads.hold(site)) return composition
       continue
     } catch (error) {
-      if (!isOutrun(error)) throw asFault(error)
-      // Those that came first have taken all its time.
-      if (viewer.allowance.timeLeft === 0) throw asFault(new AllowanceSpent('time'))
+      if (!mayBeginAnew(error, viewer)) throw asFault(error)
     } finally {
       graph.release()
     }
@@ -97,8 +95,15 @@ export async function compose(
   }
 }
 
-function isOutrun(error: unknown): boolean {
-  return error instanceof HeapError && error.reason === 'outrun'
+/**
+ * Whether work was broken off for those that came first, and may be begun anew when they are done (HTTP-183).
+ *
+ * @throws Fault where they have taken all its time
+ */
+export function mayBeginAnew(error: unknown, { allowance }: Pick<Viewer, 'allowance'>): boolean {
+  if (!(error instanceof HeapError && error.reason === 'outrun')) return false
+  if (allowance.timeLeft === 0) throw asFault(new AllowanceSpent('time'))
+  return true
 }
 
 function* composing(

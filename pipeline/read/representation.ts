@@ -5,7 +5,7 @@
 
 import { hash } from 'node:crypto'
 import type { Authority, ReadableView } from '../authority.ts'
-import type { Composition } from '../compose/compose.ts'
+import { type Composition, mayBeginAnew } from '../compose/compose.ts'
 import { checkLinks, checkPaginators } from '../compose/paginate.ts'
 import { composedFor, type Reader } from '../compose/reader.ts'
 import { type Resolved, resolvePath, routeParameters } from '../compose/routes.ts'
@@ -16,6 +16,7 @@ import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { pinTree } from '../tree/pins.ts'
+import { untilFirst } from '../tree/precedence.ts'
 import { readingAsWritten } from '../tree/readings.ts'
 import { ifShort, inTurns, type Steps } from '../tree/steps.ts'
 import { type Dependencies, onDocument } from './dependencies.ts'
@@ -238,9 +239,10 @@ export async function lookAt<T>(
 ): Promise<T | undefined> {
   const found = await findFor(site, path, reader, unseen)
   if (found && isComposed(site, found.file, reader)) {
-    const view = composedDocument(site, found, await composedFor(site, found, path, reader))
-    const soon = ifShort(look({ file: found.file, view }))
-    return soon ? soon.value : inTurns(look({ file: found.file, view }), LONG)
+    const seen = await lookAtComposed(site, found, path, look, reader)
+    if (seen) return seen.value
+    await untilFirst()
+    return lookAt(site, path, look, reader, unseen)
   }
   // A large document is parsed in turns; meanwhile there may be a newer one.
   const file = found && (await site.findParsed(found.file.resource.path))
@@ -257,6 +259,25 @@ export async function lookAt<T>(
     return await inTurns(looking(), LONG)
   } finally {
     release?.()
+  }
+}
+
+/** @returns undefined where it was broken off for those that came first: it holds nothing any more, and may begin anew */
+async function lookAtComposed<T>(
+  site: Site,
+  found: Resolved,
+  path: string,
+  look: (seen: Seen) => Steps<T>,
+  reader: Reader,
+): Promise<{ value: T } | undefined> {
+  const { file } = found
+  const view = composedDocument(site, found, await composedFor(site, found, path, reader))
+  try {
+    return ifShort(look({ file, view })) ?? { value: await inTurns(look({ file, view }), LONG) }
+  } catch (error) {
+    if (!mayBeginAnew(error, reader.viewer)) throw error
+    delete reader.composed
+    return undefined
   }
 }
 
