@@ -66,13 +66,16 @@ export function programOperation(exchange: Exchange, type: string): Operation {
 const STEPS_PER_DOCUMENT = 10
 
 /**
- * Whether the requester may read a document below a directory: of others nobody learns that they are there (SEC-6). Where there
- * are so many of those that the request may not ask about more, it ends (HTTP-172).
+ * Whether the requester may read a document below a directory: of others nobody learns that they are there (SEC-6), so that
+ * the program has as many steps whatever was asked. Where there are so many of those that the request may not ask about
+ * more, it ends (HTTP-172).
  */
 async function holdsDocuments(exchange: Exchange, directory: string): Promise<boolean> {
   const { covers } = boundsOf(exchange, directory)
-  const allowance = exchange.allowance()
+  const whole = exchange.allowance()
+  const allowance = whole.part()
   for await (const { kind, path } of exchange.site.store.walk(directory)) {
+    whole.look()
     allowance.step(STEPS_PER_DOCUMENT)
     if (kind === 'document' && (await covers?.(path))) return true
   }
