@@ -116,12 +116,21 @@ export class SiteReach implements Reach {
       this.#sources.set(path, undefined)
       return undefined
     }
-    this.#allowance.take(file.resource.size)
+    this.#allowance.look()
     const document = this.#site.tree(file)
-    this.#pins.push(pinTree(document))
+    const unpin = pinTree(document)
+    this.#pins.push(unpin)
     const seen = this.#bounds.seen?.(path, document) ?? document
-    if (seen instanceof Promise) return seen.then(view => this.#keep(path, view))
-    return this.#keep(path, seen)
+    if (!(seen instanceof Promise)) {
+      this.#allowance.take(file.resource.size)
+      return this.#keep(path, seen)
+    }
+    return seen.then(view => {
+      // What is hidden is neither held nor paid for (SEC-6).
+      if (view.root !== document.root) unpin()
+      this.#allowance.take(view.source.length)
+      return this.#keep(path, view)
+    })
   }
 
   #keep(path: string, document: TreeDocument): Source {

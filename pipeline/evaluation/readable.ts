@@ -7,10 +7,13 @@ import { elementsIn } from '../tree/ids.ts'
 import type { ChildNode, ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 
+/** Characters of source that an element counts for in a document of which something may be hidden. */
+const ELEMENT_SOURCE = 40
+
 /**
  * A document without the elements that a rule with a selector denies to be read or queried.
  *
- * @param spend counts the elements that are asked about
+ * @param spend counts the elements that are left: others would tell by what they cost that they are there (SEC-6)
  * @returns the document itself where there is no such rule
  */
 export function readableTree(
@@ -21,7 +24,25 @@ export function readableTree(
 ): TreeDocument | Promise<TreeDocument> {
   const methods = ['GET', 'QUERY'].filter(method => access.mayDenyElements(method, path))
   if (methods.length === 0) return document
-  return inTurns(leavingOut(access, methods, path, document, spend), document.source.length)
+  const looking = function* (): Steps<TreeDocument> {
+    return yield* measuring(yield* leavingOut(access, methods, path, document), spend)
+  }
+  return inTurns(looking(), document.source.length)
+}
+
+/** The same tree under a source of which only the length counts, and that tells of nothing but the tree. */
+function* measuring(document: TreeDocument, spend: (steps: number) => void): Steps<TreeDocument> {
+  let elements = 0
+  let length = 0
+  for (const { attrs, childNodes, content } of everyElement(document.root.childNodes)) {
+    if (++elements % NODES_PER_STEP === 0) yield
+    length += ELEMENT_SOURCE
+    for (const { name, value } of attrs) length += name.length + value.length
+    for (const nodes of [childNodes, content?.childNodes ?? []])
+      for (const node of nodes) length += 'value' in node ? node.value.length : 'data' in node ? node.data.length : 0
+  }
+  spend(elements)
+  return { ...document, source: ' '.repeat(length) }
 }
 
 /** `readableTree` in steps; exported for tests. */
@@ -30,9 +51,8 @@ export function* leavingOut(
   methods: readonly string[],
   path: string,
   document: TreeDocument,
-  spend: (steps: number) => void,
 ): Steps<TreeDocument> {
-  const denied = yield* findingDenied(access, methods, path, document, spend)
+  const denied = yield* findingDenied(access, methods, path, document)
   if (denied.size === 0) return document
   const hidden: ChildNode[] = []
   const copy = yield* cloning(document, (node, other) => {
@@ -50,7 +70,6 @@ function* findingDenied(
   methods: readonly string[],
   path: string,
   document: TreeDocument,
-  spend: (steps: number) => void,
 ): Steps<ReadonlySet<ChildNode>> {
   const denied = new Set<ChildNode>()
   let asked = 0
@@ -60,15 +79,12 @@ function* findingDenied(
   const names = yield* collectingNames(everyElement(document.root.childNodes))
   const denying = methods.flatMap(method => access.denying(method, path, names, ask) ?? [])
   if (denying.length === 0) return denied
-  let seen = 0
   for (const element of everyElement(document.root.childNodes)) {
-    seen++
     if (denying.some(isDenied => isDenied({ element, document }))) denied.add(element)
     if (asked < RULES_PER_STEP) continue
     asked = 0
     yield
   }
-  spend(seen)
   return denied
 }
 
