@@ -31,6 +31,8 @@ export class SiteReach implements Reach {
   readonly #bounds: Bounds
   readonly #sources = new Map<string, Source | undefined>()
   readonly #pins: (() => void)[] = []
+  /** Whether documents that a search has found can be reached. */
+  readonly #known = new Map<string, boolean>()
 
   /** @param allowance pays for the documents that are looked at */
   constructor(site: Site, allowance: Allowance, bounds: Bounds) {
@@ -69,23 +71,28 @@ export class SiteReach implements Reach {
     const { brand } = this.#site.settings
     if (!this.#bounds.covers) this.#allowance.step(paths.length)
     const inside = paths.filter(path => path.startsWith(prefix) && wanted(path) && !isReserved(path, brand))
-    return this.#bounds.covers ? this.#covered(inside) : inside
+    return this.#bounds.covers ? this.#reachable(inside) : inside
   }
 
-  /** Steps that others cost would tell how many there are, and what is in them (SEC-6): those take time alone. */
-  async #covered(paths: readonly string[]): Promise<string[]> {
-    const covered: string[] = []
+  /**
+   * Steps that others cost would tell how many there are, and what is in them (SEC-6): those take time alone, and next to
+   * none when they are found again.
+   */
+  async #reachable(paths: readonly string[]): Promise<string[]> {
+    const reachable: string[] = []
     this.#allowance.look()
     for (const [i, path] of paths.entries()) {
       if (i % PER_TURN === PER_TURN - 1) {
         await waitingTurn()
         this.#allowance.look()
       }
-      if (!(await this.#isCovered(path))) continue
+      const covered = this.#known.get(path) ?? (await this.#isCovered(path))
+      this.#known.set(path, covered)
+      if (!covered) continue
       this.#allowance.step()
-      covered.push(path)
+      reachable.push(path)
     }
-    return covered
+    return reachable
   }
 
   #isCovered(path: string): boolean | Promise<boolean> {

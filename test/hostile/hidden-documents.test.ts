@@ -59,6 +59,9 @@ describe('directories with many hidden documents', () => {
       expect(await taken('.none', open)).to.deep.equal([0, [], []])
       expect(await taken('.pub', open)).to.deep.equal([2, ['/open/a.html'], ['/open/a.html']])
       expect(await taken('.pub', () => true)).to.have.property('0', 4)
+      let asked = 0
+      await taken('.zebra', () => ++asked < 0)
+      expect(asked, 'a document is asked about once, however often it is found').to.equal(1)
     } finally {
       await server.close()
     }
