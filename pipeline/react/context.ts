@@ -181,17 +181,23 @@ export class ResponseValue extends OpenDictionary {
     if (value === null || !isDictionary(value))
       throw new SesselError('TypeError', 'headers are assigned as a Dictionary')
     if (value === this.#headers) return
-    for (const name of [...value.keys()]) this.#setField(name, value.get(name) ?? null)
+    // What comes back as it was says nothing: code adds to the fields that it was shown.
+    const caching = this.#answer.headers['Cache-Control']
+    for (const name of [...value.keys()]) this.#setField(name, value.get(name) ?? null, value.get(name) !== caching)
   }
 
-  /** Sets a field in the place of those of the same name; null removes it. */
-  #setField(name: string, value: Value): void {
+  /**
+   * Sets a field in the place of those of the same name; null removes it.
+   *
+   * @param isMeant whether it says who may keep the answer, if it is the field for that
+   */
+  #setField(name: string, value: Value, isMeant = true): void {
     const { reuse: _, ...answer } = this.#answer
     const lower = name.toLowerCase()
-    if (lower === 'cache-control') this.#namesCaching = true
     const values = value === null ? [] : Array.isArray(value) ? value : [value]
     const fields = values.map(each => [name, textForm(each, steps => this.#allowance.step(steps))] as const)
     if (fields.some(field => !isSafeField(field, this.#sessionCookie))) return
+    if (lower === 'cache-control' && isMeant) this.#namesCaching = true
     const headers = Object.fromEntries(Object.entries(answer.headers).filter(([each]) => each.toLowerCase() !== lower))
     const repeated = (answer.repeated ?? []).filter(([each]) => each.toLowerCase() !== lower)
     // All fields are looked at, and those that stay are copied.

@@ -210,6 +210,18 @@ describe('Processors, case by case', () => {
       { action: javascript('action', 'export default () => 1') },
       /^private/,
     ],
+    [
+      'fields as they were and one more',
+      {
+        action: 'Context.response.headers = Context.response.headers.merge({ "X-A": Context.request.headers.accept })',
+      },
+      /^private, no-cache$/,
+    ],
+    [
+      'a value for caches that is dropped',
+      { action: 'Context.response.headers["Cache-Control"] = "public\\n" + Context.request.headers.host' },
+      /^private, no-cache$/,
+    ],
     ['what is the same for everybody', { action: 'Context.response.body = Context.request.path' }, shared],
     [
       'code that says who may keep it',
