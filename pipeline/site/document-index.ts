@@ -23,7 +23,10 @@ const BYTES_OF_TOKEN = 200
 /** The part of the heap that the tokens of a site may take. */
 const PART_OF_HEAP = 1 / 4
 
-/** Tokens that a document keeps however many there are: memory grows with the number of documents, and not with what each says. */
+/** Characters of tokens that count as a further token. */
+const CHARACTERS_OF_TOKEN = 100
+
+/** Tokens that a document keeps although those of the site have that part, and until they have twice as much. */
 const FEW_TOKENS = 256
 
 /** Of so many documents, one that is found is one of many. */
@@ -42,7 +45,7 @@ export class DocumentIndex {
   readonly #come = new Set<string>()
   /** Whether others have gone since. */
   #isGone = false
-  /** Tokens kept of all documents. */
+  /** What the tokens kept of all documents count as. */
   #kept = 0
   /** Tokens gone through since the last pause. */
   #passed = 0
@@ -53,7 +56,8 @@ export class DocumentIndex {
 
   /**
    * @param subtypes tells a type and all that descend from it, as schemas stand
-   * @param most tokens of all documents together, beyond which one that has more than a few is taken to hold anything
+   * @param most tokens of all documents together, beyond which one that has more than a few is taken to hold anything; beyond
+   *   twice as many, every one is
    */
   constructor(
     store: SiteReader,
@@ -150,19 +154,21 @@ export class DocumentIndex {
   #put(path: string, value: string | undefined): void {
     const before = this.#tokens.get(path)
     for (const token of before ?? []) this.#remove(token, path)
-    this.#kept -= before?.length ?? 0
+    this.#kept -= weightOf(before ?? [])
     const after = value === undefined ? undefined : this.#withRoom(JSON.parse(value) as string[])
     if (after) {
       if (!before) this.#come.add(path)
       this.#tokens.set(path, after)
     } else if (this.#tokens.delete(path) && !this.#come.delete(path)) this.#isGone = true
     for (const token of after ?? []) this.#add(token, path)
-    this.#kept += after?.length ?? 0
+    this.#kept += weightOf(after ?? [])
     this.#passed += TOKENS_OF_ANY + (before?.length ?? 0) + (after?.length ?? 0)
   }
 
   #withRoom(tokens: string[]): string[] {
-    return tokens.length > FEW_TOKENS && this.#kept + tokens.length > this.#most ? [ANY_TOKEN] : tokens
+    const weight = weightOf(tokens)
+    const most = weight > FEW_TOKENS ? this.#most : 2 * this.#most
+    return this.#kept + weight > most ? [ANY_TOKEN] : tokens
   }
 
   #add(token: string, path: string): void {
@@ -241,6 +247,13 @@ function broughtTokens(
       brought.set(change.path, change.derived[TOKENS])
   }
   return brought
+}
+
+/** What the tokens of a document count as: many of one character, or few that are long. */
+function weightOf(tokens: readonly string[]): number {
+  let characters = 0
+  for (const { length } of tokens) characters += length
+  return tokens.length + Math.floor(characters / CHARACTERS_OF_TOKEN)
 }
 
 /** The order of the bytes of UTF-8, which is that of code points. */

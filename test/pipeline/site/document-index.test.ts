@@ -128,4 +128,21 @@ describe('index of documents', () => {
     index.take({ changes: [put('/d8', JSON.parse(stored.get('/d8') ?? '[]'))] }, new Map([['/d8', {} as Resource]]))
     expect(await index.find([['#0-1']])).to.deep.equal(['/d0', '/d6', '/d7'])
   })
+
+  for (const [what, tokens, rest, kept] of [
+    ['few', 200, '', 5],
+    ['long ones', 40, 'x'.repeat(500), 4],
+  ] as const)
+    it(`SEC-12 the memory of documents with ${what} is bounded, however many there are`, async () => {
+      const values = many(9, tokens).map(([path, list]): [string, string[]] => [path, list.map(each => each + rest)])
+      const stored = new Map(values.map(([path, list]) => [path, JSON.stringify(list)]))
+      const index = new DocumentIndex(reader(stored), () => [], 600)
+      const asked = [[`#0-1${rest}`]]
+      const beyond = [...stored.keys()].slice(kept)
+      expect(await index.find(asked)).to.deep.equal(['/d0', ...beyond])
+      index.changed(['/d1', '/d2', '/d8'])
+      const gone = ['/d1', '/d2'].map((path): [string, undefined] => [path, undefined])
+      index.take({ changes: [put('/d8', values[8]?.[1] ?? [])] }, new Map([...gone, ['/d8', {} as Resource]]))
+      expect(await index.find(asked)).to.deep.equal(['/d0', ...beyond.slice(0, -1)])
+    })
 })
