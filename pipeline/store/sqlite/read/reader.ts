@@ -34,6 +34,9 @@ const LISTING = 4096
 /** Pieces of derived data sorted at once: more are found by walking the site. */
 const SORTED = 2048
 
+/** Reads over several turns of the event loop that go on side by side. */
+const SLOW_READS = 2
+
 /** Bytes of a body that takes its connection more than a few milliseconds to read. */
 const LARGE = 4 * 1024 * 1024
 
@@ -110,8 +113,8 @@ function prepareReads(database: Database) {
       [name: string, kind: number, namespace: string, local: string, value: string]
     >(`SELECT resource.name, kind, namespace, property.name, ${WANTED} ${PROPERTIES_BETWEEN}`),
     // Values that lie on pages of their own are not read.
-    sizeBetween: database.prepare<{ bytes: number; count: number }>(
-      `SELECT total(bytes) AS bytes, count(*) AS count FROM
+    sizeBetween: database.prepare<{ bytes: number }>(
+      `SELECT total(bytes) AS bytes FROM
        (SELECT octet_length(namespace) + octet_length(property.name) + octet_length(${WANTED}) AS bytes
         ${PROPERTIES_BETWEEN})`,
     ),
@@ -125,12 +128,14 @@ export interface Reader {
   reads: ReturnType<typeof prepareReads>
   events: EventReader
   entries: EntryReader
+  slowly: Slowly
 }
 
 export function prepareReader(context: ReaderContext): Reader {
   const { database } = context
   const entries = prepareEntryReader(database)
-  return { context, reads: prepareReads(database), events: prepareEvents(context), entries }
+  const slowly = createSlowly(context)
+  return { context, reads: prepareReads(database), events: prepareEvents(context), entries, slowly }
 }
 
 /** Root of a site without commits: an empty collection. */
@@ -164,48 +169,53 @@ async function digestsOf(bytes: Uint8Array): Promise<WeakDigests> {
   return { sha1: sha1.digest('hex'), md5: md5.digest('hex') }
 }
 
-/** All members of a collection that is too large for one query, in one state, a page at a time. */
-async function listSlowly(context: ReaderContext, site: number, collection: string): Promise<Resource[]> {
-  const own = context.connect?.()
-  const database = own ?? context.database
-  try {
-    own?.exec('BEGIN')
-    const members = database.prepareTuples<MemberTuple>(MEMBERS)
-    const found: Resource[] = []
-    for (let after = ''; ; ) {
-      const rows = members.all(site, collection, after, LISTING)
-      for (const row of rows) found.push(memberOf(collection, row))
-      if (rows.length < LISTING) return found
-      after = rows.at(-1)?.[0] ?? ''
-      await setImmediate()
+/** Carries out a read in one state, on a connection that sees it over several turns of the event loop. */
+type Slowly = <T>(read: (database: Database) => Promise<T>) => Promise<T>
+
+/** Few go on side by side, and the others wait: each has a connection of its own, and works in every turn. */
+function createSlowly({ connect, database }: ReaderContext): Slowly {
+  let free = SLOW_READS
+  const waiting: (() => void)[] = []
+  return async read => {
+    if (free > 0) free--
+    else await new Promise<void>(resolve => waiting.push(resolve))
+    let own: Database | undefined
+    try {
+      own = connect?.()
+      own?.exec('BEGIN')
+      return await read(own ?? database)
+    } finally {
+      own?.close()
+      const next = waiting.shift()
+      if (next) next()
+      else free++
     }
-  } finally {
-    own?.close()
   }
 }
 
-/** A look-up that finds, or looks at, too much for one turn, in one state. */
-async function lookUpSlowly(
-  context: ReaderContext,
-  site: number,
-  keys: readonly string[],
-  limit: number,
-): Promise<Found[]> {
-  const own = context.connect?.()
-  try {
-    own?.exec('BEGIN')
-    const looking = prepareEntryReader(own ?? context.database).lookingUp(site, keys, limit)
-    for (let step = looking.next(); ; step = looking.next()) {
-      if (step.done) return step.value
-      await setImmediate()
-    }
-  } finally {
-    own?.close()
+/** All members of a collection that is too large for one query, a page at a time. */
+async function listSlowly(database: Database, site: number, collection: string): Promise<Resource[]> {
+  const members = database.prepareTuples<MemberTuple>(MEMBERS)
+  const found: Resource[] = []
+  for (let after = ''; ; ) {
+    const rows = members.all(site, collection, after, LISTING)
+    for (const row of rows) found.push(memberOf(collection, row))
+    if (rows.length < LISTING) return found
+    after = rows.at(-1)?.[0] ?? ''
+    await setImmediate()
+  }
+}
+
+/** A look-up that finds, or looks at, too much for one turn. */
+async function lookUpSlowly(looking: ReturnType<EntryReader['lookingUp']>): Promise<Found[]> {
+  for (let step = looking.next(); ; step = looking.next()) {
+    if (step.done) return step.value
+    await setImmediate()
   }
 }
 
 /** Reads of one site. @param name of the site; it need not exist yet */
-export function readSite({ context, reads, events, entries }: Reader, name: string): SiteReader {
+export function readSite({ context, reads, events, entries, slowly }: Reader, name: string): SiteReader {
   let known: number | undefined
   /** Number of the site; 0, which no site has, before its first commit. */
   const site = (): number => (known ??= reads.site.get(name)?.id) ?? 0
@@ -252,7 +262,7 @@ export function readSite({ context, reads, events, entries }: Reader, name: stri
     },
     async list(collection) {
       const rows = reads.members.all(site(), collection, '', LISTING)
-      if (rows.length === LISTING) return listSlowly(context, site(), collection)
+      if (rows.length === LISTING) return slowly(database => listSlowly(database, site(), collection))
       return rows.map(row => memberOf(collection, row))
     },
     async *walk(prefix, { collections = false } = {}) {
@@ -279,7 +289,8 @@ export function readSite({ context, reads, events, entries }: Reader, name: stri
     async lookup(keys, limit = Number.MAX_SAFE_INTEGER) {
       const at = site()
       const found = entries.lookingUp(at, keys, limit).next()
-      return found.done ? found.value : lookUpSlowly(context, at, keys, limit)
+      if (found.done) return found.value
+      return slowly(database => lookUpSlowly(prepareEntryReader(database).lookingUp(at, keys, limit)))
     },
     async entries(path) {
       const { folder, name } = splitPath(path)
@@ -296,7 +307,7 @@ export function readSite({ context, reads, events, entries }: Reader, name: stri
       let [from, room, atOnce] = [name, most, PROPERTIES]
       for (;;) {
         const asked = [wanted, site(), folder, from, splitPath(last).name, atOnce] as const
-        const { bytes, count } = reads.sizeBetween.get(...asked) ?? { bytes: 0, count: 0 }
+        const bytes = reads.sizeBetween.get(...asked)?.bytes ?? 0
         if (bytes > room) return undefined
         if (bytes > LARGE && atOnce === PROPERTIES) {
           atOnce = PROPERTIES_OF_ONE
@@ -304,7 +315,7 @@ export function readSite({ context, reads, events, entries }: Reader, name: stri
         }
         const rows = reads.propertiesBetween.all(...asked)
         // The last may have more.
-        const next = count < atOnce ? undefined : rows.at(-1)?.[0]
+        const next = rows.length < atOnce ? undefined : rows.at(-1)?.[0]
         if (next !== undefined && next === rows[0]?.[0]) {
           atOnce *= 2
           continue
