@@ -18,6 +18,9 @@ export const TOKENS = 'tokens'
 const TOKENS_PER_TURN = 5_000
 const TOKENS_OF_ANY = 25
 
+/** Paths that are looked through without a pause. */
+const PATHS_PER_TURN = 20_000
+
 /** Bytes that a token takes which only one document has. */
 const BYTES_OF_TOKEN = 200
 /** The part of the heap that the tokens of a site may take. */
@@ -123,7 +126,7 @@ export class DocumentIndex {
   }
 
   async #readAll(): Promise<void> {
-    const gone = new Set(this.#tokens.keys())
+    const gone = await this.#knownBelow('/')
     for await (const { path, value } of this.#store.allDerived(TOKENS)) {
       gone.delete(path)
       await this.#putInTurn(path, value)
@@ -133,13 +136,23 @@ export class DocumentIndex {
   }
 
   async #readBelow(collection: string): Promise<void> {
-    const gone = new Set([...this.#tokens.keys()].filter(path => path.startsWith(collection)))
+    const gone = await this.#knownBelow(collection)
     for await (const { path, kind } of this.#store.walk(collection)) {
       if (kind !== 'document') continue
       gone.delete(path)
       await this.#putInTurn(path, await this.#store.derived(path, TOKENS))
     }
     for (const path of gone) await this.#putInTurn(path, undefined)
+  }
+
+  async #knownBelow(collection: string): Promise<Set<string>> {
+    const known = new Set<string>()
+    let looked = 0
+    for (const path of this.#tokens.keys()) {
+      if (++looked % PATHS_PER_TURN === 0) await waitingTurn()
+      if (path.startsWith(collection)) known.add(path)
+    }
+    return known
   }
 
   /** `#put` of one of many. */
@@ -153,16 +166,20 @@ export class DocumentIndex {
 
   #put(path: string, value: string | undefined): void {
     const before = this.#tokens.get(path)
+    const brought = value === undefined ? undefined : (JSON.parse(value) as string[])
+    this.#passed += TOKENS_OF_ANY + (brought?.length ?? 0)
+    // Most edits leave them, and what is taken out of a large map and put into it again makes it over, time and again.
+    if (before && brought && isSame(before, brought)) return
     for (const token of before ?? []) this.#remove(token, path)
     this.#kept -= weightOf(before ?? [])
-    const after = value === undefined ? undefined : this.#withRoom(JSON.parse(value) as string[])
+    const after = brought && this.#withRoom(brought)
     if (after) {
       if (!before) this.#come.add(path)
       this.#tokens.set(path, after)
     } else if (this.#tokens.delete(path) && !this.#come.delete(path)) this.#isGone = true
     for (const token of after ?? []) this.#add(token, path)
     this.#kept += weightOf(after ?? [])
-    this.#passed += TOKENS_OF_ANY + (before?.length ?? 0) + (after?.length ?? 0)
+    this.#passed += before?.length ?? 0
   }
 
   #withRoom(tokens: string[]): string[] {
@@ -247,6 +264,10 @@ function broughtTokens(
       brought.set(change.path, change.derived[TOKENS])
   }
   return brought
+}
+
+function isSame(before: readonly string[], after: readonly string[]): boolean {
+  return before.length === after.length && before.every((token, i) => token === after[i])
 }
 
 /** What the tokens of a document count as: many of one character, or few that are long. */

@@ -129,6 +129,22 @@ describe('index of documents', () => {
     expect(await index.find([['#0-1']])).to.deep.equal(['/d0', '/d6', '/d7'])
   })
 
+  it('COMP-4 changes that leave what a document says, or a part of it, are followed', async () => {
+    const stored = new Map([['/a', '["x","y"]']])
+    const index = new DocumentIndex(reader(stored), () => [], 2)
+    expect(await index.find([['x']])).to.deep.equal(['/a'])
+    for (const [tokens, found] of [
+      [['x', 'y'], []],
+      [['x', 'z'], ['/a']],
+      [['x'], []],
+    ] as const) {
+      index.changed(['/a'])
+      index.take({ changes: [put('/a', [...tokens])] }, new Map([['/a', {} as Resource]]))
+      expect(await index.find([['z']]), `${tokens}`).to.deep.equal(found)
+      expect(await index.find([['x']]), `${tokens}`).to.deep.equal(['/a'])
+    }
+  })
+
   for (const [what, tokens, rest, kept] of [
     ['few', 200, '', 5],
     ['long ones', 40, 'x'.repeat(500), 4],
