@@ -8,7 +8,7 @@ import type { Commit } from '../store/commit.ts'
 import type { Resource } from '../store/resource.ts'
 import type { SiteReader } from '../store/store.ts'
 import { type Needs, typeOfAny } from '../tree/selector/needs.ts'
-import { waitingTurn } from '../tree/steps.ts'
+import { atOnce, type Steps, waitingTurn } from '../tree/steps.ts'
 import { ANY_TOKEN } from '../tree/tokens.ts'
 
 /** Name of the derived data. */
@@ -17,6 +17,9 @@ export const TOKENS = 'tokens'
 /** Tokens that are put in place, or taken away, without a pause, and those that a document counts as by itself. */
 const TOKENS_PER_TURN = 5_000
 const TOKENS_OF_ANY = 25
+
+/** Paths of a token that take some milliseconds to be put into a larger table. */
+const LARGE = 16_384
 
 /** Paths that are looked through without a pause. */
 const PATHS_PER_TURN = 20_000
@@ -157,29 +160,38 @@ export class DocumentIndex {
 
   /** `#put` of one of many. */
   async #putInTurn(path: string, value: string | undefined): Promise<void> {
-    if (this.#passed >= TOKENS_PER_TURN) {
+    const putting = this.#putting(path, value)
+    while (!putting.next().done) {
       this.#passed = 0
       await waitingTurn()
     }
-    this.#put(path, value)
   }
 
   #put(path: string, value: string | undefined): void {
+    atOnce(this.#putting(path, value))
+  }
+
+  /** In steps, between which nobody may ask. */
+  *#putting(path: string, value: string | undefined): Steps<void> {
+    if (this.#passed >= TOKENS_PER_TURN) yield
     const before = this.#tokens.get(path)
     const brought = value === undefined ? undefined : (JSON.parse(value) as string[])
     this.#passed += TOKENS_OF_ANY + (brought?.length ?? 0)
     // Most edits leave them, and what is taken out of a large map and put into it again makes it over, time and again.
     if (before && brought && isSame(before, brought)) return
     for (const token of before ?? []) this.#remove(token, path)
+    this.#passed += before?.length ?? 0
     this.#kept -= weightOf(before ?? [])
     const after = brought && this.#withRoom(brought)
     if (after) {
       if (!before) this.#come.add(path)
       this.#tokens.set(path, after)
     } else if (this.#tokens.delete(path) && !this.#come.delete(path)) this.#isGone = true
-    for (const token of after ?? []) this.#add(token, path)
+    for (const token of after ?? []) {
+      this.#add(token, path)
+      if (this.#passed >= TOKENS_PER_TURN) yield
+    }
     this.#kept += weightOf(after ?? [])
-    this.#passed += before?.length ?? 0
   }
 
   #withRoom(tokens: string[]): string[] {
@@ -191,8 +203,11 @@ export class DocumentIndex {
   #add(token: string, path: string): void {
     const paths = this.#paths.get(token)
     if (paths === undefined) this.#paths.set(token, path)
-    else if (typeof paths !== 'string') paths.add(path)
-    else if (paths !== path) this.#paths.set(token, new Set([paths, path]))
+    else if (typeof paths !== 'string') {
+      // It is made over, once more as large, and so are those of other tokens that most documents have.
+      if (paths.size >= LARGE && Number.isInteger(Math.log2(paths.size))) this.#passed += TOKENS_PER_TURN
+      paths.add(path)
+    } else if (paths !== path) this.#paths.set(token, new Set([paths, path]))
   }
 
   #remove(token: string, path: string): void {

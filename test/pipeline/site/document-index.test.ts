@@ -145,6 +145,27 @@ describe('index of documents', () => {
     }
   })
 
+  it('SEC-12 large tables of paths become larger one in a turn', async () => {
+    const stored = new Map(Array.from({ length: 16_400 }, (_, i) => [`/${i}`, '["a","b","c"]']))
+    const { add } = Set.prototype
+    let grown = 0
+    let most = 0
+    Set.prototype.add = function (this: Set<unknown>, value) {
+      if (this.size === 16_384 && `${value}`.startsWith('/')) {
+        if (grown === 0) setImmediate(() => (grown = 0))
+        most = Math.max(most, ++grown)
+      }
+      return add.call(this, value)
+    }
+    try {
+      expect(await new DocumentIndex(reader(stored), () => []).find([['b']])).to.have.length(16_400)
+    } finally {
+      Set.prototype.add = add
+    }
+    // That of all documents is one of them.
+    expect(most).to.equal(2)
+  })
+
   for (const [what, tokens, rest, kept] of [
     ['few', 200, '', 5],
     ['long ones', 40, 'x'.repeat(500), 4],
