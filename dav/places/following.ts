@@ -5,12 +5,16 @@
  */
 
 import { randomUUID } from 'node:crypto'
+import type { Change } from '../../pipeline/store/commit.ts'
+import { StoreError } from '../../pipeline/store/errors.ts'
 import type { Note } from '../../pipeline/store/notes.ts'
+import type { Resource } from '../../pipeline/store/resource.ts'
 import type { Alongside } from '../../pipeline/write/commit.ts'
 import type { Exchange } from '../exchange.ts'
 import { afterCommit } from '../locks/after-commit.ts'
 import type { Mount } from '../mount.ts'
-import type { Noted, Unpublished } from './unpublished.ts'
+import { parentOf } from './overlay.ts'
+import { type Noted, retyped, type Unpublished } from './unpublished.ts'
 
 /** What has happened on the site. */
 export type Followed = { op: 'remove'; path: string } | { op: 'move' | 'copy'; from: string; to: string; deep: boolean }
@@ -18,7 +22,7 @@ export type Followed = { op: 'remove'; path: string } | { op: 'move' | 'copy'; f
 export interface Following {
   /** Stored with the commit of the site. */
   alongside: Alongside
-  /** To be called under the leases of the paths: whether anything is to follow. */
+  /** To be called under the leases of the paths: what is to follow, if anything is. */
   look(): Promise<void>
   /** Has it follow, once the site has changed. */
   carryOut(): Promise<void>
@@ -36,48 +40,94 @@ const prefixOf = ({ site }: Pick<Mount, 'site'>) => `follow/${encodeURIComponent
 export function following(exchange: Pick<Exchange, 'mount' | 'alongside'>, followed: Followed): Following {
   const { mount, alongside } = exchange
   const { unpublished } = mount
-  const now = Date.now()
-  const note: Note = {
-    key: prefixOf(mount) + randomUUID(),
-    value: JSON.stringify({ ...followed, at: now }),
-    expires: now + KEPT,
+  const key = prefixOf(mount) + randomUUID()
+  let newest = 0
+  function note(): Note {
+    const now = Date.now()
+    return { key, value: JSON.stringify({ ...followed, newest, at: now }), expires: now + KEPT }
   }
-  let isNoted = false
   return {
     alongside: {
-      notes: () => [...(alongside?.notes() ?? []), ...(isNoted ? [{ op: 'keep' as const, note }] : [])],
+      notes: () => [...(alongside?.notes() ?? []), ...(newest > 0 ? [{ op: 'keep' as const, note: note() }] : [])],
       stored: notes => alongside?.stored(notes),
     },
     async look() {
-      const paths = followed.op === 'remove' ? [followed.path] : [followed.from, `${followed.to}/`.replace('//', '/')]
-      isNoted = (await Promise.all(paths.map(path => unpublished.keepsAt(path)))).includes(true)
+      newest = await newestOf(unpublished, followed)
     },
     async carryOut() {
-      const isDone = await afterCommit(mount, () => follow(mount, followed, isNoted ? note.key : undefined))
-      if (!isDone && isNoted) mount.mayFollow = true
+      if (newest === 0) return
+      if (!(await afterCommit(mount, () => follow(mount, followed, key, newest)))) mount.mayFollow = true
     },
   }
 }
 
-async function follow(mount: Mount, followed: Followed, key: string | undefined): Promise<void> {
+/** The newest version of what is kept at the paths in question; 0 where nothing is. */
+async function newestOf(unpublished: Unpublished, followed: Followed): Promise<number> {
+  const paths = followed.op === 'remove' ? [followed.path] : [followed.from, `${followed.to}/`.replace('//', '/')]
+  return Math.max(...(await Promise.all(paths.map(path => unpublished.newestAt(path)))))
+}
+
+async function follow(mount: Mount, followed: Followed, key: string, newest: number): Promise<void> {
   const { unpublished, notes } = mount
-  if (key === undefined) {
-    await carryOut(unpublished, followed)
-    return
-  }
-  const noted: Noted = { key, isThere: async () => (await notes.note(key)) !== undefined }
+  const noted: Noted = { key, newest, isThere: async () => (await notes.note(key)) !== undefined }
   for (let i = 0; i < ATTEMPTS; i++) if (await carryOut(unpublished, followed, noted)) return
   throw new Error(`what is kept for ${followed.op === 'remove' ? followed.path : followed.from} changes all the time`)
 }
 
-function carryOut(unpublished: Unpublished, followed: Followed, noted?: Noted): Promise<boolean> {
+async function carryOut(unpublished: Unpublished, followed: Followed, noted: Noted): Promise<boolean> {
+  if (followed.op !== 'remove') await unpublished.endHiddenAbove(followed.to)
+  if ((await newestOf(unpublished, followed)) > noted.newest) return amongNewer(unpublished, followed, noted)
   if (followed.op === 'remove') return unpublished.remove(followed.path, noted)
   const { op, from, to, deep } = followed
   return unpublished.takeAlong(op, from, to, deep, noted)
 }
 
+/** The same file by file, where others have written since: what is newer stays. @returns as `Unpublished.remove` */
+async function amongNewer(unpublished: Unpublished, followed: Followed, noted: Noted): Promise<boolean> {
+  const { store } = unpublished.site
+  const from = followed.op === 'remove' ? followed.path : followed.from
+  const isDeep = followed.op === 'remove' || followed.deep
+  const source = await olderAt(unpublished, from, noted)
+  const changes: Change[] = []
+  const remove = ({ path, version }: Resource) => changes.push({ op: 'delete', path, expect: version })
+  if (followed.op === 'remove') source.forEach(remove)
+  else {
+    const { op, to } = followed
+    const standing = await olderAt(unpublished, to, noted)
+    standing.forEach(remove)
+    const parents = new Set<string>()
+    for (const file of source) {
+      const { path, version: expect } = file
+      const at = path.startsWith(from) && isDeep ? to + path.slice(from.length) : undefined
+      const there = at === undefined ? undefined : await store.findNamed(at)
+      if (at === undefined || (there && there.version > noted.newest)) {
+        if (op === 'move') remove(file)
+        continue
+      }
+      const common = { from: path, to: at, expect, ...(path === from && retyped(file, at)) }
+      changes.push(op === 'move' ? { op, ...common } : { op, deep: false, ...common })
+      for (let parent = parentOf(at); !(await store.find(parent)) && parent !== '/'; parent = parentOf(parent))
+        parents.add(parent)
+    }
+    changes.unshift(...[...parents].sort().map(path => ({ op: 'collection' as const, path })))
+  }
+  if (!(await noted.isThere())) return true
+  return (await unpublished.commit(changes, noted)) !== undefined
+}
+
+/** Files that were kept at a path, or below, when a note was made, with a draft that has the name of a collection. */
+async function olderAt({ site: { store } }: Unpublished, path: string, { newest }: Noted): Promise<Resource[]> {
+  const name = path.replace(/\/$/, '')
+  const found: Resource[] = []
+  const file = await store.find(name)
+  if (file) found.push(file)
+  for await (const member of store.walk(`${name}/`)) found.push(member)
+  return found.filter(({ version }) => version <= newest)
+}
+
 /**
- * Carries out what a process that has ended, or a store that has failed, has left to do.
+ * Carries out what a process that has ended, or a store that has failed, has left to do. What cannot be done now keeps
+ * nothing else from it.
  *
  * @param now unix milliseconds
  * @throws StoreError
@@ -85,15 +135,22 @@ function carryOut(unpublished: Unpublished, followed: Followed, noted?: Noted): 
 export async function followLeft(mount: Mount, now: number): Promise<void> {
   if (!mount.mayFollow) return
   mount.mayFollow = false
-  try {
-    const isAlone = mount.locks.taken !== undefined
-    for (const { key, value } of await mount.notes.notes(prefixOf(mount))) {
-      const { at, ...followed }: Followed & { at: number } = JSON.parse(value)
-      if (isAlone || at + OTHERS < now) await follow(mount, followed, key)
-      else mount.mayFollow = true
-    }
-  } catch (error) {
+  const isAlone = mount.locks.taken !== undefined
+  const left = await mount.notes.notes(prefixOf(mount)).catch(error => {
     mount.mayFollow = true
     throw error
+  })
+  let failure: { error: unknown } | undefined
+  for (const { key, value } of left) {
+    const { at, newest, ...followed }: Followed & { at: number; newest: number } = JSON.parse(value)
+    if (!isAlone && now <= at + OTHERS) mount.mayFollow = true
+    else
+      await follow(mount, followed, key, newest).catch(error => {
+        mount.mayFollow = true
+        // Where the store fails, all would.
+        if (error instanceof StoreError) throw error
+        failure ??= { error }
+      })
   }
+  if (failure) throw failure.error
 }

@@ -107,9 +107,15 @@ export function createHousekeeping(mount: Mount, triggers?: MountTriggers): Hous
   return {
     async run(now) {
       await endForgotten(mount)
-      await followLeft(mount, now)
-      const failure = await settleCovers(now)
+      const failures = [
+        await followLeft(mount, now).then(
+          () => undefined,
+          error => ({ error }),
+        ),
+      ]
+      failures.push(await settleCovers(now))
       await sweep(now)
+      const failure = failures.find(each => each !== undefined)
       if (failure) throw failure.error
     },
   }

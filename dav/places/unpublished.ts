@@ -24,6 +24,8 @@ const MOST_USED = 10_000
 /** A note of something that is to be done once. */
 export interface Noted {
   key: string
+  /** Of what was kept there when the note was made; what is newer is none of its business. */
+  newest: number
   isThere(): Promise<boolean>
 }
 
@@ -163,10 +165,15 @@ export class Unpublished {
     this.#tell(paths)
   }
 
-  /** Whether anything is kept at a path of the site, or below. */
-  async keepsAt(path: string): Promise<boolean> {
-    if (!path.endsWith('/')) return this.coverAt(path) !== undefined
-    return this.#hidden(path).length > 0 || (await this.site.store.find(path)) !== undefined
+  /** The newest version of what is kept at a path of the site, or below; 0 where nothing is. */
+  async newestAt(path: string): Promise<number> {
+    if (!path.endsWith('/')) return this.coverAt(path)?.version ?? 0
+    const { store } = this.site
+    const standing = await store.findNamed(path)
+    const versions = [standing?.version ?? 0]
+    if (standing?.kind === 'collection')
+      for await (const { version } of store.walk(path, { collections: true })) versions.push(version)
+    return versions.reduce((newest, version) => Math.max(newest, version))
   }
 
   /**
@@ -187,6 +194,11 @@ export class Unpublished {
   #hidden(path: string): Change[] {
     const cover = path.endsWith('/') ? this.coverAt(path.slice(0, -1)) : undefined
     return cover ? [{ op: 'delete', path: cover.path }] : []
+  }
+
+  /** Ends drafts whose names collections above a path of the site have taken: nothing could be kept below them. */
+  async endHiddenAbove(path: string): Promise<void> {
+    for (let parent = parentOf(path); parent !== '/'; parent = parentOf(parent)) await this.commit(this.#hidden(parent))
   }
 
   /**
@@ -345,6 +357,6 @@ function expecting(found: Resource, noted: Noted | undefined): { expect?: Expect
 }
 
 /** The type of a draft under another name (HTTP-20); that of a mark is no media type. */
-function retyped(source: Resource, to: string): { type?: string } {
+export function retyped(source: Resource, to: string): { type?: string } {
   return source.kind === 'collection' || isRemoval(source) ? {} : { type: storedType(to, source.type) }
 }

@@ -5,12 +5,13 @@ import { after, before, describe, it } from 'mocha'
 import { Site } from '../../../pipeline/site/site.ts'
 import { siteOfUnpublished } from '../../../pipeline/site/unpublished-name.ts'
 import { StoreError } from '../../../pipeline/store/errors.ts'
-import { page } from '../../support/content.ts'
+import { page, rulesPage } from '../../support/content.ts'
 import type { Fields } from '../../support/http.ts'
 import { everything, startWire, to, type Wire } from '../wire.ts'
 
 /** Another process may be about to do what a note says. */
 const MINUTE = 60_000
+const HOUR = 60 * MINUTE
 
 /** What stands in a folder of its own before: content, or a draft without any. */
 const FILES: readonly (readonly [path: string, body: string])[] = [
@@ -75,5 +76,122 @@ describe('what is kept unpublished follows the site', () => {
       }
       expect(results[1]).to.deep.equal(results[0])
     })
+  })
+
+  /** Has what is kept unpublished fail to be changed where that is asked for. */
+  async function failing<T>(fails: (paths: readonly string[]) => boolean, work: () => Promise<T>): Promise<T> {
+    const { commit } = Site.prototype
+    Site.prototype.commit = function (...asked) {
+      const paths = asked[0].changes.flatMap(change => ('path' in change ? change.path : [change.from, change.to]))
+      if (siteOfUnpublished(this.store.name) === undefined || !fails(paths)) return commit.apply(this, asked)
+      return Promise.reject(new StoreError('failed', 'between'))
+    }
+    try {
+      return await work()
+    } finally {
+      Site.prototype.commit = commit
+    }
+  }
+  const tend = () => wire.server.running.mounts.tend(Date.now() + 2 * MINUTE)
+  const kept = async (at: string) =>
+    (await below(at)).flatMap(line => (line.includes('#mount ') && !line.endsWith('/') ? line.split(' ').slice(1) : []))
+
+  for (const [method, path, destination, expected] of [
+    ['DELETE', 'd/', undefined, ['d/._new', 'd/new.html', 'e/draft.html', 'other.html', 'over.html']],
+    [
+      'MOVE',
+      'd/',
+      'm/',
+      ['d/._new', 'd/new.html', 'e/draft.html', 'm/._new', 'm/._there.html', 'm/5E6F7A8B.tmp', 'm/draft.html'].concat(
+        'm/new.html',
+        'other.html',
+        'over.html',
+      ),
+    ],
+    [
+      'COPY',
+      'd/',
+      'm/',
+      ['d/._new', 'd/._there.html', 'd/5E6F7A8B.tmp', 'd/draft.html', 'd/new.html', 'e/draft.html', 'm/._new'].concat(
+        'm/._there.html',
+        'm/5E6F7A8B.tmp',
+        'm/draft.html',
+        'm/new.html',
+        'other.html',
+        'over.html',
+      ),
+    ],
+    [
+      'MOVE',
+      'over.html',
+      'm.html',
+      ['d/._there.html', 'd/5E6F7A8B.tmp', 'd/draft.html', 'e/draft.html', 'm.html', 'other.html', 'over.html'],
+    ],
+  ] as const)
+    it(`DAV-60 DAV-73 what others keep there before it can follow stays: ${method} ${path}`, async () => {
+      const at = `/newer-${method}-${path}`.replace(/\/?$/, '/')
+      await fill(at)
+      const fields: Fields = destination === undefined ? {} : to(at + destination)
+      await failing(
+        () => true,
+        () => wire.dav(method, at + path, fields),
+      )
+      const ends = [path, ...(destination === undefined ? [] : [destination])]
+      for (const end of ends) {
+        if (end === 'd/' && method !== 'COPY') await wire.dav('MKCOL', at + end)
+        const files = end.endsWith('/') ? [`${end}new.html`, `${end}._new`] : [end]
+        for (const file of files) await wire.dav('PUT', at + file, {}, file.endsWith('html') ? '' : 'new')
+      }
+      await tend()
+      expect((await kept(at)).map(file => file.slice(1))).to.deep.equal(expected)
+      expect(await wire.server.running.store.notes('follow/')).to.deep.equal([])
+    })
+
+  it('DAV-73 what is kept at the destination as soon as a folder has come there stays', async () => {
+    const at = '/at-once/'
+    for (const path of ['', 'd/']) await wire.dav('MKCOL', at + path)
+    const { commit } = Site.prototype
+    Site.prototype.commit = async function (...asked) {
+      const done = await commit.apply(this, asked)
+      Site.prototype.commit = commit
+      expect((await wire.dav('PUT', `${at}m/._x`, {}, 'kept')).status).to.equal(201)
+      return done
+    }
+    expect((await wire.dav('MOVE', `${at}d/`, to(`${at}m/`))).status).to.equal(201)
+    expect(await kept(at)).to.deep.equal(['/m/._x'])
+  })
+
+  it('DAV-62 what cannot follow keeps nothing else from its end', async () => {
+    const at = '/poison/'
+    await fill(at)
+    await failing(
+      () => true,
+      async () => {
+        for (const path of ['d/', 'e/']) await wire.dav('DELETE', at + path)
+      },
+    )
+    const { commit } = Site.prototype
+    Site.prototype.commit = async function (...asked) {
+      const isFirst = asked[0].changes.some(change => 'path' in change && change.path === `${at}d/`)
+      return isFirst ? { ok: false, reason: 'version', path: at } : commit.apply(this, asked)
+    }
+    try {
+      await wire.server.running.mounts.tend(Date.now() + 3 * HOUR)
+    } finally {
+      Site.prototype.commit = commit
+    }
+    expect(await kept(at)).to.deep.equal(['/d/._there.html', '/d/5E6F7A8B.tmp'])
+    expect((await wire.dav('GET', `${at}over.html`)).text).to.equal('')
+    await wire.server.running.mounts.tend(Date.now() + 3 * HOUR)
+    expect(await kept(at)).to.deep.equal([])
+  })
+
+  it('DAV-60 DAV-73 below a collection that has the name of a draft', async () => {
+    const at = '/named/'
+    await wire.dav('PUT', '/rules.html', {}, rulesPage(['*', '*', 'Allow', '/*']))
+    await fill(at)
+    expect((await wire.visitor('PUT', `${at}other.html/x.html`, {}, page('x'))).status).to.equal(201)
+    expect((await wire.dav('MOVE', `${at}d/`, to(`${at}other.html/d/`))).status).to.equal(201)
+    expect(await kept(at)).to.include.members(['/other.html/d/._there.html', '/other.html/d/draft.html'])
   })
 })
