@@ -15,6 +15,7 @@ import { lockDiscoveryXml } from '../locks/lock-xml.ts'
 import { makeEmpty } from '../places/drafts.ts'
 import { checkMembers } from '../places/members.ts'
 import { isCollection } from '../places/place.ts'
+import { confirmDraft } from '../places/unpublished-changes.ts'
 import { hrefOf, MULTISTATUS_END, MULTISTATUS_START, XML_TYPE } from '../properties/response.ts'
 import { isBlank } from '../requests/xml.ts'
 
@@ -70,7 +71,10 @@ async function findLocked(exchange: Exchange, lock: Lock): Promise<boolean> {
     await exchange.lookAgain()
     const found = await view.find(lock.path)
     await checkConditions(exchange, found)
-    if (found) return false
+    if (found) {
+      await confirmDraft(exchange.mount, found.place, lock.path)
+      return false
+    }
     await checkPlace(exchange)
     return await makeResource(exchange, lock)
   } catch (error) {

@@ -8,6 +8,7 @@ import { checkConditions } from '../conditions/preconditions.ts'
 import type { Exchange } from '../exchange.ts'
 import { checkLocks } from '../locks/guard.ts'
 import { isCollection } from '../places/place.ts'
+import { confirmDraft } from '../places/unpublished-changes.ts'
 import { judging, onlyWindowsTimes, propstats, readInstructions } from '../properties/property-update.ts'
 import { hrefOf, MULTISTATUS_END, MULTISTATUS_START, propstat, XML_TYPE } from '../properties/response.ts'
 import { isDav, LARGEST_XML, malformed, parseLongXmlBody } from '../requests/xml.ts'
@@ -35,7 +36,10 @@ export async function proppatch(exchange: Exchange): Promise<Answer> {
     await checkLocks(exchange, stored, 'properties', onlyWindowsTimes(instructions))
     const dead = await mount.view.properties(node)
     const judged = await inTurns(judging(instructions, dead, isCollection(node)), bytes.length)
-    if (!judged.refused) await mount.view.describe(node, judged.patch)
+    if (!judged.refused) {
+      await mount.view.describe(node, judged.patch)
+      await confirmDraft(mount, node.place, stored)
+    }
     return judged
   })
   const told = propstats(judged) || propstat('', '200 OK')

@@ -18,7 +18,7 @@ import type { Mount } from '../mount.ts'
 import { parentOf } from './overlay.ts'
 import { finishRemoval, isRemoval } from './removals.ts'
 import { requireSiteParent } from './site-parents.ts'
-import { BEGUN, isMade } from './unpublished-changes.ts'
+import { BEGUN, isMade, remembered } from './unpublished-changes.ts'
 
 const NOTHING = new Uint8Array()
 
@@ -75,15 +75,6 @@ export interface Publishing {
   begun: boolean
 }
 
-function remembered({ author, raw, depth }: Pick<Exchange, 'author' | 'raw' | 'depth'>): Record<string, string> {
-  const { credential, scope } = author
-  return {
-    ...(!scope.whole && { scope: JSON.stringify(credential.scope) }),
-    ...(raw && { raw: 'true' }),
-    ...(depth !== undefined && { depth: String(depth) }),
-  }
-}
-
 /** @param path of a draft */
 export async function publishingOf({ unpublished }: Pick<Mount, 'unpublished'>, path: string): Promise<Publishing> {
   const { store } = unpublished.site
@@ -92,7 +83,7 @@ export async function publishingOf({ unpublished }: Pick<Mount, 'unpublished'>, 
   const scope = createScope(known, true, await mayConfigureBy(unpublished.site, path))
   const [raw, begun] = [await store.derived(path, 'raw'), await store.derived(path, 'begun')]
   const depth = Number((await store.derived(path, 'depth')) ?? 0)
-  return { scope, depth, raw: raw !== undefined, begun: begun === BEGUN.begun }
+  return { scope, depth, raw: raw === 'true', begun: begun === BEGUN.begun }
 }
 
 /**

@@ -133,16 +133,25 @@ function isShown(node: Node | undefined): boolean {
 /**
  * Writes a draft as the empty document that it is; what is refused is dropped (DAV-62). A draft that something newer
  * covers, or whose collection is gone, is dropped as well, as one that nobody was told of. Nothing happens where an author
- * has come first.
+ * has come first, or another process: what triggers do is done once.
  */
 async function settleDraft(mount: Mount, draft: Resource, triggers: MountTriggers | undefined): Promise<void> {
+  const { unpublished } = mount
+  const { leases, store } = unpublished.site
+  await leases.hold(store.name, [draft.path], async () => {
+    if (unpublished.stands(draft)) await publishDraft(mount, draft, triggers)
+  })
+}
+
+async function publishDraft(mount: Mount, draft: Resource, triggers: MountTriggers | undefined): Promise<void> {
   const { path, type, language, shown, version } = draft
   const node = await mount.view.find(path)
   const { scope, raw, depth, begun } = await publishingOf(mount, path)
+  if (begun) return dropBegun(mount, draft)
   let isOvertaken = false
   /** As they are when nobody sets any more. */
   const properties: Property[] = []
-  if (!begun && node?.place.isEmpty && (await mount.view.find(parentOf(path)))) {
+  if (node?.place.isEmpty && (await mount.view.find(parentOf(path)))) {
     const { isNew } = node.place
     const check = async (file: StoredFile | undefined) => {
       if (file && file.resource.version > version)
@@ -155,7 +164,17 @@ async function settleDraft(mount: Mount, draft: Resource, triggers: MountTrigger
     const facts = { ...(language !== undefined && { language }), ...(shown !== undefined && { shown }) }
     const allowance = oneAllowance(mount.site)
     const judging = { raw, configure: scope.configure, allowance }
-    const write = { path, type, conditions: undefined, check, cause: {}, properties, ...facts, ...judging }
+    const write = {
+      path,
+      type,
+      conditions: undefined,
+      check,
+      cause: {},
+      needsParent: true,
+      properties,
+      ...facts,
+      ...judging,
+    }
     const publish = (body: BodySource, alongside?: Alongside) =>
       perform(
         putDocument(mount.site, { ...write, alongside }, () => fullAuthority),
@@ -166,4 +185,12 @@ async function settleDraft(mount: Mount, draft: Resource, triggers: MountTrigger
     await unlessRefused(triggers && !raw ? triggers.ofSettling(settling, publish) : publish(NO_BODY))
   }
   if (!isOvertaken) await endCover(mount, draft)
+}
+
+/** Drops a draft whose request was not carried out, unless that is still going on, or somebody was told of the draft. */
+function dropBegun(mount: Mount, draft: Resource): Promise<void> {
+  const { leases, store } = mount.site
+  return leases.hold(store.name, [draft.path], async () => {
+    if ((await publishingOf(mount, draft.path)).begun) await endCover(mount, draft)
+  })
 }

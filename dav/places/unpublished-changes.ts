@@ -13,7 +13,7 @@ import type { Exchange } from '../exchange.ts'
 import { afterCommit } from '../locks/after-commit.ts'
 import type { Mount } from '../mount.ts'
 import { parentOf } from './overlay.ts'
-import { isCollection, type Node, type Relocation, type Stored } from './place.ts'
+import { isCollection, type Node, type Place, type Relocation, type Stored } from './place.ts'
 import { putOffRemoval } from './removals.ts'
 import { requireSiteParent } from './site-parents.ts'
 
@@ -54,14 +54,15 @@ export function transferring(exchange: Exchange, relocation: Relocation): Promis
   const { op, source, to, toHelper, deep } = relocation
   const { path: from } = source.resource
   return relocating(exchange, relocation, async () => {
-    const isNewDraft = op === 'copy' && source.place.isNew
+    const isCopy = op === 'copy'
     if (!toHelper) await checkLaterLoss(exchange, to)
-    if (!(await mount.unpublished.transfer(op, from, to, deep, isNewDraft ? BEGUN : undefined))) throw absent()
+    const anew = source.place.isNew ? { ...rememberedAnew(exchange), ...(isCopy && BEGUN) } : undefined
+    if (!(await mount.unpublished.transfer(op, from, to, deep, anew))) throw absent()
     if (mount.names.of(parentOf(to))) return
     await requireSiteParent(mount, to, expect =>
       op === 'move' ? { op, from: to, to: from, expect, expectTo: 'absent' } : { op: 'delete', path: to, expect },
     )
-    if (isNewDraft) await isMade(mount, await mount.unpublished.site.store.find(to))
+    await confirmDraft(mount, source.place, to)
   })
 }
 
@@ -72,6 +73,31 @@ const MADE = { begun: 'false' }
 /** Has a draft published later, if nobody fills it: whoever made it is told now that it is there. */
 export async function isMade({ unpublished }: Mount, draft: Resource | undefined): Promise<void> {
   if (draft) await unpublished.site.store.derive(draft, MADE)
+}
+
+/**
+ * Whoever is told of a draft over nothing finds it published later, also where the request that has begun it never ended.
+ *
+ * @param place of what stands at the path
+ */
+export async function confirmDraft(mount: Mount, place: Place, path: string): Promise<void> {
+  const { store } = mount.unpublished.site
+  if (place.isNew && (await store.derived(path, 'begun')) === BEGUN.begun) await isMade(mount, await store.find(path))
+}
+
+/** What a draft is published by, of who makes it: triggers of the site write with what its author may (REA-61). */
+export function remembered({ author, raw, depth }: Pick<Exchange, 'author' | 'raw' | 'depth'>): Record<string, string> {
+  const { credential, scope } = author
+  return {
+    ...(!scope.whole && { scope: JSON.stringify(credential.scope) }),
+    ...(raw && { raw: 'true' }),
+    ...(depth !== undefined && { depth: String(depth) }),
+  }
+}
+
+/** The same in place of what is remembered already. */
+function rememberedAnew(exchange: Exchange): Record<string, string> {
+  return { scope: '["/*"]', raw: 'false', depth: '0', configure: String(exchange.configure), ...remembered(exchange) }
 }
 
 function changedMeanwhile(): Fault {

@@ -28,12 +28,12 @@ describe('upkeep and authors at once', () => {
 
   /** Does something; right before it gets the lease of the document, something else happens. */
   async function behind<T>(happen: () => Promise<unknown>, work: () => Promise<T>): Promise<T> {
-    const { leases } = wire.server.site
+    const { leases, store } = wire.server.site
     const { hold } = leases
     let hasHappened = false
     leases.hold = async <T>(site: string, paths: readonly string[], work: () => Promise<T>): Promise<T> => {
       // What other tests have left is put off as well.
-      if (paths.includes(`${at}x.html`)) {
+      if (site === store.name && paths.includes(`${at}x.html`)) {
         leases.hold = hold
         await happen()
         hasHappened = true
@@ -104,6 +104,26 @@ describe('upkeep and authors at once', () => {
       await later()
       for (const name of ['mood', 'sea']) expect(await property(dav, `${at}x.html`, `{urn:x}${name}`)).to.equal('calm')
     })
+
+  it('DAV-62 a draft is not published where its folder is gone, and its own removal is to follow', async () => {
+    await overNothing()
+    const [gone, kept] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    Site.prototype.commit = async function (...order) {
+      if (this !== wire.server.site && order[0].changes.some(change => 'path' in change && change.path === at)) {
+        gone.resolve()
+        await kept.promise
+      }
+      return commit.apply(this, order)
+    }
+    let removal: Promise<Received> | undefined
+    await behind(() => {
+      removal = dav('DELETE', at)
+      return gone.promise
+    }, later)
+    kept.resolve()
+    expect((await removal)?.status).to.equal(204)
+    expect(await shown(wire.visitor, `${at}x.html`)).to.equal('404')
+  })
 
   for (const [name, path, days] of [
     ['~$x', '~$x', 40],

@@ -5,6 +5,7 @@ import { after, before, beforeEach, describe, it } from 'mocha'
 import type { Mount } from '../../../dav/mount.ts'
 import { createHousekeeping } from '../../../dav/places/housekeeping.ts'
 import { Site } from '../../../pipeline/site/site.ts'
+import { unpublishedName } from '../../../pipeline/site/unpublished-name.ts'
 import { StoreError } from '../../../pipeline/store/errors.ts'
 import type { Resource } from '../../../pipeline/store/resource.ts'
 import { page } from '../../support/content.ts'
@@ -31,6 +32,14 @@ const later = (milliseconds: number) => wire.server.running.mounts.tend(Date.now
 async function eventsOf(path: string): Promise<(string | undefined)[]> {
   const events = await wire.server.site.store.events(path)
   return events.map(({ payload }) => /itemprop="method">(\w+)</.exec(payload)?.[1])
+}
+
+/** Makes a draft as far as a request that has failed, or says that one was carried out. */
+async function begin(path: string, begun = 'true'): Promise<void> {
+  if (begun === 'true') await dav('PUT', path, {}, '')
+  const store = wire.server.running.store.site(unpublishedName(wire.server.site.store.name))
+  const draft = await store.find(path)
+  if (draft) await store.derive(draft, { begun })
 }
 
 const status = async (path: string) => (await dav('GET', path)).status
@@ -117,10 +126,11 @@ describe('upkeep of the mount', () => {
     })
 
     it('stay where somebody locks them while they are published', async () => {
-      const { leases } = wire.server.site
+      const { leases, store } = wire.server.site
       const { hold } = leases
       await dav('PUT', `${at}x.html`, {}, '')
       leases.hold = async (...held) => {
+        if (held[0] !== store.name) return hold(...held)
         leases.hold = hold
         expect((await dav('LOCK', `${at}x.html`, { Depth: '0' }, lockInfo())).status).to.equal(200)
         return hold(...held)
@@ -175,6 +185,34 @@ describe('upkeep of the mount', () => {
         expect(await names()).to.deep.equal(method === 'COPY' ? ['y.html'] : [])
         expect(await eventsOf(`${at}x.html`)).to.deep.equal([])
       })
+
+    for (const [what, answered, name] of [
+      ['LOCK', () => dav('LOCK', `${at}x.html`, { Depth: '0', Timeout: 'Second-1' }, lockInfo()), 'x.html'],
+      ['PROPPATCH', () => dav('PROPPATCH', `${at}x.html`, {}, propertyUpdate(['{urn:x}mood', 'calm'])), 'x.html'],
+      ['MOVE', () => dav('MOVE', `${at}x.html`, to(`${at}y.html`)), 'y.html'],
+    ] as const)
+      it(`are published of a request that has failed where ${what} has found them since`, async () => {
+        await begin(`${at}x.html`)
+        const answer = await answered()
+        expect(answer.status).to.be.lessThan(300)
+        if (what === 'LOCK') await dav('UNLOCK', `${at}x.html`, { 'Lock-Token': `<${tokenOf(answer)}>` })
+        for (const times of [1, 2.1]) await later(times * SETTLE)
+        expect(await shown(wire.visitor, at + name)).to.equal('')
+      })
+
+    it('are kept where the request that has begun them comes to its end only now', async () => {
+      await begin(`${at}x.html`)
+      const { leases, store } = wire.server.site
+      const { hold } = leases
+      leases.hold = async (...held) => {
+        if (held[0] !== store.name) return hold(...held)
+        leases.hold = hold
+        await begin(`${at}x.html`, 'false')
+        return hold(...held)
+      }
+      for (const times of [1, 2.1]) await later(times * SETTLE)
+      expect(await shown(wire.visitor, `${at}x.html`)).to.equal('')
+    })
 
     it('give way to what a visitor writes meanwhile', async () => {
       await dav('PUT', '/rules.html', {}, page(OPEN))
