@@ -70,11 +70,19 @@ describe('drafts with mountReactions', () => {
       ['PUT', '/guarded.html', 204, {}, ''],
       ['PUT', '/guarded-2.html', 201, {}, ''],
       ['PUT', '/guarded-raw.html', 201, { 'Platform-Write': 'raw' }, ''],
+      ['COPY', '/guarded-raw.html', 201, to('/guarded-copy.html'), undefined],
+      ['PUT', '/part/given.html', 201, {}, ''],
+      ['PUT', '/part/taken.html', 201, {}, ''],
       ['PUT', '/stamped.html', 201, {}, ''],
       ['PUT', '/failing.html', 201, {}, ''],
     ] as const)
       expect((await all(method, path, headers, body)).status, `${method} ${path}`).to.equal(status)
-    expect((await part('PUT', '/part/x.html', {}, '')).status).to.equal(201)
+    for (const [method, path, headers, body] of [
+      ['PUT', '/part/x.html', {}, ''],
+      ['COPY', '/part/given.html', to('/part/y.html'), undefined],
+      ['MOVE', '/part/taken.html', to('/part/z.html'), undefined],
+    ] as const)
+      expect((await part(method, path, headers, body)).status, `${method} ${path}`).to.equal(201)
     const locked = await all('LOCK', '/draft-4.html', {}, lockInfo())
     expect(locked.status).to.equal(201)
     const headers = { 'Lock-Token': locked.headers.get('lock-token') ?? '' }
@@ -103,8 +111,8 @@ describe('drafts with mountReactions', () => {
 
   it('REA-6 REA-62 DAV-7 DAV-62 run those for PUT when they are published, once, and go where these refuse that', async () => {
     for (const round of [1, 2, 3]) await site.running.mounts.tend(Date.now() + 2 * round * SETTLE)
-    // The author of the one in /part/ may not write records.
-    expect(await recorded()).to.deep.equal(['draft-4.html', 'draft.html', 'failing.html'])
+    // Who has made, copied or moved the others in /part/ may not write records.
+    expect(await recorded()).to.deep.equal(['draft-4.html', 'draft.html', 'failing.html', 'part/'])
     expect(await stored('/records/draft.html')).to.include('PUTtext/html')
     expect(await site.site.store.events('/records/failing.html')).to.have.length(1)
     for (const [path, content] of [
@@ -113,8 +121,12 @@ describe('drafts with mountReactions', () => {
       ['/guarded.html', page('old')],
       ['/guarded-2.html', undefined],
       ['/guarded-raw.html', ''],
+      ['/guarded-copy.html', undefined],
       ['/failing.html', undefined],
+      ['/part/given.html', ''],
       ['/part/x.html', undefined],
+      ['/part/y.html', undefined],
+      ['/part/z.html', undefined],
     ] as const) {
       expect(await stored(path), path).to.equal(content)
       const shown = await as('all')('GET', path)
