@@ -77,6 +77,9 @@ export interface Mounts {
 /** Milliseconds between two rounds of housekeeping. */
 const HOUSEKEEPING_EVERY = 1_000
 
+/** Milliseconds for which the upkeep of one site keeps that of the next one waiting: triggers may take seconds for a draft. */
+const ONE_SITE = 100
+
 export function createMounts(parts: MountsParts): Mounts {
   const { place, hosting, store, log } = parts
   const now = store.now ?? Date.now
@@ -88,14 +91,27 @@ export function createMounts(parts: MountsParts): Mounts {
   let round = Promise.resolve()
   let closed = false
 
-  async function tendAll(now: number): Promise<void> {
+  /** Rounds of sites that have not come to their end, the last one of each. */
+  const busy = new Map<Site, Promise<void>>()
+
+  function tendSite(site: Site, housekeeping: Housekeeping, now: number): Promise<void> {
+    const run = (busy.get(site) ?? Promise.resolve())
+      .then(() => housekeeping.run(now))
+      .catch(error => log.error({ err: error, site: site.store.name }, 'housekeeping of a mount failed'))
+      .finally(() => {
+        if (busy.get(site) === run) busy.delete(site)
+      })
+    busy.set(site, run)
+    return run
+  }
+
+  /** @param isDue also where a site has not come to the end of its last round */
+  async function tendAll(now: number, isDue: boolean): Promise<void> {
     for (const [site, housekeeping] of housekeepers) {
       if (!hosting.partsOf(site)) housekeepers.delete(site)
-      else
-        await housekeeping
-          .run(now)
-          .catch(error => log.error({ err: error, site: site.store.name }, 'housekeeping of a mount failed'))
+      else if (isDue || !busy.has(site)) await atMost(ONE_SITE, tendSite(site, housekeeping, now))
     }
+    if (isDue) await Promise.all(busy.values())
   }
 
   async function openAll(): Promise<void> {
@@ -107,8 +123,8 @@ export function createMounts(parts: MountsParts): Mounts {
   }
 
   /** Rounds follow one another. */
-  function tend(now: number): Promise<void> {
-    round = round.then(() => resuming).then(() => (closed ? undefined : tendAll(now)))
+  function tend(now: number, isDue = true): Promise<void> {
+    round = round.then(() => resuming).then(() => (closed ? undefined : tendAll(now, isDue)))
     return round
   }
 
@@ -116,7 +132,7 @@ export function createMounts(parts: MountsParts): Mounts {
   const timer = setInterval(() => {
     if (tending) return
     tending = true
-    void tend(now()).finally(() => {
+    void tend(now(), false).finally(() => {
       tending = false
     })
   }, HOUSEKEEPING_EVERY).unref()
@@ -126,15 +142,27 @@ export function createMounts(parts: MountsParts): Mounts {
     resume() {
       resuming = openAll().catch(error => log.error({ err: error }, 'mounts could not be opened'))
     },
-    tend,
+    tend: now => tend(now),
     renewCredentials: mounts.renewCredentials,
     async close() {
       closed = true
       clearInterval(timer)
       await resuming
       await round
+      await Promise.all(busy.values())
     },
   }
+}
+
+/** Waits for work, but no longer than some time. @param work fails never */
+function atMost(milliseconds: number, work: Promise<void>): Promise<void> {
+  return new Promise(resolve => {
+    const timer = setTimeout(resolve, milliseconds)
+    void work.then(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
 }
 
 function mountHandler(parts: MountsParts, prefix: string, { open, opened }: MountOpener): RequestListener {
