@@ -21,6 +21,7 @@ import { lockFolder, type Purpose } from '../pipeline/store/sqlite/folder-lock.t
 import { holdsStore } from '../pipeline/store/sqlite/schema.ts'
 import { inFolderAlone, inWorkFolder, whileNobodyWrites } from '../pipeline/store/sqlite/work-folder.ts'
 import type { Snapshot, Store } from '../pipeline/store/store.ts'
+import { REMEMBERED } from '../pipeline/write/unpublished.ts'
 import type { BackupOptions, Commands, Progress, StoredSite } from './cli/commands.ts'
 import { basisOf } from './hosting.ts'
 import { createLog } from './log.ts'
@@ -34,7 +35,7 @@ import { SESSION_SECRET } from './start.ts'
 const SAVED_SETTINGS = [SESSION_SECRET, FIRST_PASSWORD, INSTALLATION]
 
 /** What a backup may bring along, whoever has made it. */
-const RESTORED = { settings: SAVED_SETTINGS, accepts: isStoredValue }
+const RESTORED = { settings: SAVED_SETTINGS, accepts: isStoredValue, kept: REMEMBERED }
 
 /** Whether anything has ever been stored where the settings say. */
 function isThere(settings: Settings): boolean {
@@ -129,7 +130,7 @@ export const backup: Commands['backup'] = async (settings, { place, isArchive, p
   const save = (folder: string) =>
     withStore(settings, async store => {
       await requireWhole(settings, store)
-      return saveStore(store, folder, { settings: SAVED_SETTINGS, progress })
+      return saveStore(store, folder, { settings: SAVED_SETTINGS, kept: REMEMBERED, progress })
     })
   if (!isArchive) return inFolderAlone(place, () => save(place))
   return inWorkFolder(dirname(place), async folder => {
@@ -181,7 +182,7 @@ function settingsFor({ redis: _redis, postgres: _postgres, ...settings }: Settin
 }
 
 async function moveInto(target: Store, source: Store, progress: Progress) {
-  const migrated = await migrateStore(source, target, { settings: SAVED_SETTINGS, progress })
+  const migrated = await migrateStore(source, target, { settings: SAVED_SETTINGS, kept: REMEMBERED, progress })
   // What documents declare is derived anew when their site is opened next.
   for (const { name } of migrated.sites) await basisOf(target, name).write('')
   return migrated

@@ -10,6 +10,32 @@ import type { Change } from '../store/commit.ts'
 import type { NoteChange } from '../store/notes.ts'
 import type { Property, Resource } from '../store/resource.ts'
 
+/** Whether a text is a list of path patterns, as credentials have them. */
+function isPatterns(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) && value.every(pattern => typeof pattern === 'string')
+  } catch {
+    return false
+  }
+}
+
+/** What files remember of the request that stored them, by name, and which values it can have. It goes where they go. */
+export const REMEMBERED = {
+  /** What becomes of the file later must leave the configuration of the site alone (SEC-10). */
+  configure: (value: string) => value === 'false',
+  /** What its author may write, where that is not the whole site. */
+  scope: isPatterns,
+  /** No triggers run for it. */
+  raw: (value: string) => value === 'true',
+  /** Calls of triggers that have led to it. */
+  depth: (value: string) => /^\d{1,9}$/.test(value),
+  /** Whether its request may not have been carried out. */
+  begun: (value: string) => value === 'true' || value === 'false',
+}
+
+export type Remembered = Readonly<Partial<Record<keyof typeof REMEMBERED, string>>>
+
 export interface UnpublishedFile {
   path: string
   content: StagedBlob | Uint8Array
@@ -24,7 +50,7 @@ export interface UnpublishedFile {
   /** False where what becomes of it later must leave the configuration of the site alone (SEC-10). */
   configure?: boolean
   /** What else becomes of it by, by name; goes along with it. */
-  remembered?: Readonly<Record<string, string>>
+  remembered?: Remembered
 }
 
 /** Name and value by which a file says that it may not configure; they go along with it. */
@@ -39,7 +65,7 @@ export async function mayConfigureBy({ store }: Pick<Site, 'store'>, path: strin
 export function unpublishedPut(file: UnpublishedFile): Change[] {
   const { path, content, type, language, shown, properties = [], needsParent = false } = file
   const { configure = true, remembered } = file
-  const derived = { ...remembered, ...(!configure && MAY_NOT_CONFIGURE) }
+  const derived: Remembered = { ...remembered, ...(!configure && MAY_NOT_CONFIGURE) }
   const put: Change = {
     op: 'put',
     path,

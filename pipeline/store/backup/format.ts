@@ -10,8 +10,9 @@ import { z } from 'zod'
 import { Unusable } from '../errors.ts'
 import { openPlainFile } from '../plain-file.ts'
 import type { Property, Resource } from '../resource.ts'
+import type { SiteReader } from '../store.ts'
 import { listTag, shownSeconds } from '../tags.ts'
-import { type SavedResource, siteName } from './lines.ts'
+import { type Kept, type SavedResource, siteName } from './lines.ts'
 
 export const HEAD = 'backup.json'
 export const FORMAT = 1
@@ -52,12 +53,21 @@ export type SavedSite = z.infer<typeof site>
 /** What `backup.json` says. */
 export type Head = z.infer<typeof shape>
 
-/** The line of a resource. */
-export function lineOf(resource: Resource, properties: Property[]): SavedResource {
+/** The derived data of these names that blobs of a site have, by path. */
+export async function keptOf(reader: SiteReader, kept: Kept = {}): Promise<Map<string, Record<string, string>>> {
+  const found = new Map<string, Record<string, string>>()
+  for (const name of Object.keys(kept))
+    for await (const { path, value } of reader.allDerived(name)) found.set(path, { ...found.get(path), [name]: value })
+  return found
+}
+
+/** The line of a resource. @param derived that belong to what is stored */
+export function lineOf(resource: Resource, properties: Property[], derived?: Record<string, string>): SavedResource {
   const { path, kind, digest, size, type, language } = resource
   const described = { ...(language !== undefined && { language }), ...(properties.length > 0 && { properties }) }
   if (kind === 'collection') return { path, kind, ...described }
-  return { path, kind, digest, size, type, shown: shownSeconds(resource), ...described }
+  const kept = kind === 'blob' && derived !== undefined && { derived }
+  return { path, kind, digest, size, type, shown: shownSeconds(resource), ...described, ...kept }
 }
 
 /** What a root proves of everything below it. */

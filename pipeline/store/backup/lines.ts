@@ -53,11 +53,27 @@ const file = z.object({
   /** Unix seconds that the mount shows. */
   shown: z.int().optional(),
   properties,
+  /** Of blobs alone: those of documents are made from their bytes. */
+  derived: z.record(z.string(), z.string()).optional(),
 })
 
 export type SavedCollection = z.infer<typeof collection>
 export type SavedFile = z.infer<typeof file>
 export type SavedResource = SavedCollection | SavedFile
+
+/**
+ * Derived data that no bytes tell, and so belong to what is stored: those of files of mounts, by name, and whether a value is
+ * one that a server may have stored.
+ */
+export type Kept = Readonly<Record<string, (value: string) => boolean>>
+
+/** What is stored of a resource beside its bytes, as far as a backup may bring it along. */
+export interface Accepted {
+  /** Whether a property may be stored: listings hold its value as it is. */
+  accepts: (property: Property) => boolean
+  /** Derived data that blobs may have. */
+  kept?: Kept
+}
 
 /** One line of the list: a site begins, or one resource of it. */
 export type Line = z.infer<typeof beginning> | SavedResource
@@ -67,6 +83,12 @@ function lineFrom(value: unknown): Line | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const shape = 'site' in value ? beginning : 'kind' in value && value.kind === 'collection' ? collection : file
   return shape.safeParse(value).data
+}
+
+function isKept(line: SavedResource, kept: Kept = {}): boolean {
+  if (line.kind === 'collection' || line.derived === undefined) return true
+  const data = Object.entries(line.derived)
+  return line.kind === 'blob' && data.every(([name, value]) => Object.hasOwn(kept, name) && kept[name]?.(value))
 }
 
 /** What ends each line of a file. */
@@ -97,13 +119,13 @@ async function* textLines(name: string): AsyncGenerator<string> {
  *
  * @param name of the list's file
  * @param sites names of those that it may hold
- * @param accepts whether a property may be stored
+ * @param accepted what may be stored
  * @throws Unusable where one cannot be understood
  */
 export async function* readLines(
   name: string,
   sites: ReadonlySet<string>,
-  accepts: (property: Property) => boolean,
+  { accepts, kept }: Accepted,
 ): AsyncGenerator<Line> {
   let number = 0
   for await (const text of textLines(name)) {
@@ -120,6 +142,8 @@ export async function* readLines(
       throw new Unusable(`line ${number} of ${name} begins a site that the backup does not name`)
     if ('path' in line && line.properties?.every(accepts) === false)
       throw new Unusable(`line ${number} of ${name} has a property whose value nobody could have set`)
+    if ('path' in line && !isKept(line, kept))
+      throw new Unusable(`line ${number} of ${name} has derived data that no server could have stored`)
     yield line
   }
 }

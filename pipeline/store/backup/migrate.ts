@@ -8,12 +8,15 @@ import type { Property, Resource } from '../resource.ts'
 import type { SiteReader, SiteStore, Snapshot, Store } from '../store.ts'
 import { line, shownSeconds } from '../tags.ts'
 import type { ProgressReport } from '../transfer.ts'
-import { type SavedSite, tagOf } from './format.ts'
+import { keptOf, type SavedSite, tagOf } from './format.ts'
+import type { Kept } from './lines.ts'
 import { discardAll, RESTORING } from './restore.ts'
 
 export interface MigrateOptions {
   /** Names of the installation's values that move along. */
   settings: readonly string[]
+  /** Derived data that move along. */
+  kept?: Kept
   progress?: (report: ProgressReport) => void
 }
 
@@ -24,6 +27,8 @@ export interface Migrated {
   /** Files that an earlier call had brought there already. */
   found: number
 }
+
+type Put = Extract<Change, { op: 'put' }>
 
 /** Changes of one commit, and bytes that it holds in memory. */
 const AT_ONCE = { changes: 500, bytes: 16 * 1024 * 1024 }
@@ -112,7 +117,7 @@ async function moveSite(
   target: SiteStore,
   to: Store,
   total: Migrated,
-  { progress }: MigrateOptions,
+  { kept, progress }: MigrateOptions,
 ): Promise<Pick<SavedSite, 'files' | 'bytes'>> {
   const site = { files: 0, bytes: 0 }
   const isBegun = (await target.find('/'))?.version !== 0
@@ -127,6 +132,7 @@ async function moveSite(
     changes = []
     bytes = 0
   }
+  const derived = await keptOf(source, kept)
   try {
     const root = await source.find('/')
     if (root !== undefined) changes.push(...described(root, await source.properties('/')))
@@ -146,7 +152,7 @@ async function moveSite(
       }
       if (isFile) {
         const put = await putOf(source, resource, to, staged)
-        changes.push(put)
+        changes.push(withDerived(put, derived.get(resource.path)))
         if ('bytes' in put.content) bytes += put.content.bytes.length
       } else if (there === undefined) changes.push({ op: 'collection', path: resource.path })
       changes.push(...described(resource, await source.properties(resource.path)))
@@ -159,6 +165,10 @@ async function moveSite(
   return site
 }
 
+function withDerived(put: Put, derived: Record<string, string> | undefined): Put {
+  return put.kind === 'blob' && derived !== undefined ? { ...put, derived } : put
+}
+
 function described({ path }: Resource, properties: Property[]): Change[] {
   return properties.length === 0 ? [] : [{ op: 'describe', path, set: properties, remove: [] }]
 }
@@ -168,12 +178,7 @@ function described({ path }: Resource, properties: Property[]): Change[] {
  *
  * @param all gets what was streamed
  */
-async function putOf(
-  source: SiteReader,
-  resource: Resource,
-  to: Store,
-  all: StagedBlob[],
-): Promise<Extract<Change, { op: 'put' }>> {
+async function putOf(source: SiteReader, resource: Resource, to: Store, all: StagedBlob[]): Promise<Put> {
   const { path, kind, digest, size, type, language } = resource
   if (kind === 'collection') throw new Error('A collection is no file')
   const body = await source.body(resource)

@@ -7,17 +7,14 @@ import { join } from 'node:path'
 import type { StagedBlob } from '../blobs.ts'
 import type { Change } from '../commit.ts'
 import { isLost, Unusable } from '../errors.ts'
-import type { Property } from '../resource.ts'
 import type { SiteStore, Store } from '../store.ts'
 import type { ProgressReport } from '../transfer.ts'
 import { HEAD, type Head, objectFile, readHead, type SavedSite, tagOf } from './format.ts'
-import { type Line, readLines, type SavedResource } from './lines.ts'
+import { type Accepted, type Line, readLines, type SavedResource } from './lines.ts'
 
-export interface RestoreOptions {
+export interface RestoreOptions extends Accepted {
   /** Names of the installation's values that a backup may set. */
   settings: readonly string[]
-  /** Whether the value of a property is one that may be stored: listings hold it as it is. */
-  accepts: (property: Property) => boolean
   progress?: (report: ProgressReport) => void
 }
 
@@ -125,7 +122,7 @@ async function isThere(store: Store, head: Head): Promise<boolean> {
 }
 
 /** What a backup may bring along. */
-type Terms = Pick<RestoreOptions, 'settings' | 'accepts'>
+type Terms = Omit<RestoreOptions, 'progress'>
 
 async function headOf(folder: string, { settings }: Terms): Promise<Head> {
   const head = await readHead(folder)
@@ -136,8 +133,8 @@ async function headOf(folder: string, { settings }: Terms): Promise<Head> {
 }
 
 /** Nothing else than what the head says is restored: by that, sites are left alone that are stored already. */
-function linesOf({ state, sites }: Head, folder: string, { accepts }: Terms): AsyncGenerator<Line> {
-  return readLines(join(folder, state), new Set(sites.map(({ name }) => name)), accepts)
+function linesOf({ state, sites }: Head, folder: string, terms: Terms): AsyncGenerator<Line> {
+  return readLines(join(folder, state), new Set(sites.map(({ name }) => name)), terms)
 }
 
 function totalOf({ sites }: Head): { files: number; bytes: number } {
@@ -191,7 +188,7 @@ class Batch {
     if (kind === 'collection') {
       if (path !== '/' && !(await this.#site.find(path))) this.#changes.push({ op: 'collection', path })
     } else {
-      const { digest, size, type, language, shown } = saved
+      const { digest, size, type, language, shown, derived } = saved
       const file = objectFile(this.#folder, digest)
       const found = await stat(file).catch(error => {
         if (isLost(error)) return undefined
@@ -210,6 +207,7 @@ class Batch {
         type,
         ...(language !== undefined && { language }),
         ...(shown !== undefined && { shown }),
+        ...(derived !== undefined && { derived }),
       })
     }
     if (properties.length > 0) this.#changes.push({ op: 'describe', path, set: properties, remove: [] })

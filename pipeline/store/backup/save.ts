@@ -10,11 +10,14 @@ import type { Resource } from '../resource.ts'
 import type { SiteReader, Snapshot, Store } from '../store.ts'
 import { syncFolder, syncFolders } from '../synced-names.ts'
 import type { ProgressReport } from '../transfer.ts'
-import { FORMAT, HEAD, type Head, lineOf, objectFile, readHead, type SavedSite, tagOf } from './format.ts'
+import { FORMAT, HEAD, type Head, keptOf, lineOf, objectFile, readHead, type SavedSite, tagOf } from './format.ts'
+import type { Kept } from './lines.ts'
 
 export interface SaveOptions {
   /** Names of the installation's values that belong to a backup. */
   settings: readonly string[]
+  /** Derived data that belong to it. */
+  kept?: Kept
   progress?: (report: ProgressReport) => void
 }
 
@@ -91,8 +94,9 @@ async function save(state: Snapshot, objects: Objects, options: Saving): Promise
       const reader = state.site(site)
       const saved = { name: site, files: 0, bytes: 0, tag: tagOf(await reader.find('/')) }
       await list.write({ site })
+      const derived = await keptOf(reader, options.kept)
       for await (const resource of everything(reader)) {
-        await list.write(lineOf(resource, await reader.properties(resource.path)))
+        await list.write(lineOf(resource, await reader.properties(resource.path), derived.get(resource.path)))
         if (resource.kind === 'collection') continue
         saved.files++
         saved.bytes += resource.size
