@@ -149,8 +149,10 @@ function failure(error: unknown): string {
   if (isDiskFull(error)) return `no space left on the device${target === undefined ? '' : ` (${target})`}`
   // Such as that of a disk that is full: what failed is known, and where it did says nothing.
   if (error instanceof StoreError) {
-    if (error.reason !== 'failed' || OF_SYSTEM.test(error.message)) return `the store cannot be used: ${error.message}`
-    if (error.cause instanceof Error && 'code' in error.cause) return failure(error.cause)
+    const { reason, message, cause } = error
+    const isKnown = cause instanceof Error && 'code' in cause && !OF_SYSTEM.test(message)
+    if ((reason === 'failed' || reason === 'unwritable') && isKnown) return failure(cause)
+    if (reason !== 'failed' || OF_SYSTEM.test(message)) return `the store cannot be used: ${message}`
   }
   return error.stack ?? error.message
 }

@@ -148,7 +148,15 @@ export function isDiskFull(error: unknown): boolean {
   return code === 'ENOSPC' || code === 'EFBIG' || errno === -constants.errno.EDQUOT
 }
 
-/** Whether an error of the file system says that it takes no writes, as after a failure of its disk. */
+/** What an error of the file system says, also where Node knows no more of it than its number. */
+export function messageOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return message.replace(NO_NAME, 'EDQUOT: disk quota exceeded')
+}
+
+const NO_NAME = new RegExp(`Unknown system error -${constants.errno.EDQUOT}\\b(: Unknown system error -\\d+)?`)
+
+/** Whether an error of the file system says that it takes no writes, as after a failure of its disk, or of the way there. */
 export function isUnwritable(error: unknown): boolean {
-  return ((error ?? {}) as { code?: string }).code === 'EROFS'
+  return ['EROFS', 'EIO', 'ESTALE'].includes(((error ?? {}) as { code?: string }).code ?? '')
 }

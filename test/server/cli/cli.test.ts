@@ -266,6 +266,16 @@ describe('command line: failures of the system', () => {
       }),
       '/srv/data/staging/1 cannot be read or written: its disk fails',
     ],
+    [
+      new StoreError('unwritable', 'The body could not be written', {
+        cause: Object.assign(new Error(), { code: 'EIO', path: '/srv/data/staging/2' }),
+      }),
+      '/srv/data/staging/2 cannot be read or written: its disk fails',
+    ],
+    [
+      new StoreError('unwritable', "EIO: i/o error, rename '/x'"),
+      "the store cannot be used: EIO: i/o error, rename '/x'",
+    ],
     [new StoreError('full', 'database or disk is full'), 'the store cannot be used: database or disk is full'],
   ]
   for (const [error, message] of CASES) {

@@ -1,7 +1,7 @@
 /** Group commit: the jobs that arrived together share one transaction and one flush to disk, and fail one by one. */
 
 import type { CommitResult } from '../../commit.ts'
-import { removeLater } from '../../disk/folder.ts'
+import { messageOf, removeLater } from '../../disk/folder.ts'
 import { StoreError } from '../../errors.ts'
 import { type SplitPath, splitPath } from '../../paths.ts'
 import { Refusal } from '../../records/refusals.ts'
@@ -22,9 +22,8 @@ export interface Arrived {
 }
 
 function failure(job: WriterJob, error: unknown): JobResult {
-  const message = error instanceof Error ? error.message : String(error)
   const reason = error instanceof StoreError && error.reason === 'late' ? error.reason : reasonOf(error)
-  return { id: job.id, error: { reason, message } }
+  return { id: job.id, error: { reason, message: messageOf(error) } }
 }
 
 function derive(

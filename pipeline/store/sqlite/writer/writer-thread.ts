@@ -1,7 +1,7 @@
 /** The writing thread: takes whatever has arrived, commits it as one group, answers all of it, then cleans up a little. */
 
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads'
-import { removeLater } from '../../disk/folder.ts'
+import { messageOf, removeLater } from '../../disk/folder.ts'
 import { keepReserve, ROOM_BESIDE } from '../../disk/reserve.ts'
 import { prepareLogging, prepareLogTrim } from '../commit/commit-log.ts'
 import type { WriterState } from '../commit/commit-state.ts'
@@ -105,8 +105,7 @@ function serve({ folder, eventRetention, lockWait, origin, pages, search, replie
   }
 
   function warn(message: string, error: unknown): void {
-    const details = { reason: reasonOf(error), error: error instanceof Error ? error.message : String(error) }
-    reply({ log: { level: 'warn', message, details } })
+    reply({ log: { level: 'warn', message, details: { reason: reasonOf(error), error: messageOf(error) } } })
   }
 
   function housekeeping(now: number): void {

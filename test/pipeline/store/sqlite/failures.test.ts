@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
 import type { CommitResult } from '../../../../pipeline/store/commit.ts'
-import { blobFile } from '../../../../pipeline/store/disk/folder.ts'
+import { blobFile, messageOf } from '../../../../pipeline/store/disk/folder.ts'
 import { checkFolder } from '../../../../pipeline/store/sqlite/check/check.ts'
 import { reasonOf } from '../../../../pipeline/store/sqlite/database.ts'
 import { connectWriter, DATABASE } from '../../../../pipeline/store/sqlite/schema.ts'
@@ -203,12 +203,21 @@ describe('SQLite store: failures', () => {
     database.close()
     for (const refused of [{ code: 'ENOSPC' }, { errno: -constants.errno.EDQUOT }])
       expect(reasonOf(Object.assign(new Error(), refused)), JSON.stringify(refused)).to.equal('full')
-    for (const refused of [{ errcode: 778 }, { errcode: 8 }, { errcode: 1032 }, { code: 'EROFS' }])
+    const disk = ['EROFS', 'EIO', 'ESTALE'].map(code => ({ code }))
+    for (const refused of [{ errcode: 778 }, { errcode: 8 }, { errcode: 1032 }, ...disk])
       expect(reasonOf(Object.assign(new Error(), refused)), JSON.stringify(refused)).to.equal('unwritable')
     // What could not be read, and what may be on disk or not.
     for (const errcode of [10, 266, 1034]) expect(reasonOf(Object.assign(new Error(), { errcode }))).to.equal('failed')
     expect(reasonOf(new Error())).to.equal('failed')
     expect(reasonOf(undefined)).to.equal('failed')
+    const { EDQUOT } = constants.errno
+    const unnamed = `Unknown system error -${EDQUOT}`
+    for (const [message, told] of [
+      [`${unnamed}: ${unnamed}, mkdir '/x'`, "EDQUOT: disk quota exceeded, mkdir '/x'"],
+      [`${unnamed}, write`, 'EDQUOT: disk quota exceeded, write'],
+      ["EIO: i/o error, mkdir '/x'", "EIO: i/o error, mkdir '/x'"],
+    ])
+      expect(messageOf(new Error(message))).to.equal(told)
   })
 
   it('a folder of a newer release is refused', async () => {
