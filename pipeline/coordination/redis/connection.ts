@@ -35,6 +35,8 @@ export interface ConnectionOptions {
   patience?: number
   /** Milliseconds between questions whether a connection still stands; one that does not answer is made anew. */
   every?: number
+  /** Milliseconds that a Redis which has refused a write is there before it counts as back: the next one may be refused too. */
+  calm?: number
   /** Told when the connection comes and goes. */
   report?: (level: 'info' | 'warn', message: string, details: object) => void
 }
@@ -46,6 +48,8 @@ export interface ConnectionOptions {
  */
 const EVERY = 500
 const ANSWER = 1000
+/** The same for a Redis that takes no writes, until it counts as back. */
+const CALM = 5000
 /** Milliseconds that the making of a connection may take. */
 const CONNECT = 3000
 /** Milliseconds between attempts to connect: they grow from the one to the other. */
@@ -57,7 +61,8 @@ function pause(attempt: number): number {
   return Math.round(grown * (0.5 + Math.random() / 2))
 }
 
-function nodeOptions({ username, password, db, tls }: RedisAddress): RedisOptions {
+/** @param refused told of a write that a master which was made a replica has refused */
+function nodeOptions({ username, password, db, tls }: RedisAddress, refused?: (error: Error) => void): RedisOptions {
   return {
     db,
     connectTimeout: CONNECT,
@@ -68,15 +73,19 @@ function nodeOptions({ username, password, db, tls }: RedisAddress): RedisOption
     lazyConnect: true,
     retryStrategy: pause,
     // A master that was made a replica keeps its connections; the address leads to the new one.
-    reconnectOnError: ({ message }) => message.startsWith('READONLY'),
+    reconnectOnError(error) {
+      if (!error.message.startsWith('READONLY')) return false
+      refused?.(error)
+      return true
+    },
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     ...(tls && { tls: {} }),
   }
 }
 
-function clientOf(address: RedisAddress): RedisClient {
-  if (address.kind !== 'cluster') return serverOf(address)
+function clientOf(address: RedisAddress, refused: (error: Error) => void): RedisClient {
+  if (address.kind !== 'cluster') return serverOf(address, refused)
   const { retryStrategy: _, ...redisOptions } = nodeOptions(address)
   return new (ioredis().Cluster)(address.hosts, {
     redisOptions,
@@ -86,9 +95,9 @@ function clientOf(address: RedisAddress): RedisClient {
   })
 }
 
-function serverOf(address: RedisAddress): Redis {
+function serverOf(address: RedisAddress, refused?: (error: Error) => void): Redis {
   const { kind, hosts, name, sentinelPassword, tls } = address
-  const node = nodeOptions(address)
+  const node = nodeOptions(address, refused)
   if (kind !== 'sentinel') return new (ioredis().Redis)({ ...node, ...hosts[0] })
   return new (ioredis().Redis)({
     ...node,
@@ -124,8 +133,12 @@ function listenerOf(address: RedisAddress, commands: RedisClient): Redis {
 
 /** Connects, or gives up waiting for it: the connections come when Redis does. */
 export async function connectRedis(address: RedisAddress, options: ConnectionOptions = {}): Promise<RedisConnection> {
-  const { patience = 3000, every = EVERY, report = () => undefined } = options
-  const redis = clientOf(address)
+  const { patience = 3000, every = EVERY, calm = CALM, report = () => undefined } = options
+  /** The write that it has refused last, until it counts as back. */
+  let refusal: Error | undefined
+  const redis = clientOf(address, error => {
+    refusal = error
+  })
   const listening = listenerOf(address, redis)
   const channels = new Map<string, (message: string) => void>()
   const resumed = new Set<() => void>()
@@ -145,6 +158,13 @@ export async function connectRedis(address: RedisAddress, options: ConnectionOpt
     isUnexplained = error === undefined
   }
 
+  let calming: NodeJS.Timeout | undefined
+  const back = () => {
+    if (!wasUp) report('info', 'Redis is back', {})
+    wasUp = true
+    refusal = undefined
+  }
+
   async function subscribe(): Promise<void> {
     if (channels.size > 0) await listening.subscribe(...channels.keys())
     if (!isClosed) for (const listener of resumed) listener()
@@ -156,7 +176,8 @@ export async function connectRedis(address: RedisAddress, options: ConnectionOpt
     for (const listener of ended) listener()
   }
   redis.on('close', () => {
-    lost()
+    clearTimeout(calming)
+    lost(refusal)
     // So do attempts to connect that fail: nothing was held since.
     if (isConnected) tellEnd()
     isConnected = false
@@ -164,9 +185,9 @@ export async function connectRedis(address: RedisAddress, options: ConnectionOpt
   // A cluster goes on without one of its nodes.
   redis.on('-node', tellEnd)
   redis.on('ready', () => {
-    if (!wasUp) report('info', 'Redis is back', {})
-    wasUp = true
     isConnected = true
+    if (refusal === undefined) back()
+    else calming = setTimeout(back, calm).unref()
   })
   listening.on('error', () => undefined)
   listening.on('ready', () => void subscribe().catch(() => listening.disconnect(true)))
@@ -201,6 +222,7 @@ export async function connectRedis(address: RedisAddress, options: ConnectionOpt
     },
     async close() {
       isClosed = true
+      clearTimeout(calming)
       endQuestions()
       redis.disconnect()
       listening.disconnect()

@@ -108,6 +108,28 @@ describe('Redis in its different shapes', () => {
     await connection.close()
   })
 
+  for (const [calm, times, expected] of [
+    [MINUTE, 4, ['Redis is away {"reason":"READONLY']],
+    [0, 1, ['Redis is away {"reason":"READONLY', 'Redis is back {}']],
+  ] as const)
+    it(`EVT-81 a server that refused ${times} writes is told once, and as back when it has stayed ${calm} ms`, async () => {
+      const { port: own, admin } = await started()
+      const told: string[] = []
+      const report: ConnectionOptions['report'] = (_, message, details) =>
+        told.push(`${message} ${JSON.stringify(details).slice(0, 19)}`)
+      const connection = await connected(`redis://127.0.0.1:${own}`, { report, calm })
+      const { redis } = connection
+      await admin.replicaof('127.0.0.1', await freePort())
+      for (let refused = 0; refused < times; refused++) {
+        const again = Promise.all([once(redis, 'close'), once(redis, 'ready')])
+        expect(await redis.set('a', 'b').catch(error => error.message)).to.match(/^READONLY/)
+        await again
+      }
+      while (told.length < expected.length) await new Promise(resolve => setTimeout(resolve, 10))
+      expect(told).to.deep.equal(expected)
+      await connection.close()
+    })
+
   it('a database of its own', () => works(`redis://127.0.0.1:${port}/3`))
 
   describe('a cluster', () => {
