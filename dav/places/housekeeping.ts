@@ -31,6 +31,26 @@ export interface Housekeeping {
   run(now: number): Promise<void>
 }
 
+/**
+ * Rounds that each fail alike, as while Redis is away, fail once.
+ *
+ * @param run one round
+ */
+export function failingOnce(run: Housekeeping['run']): Housekeeping['run'] {
+  let told: string | undefined
+  return async now => {
+    try {
+      await run(now)
+      told = undefined
+    } catch (error) {
+      const what = String(error)
+      if (what === told) return
+      told = what
+      throw error
+    }
+  }
+}
+
 /** @param triggers of the site, where it may have some that drafts are published by */
 export function createHousekeeping(mount: Mount, triggers?: MountTriggers): Housekeeping {
   /** Unix milliseconds at which a draft was last seen locked, or could not be published. */
@@ -105,7 +125,7 @@ export function createHousekeeping(mount: Mount, triggers?: MountTriggers): Hous
   }
 
   return {
-    async run(now) {
+    run: failingOnce(async now => {
       await endForgotten(mount)
       const failures = [
         await followLeft(mount, now).then(
@@ -117,7 +137,7 @@ export function createHousekeeping(mount: Mount, triggers?: MountTriggers): Hous
       await sweep(now)
       const failure = failures.find(each => each !== undefined)
       if (failure) throw failure.error
-    },
+    }),
   }
 }
 

@@ -202,7 +202,7 @@ export function redisLeases({
 
   /** Takes the lease from Redis for this process. */
   async function take(site: string, path: string, deadline: number): Promise<Attempt> {
-    if (!connection.isUp()) throw new LeaseError('Leases cannot be had')
+    if (!connection.isUp()) throw new LeaseError('Leases cannot be had: Redis is away')
     const attempt: Attempt = { site, path, number: ++attempts, until: 0, newest: undefined }
     const listening = listen(`${self}:${attempt.number}`)
     try {

@@ -55,8 +55,12 @@ export function redisLocks({ redis, prefix = 'scriptorium', clock, most = MOST_L
   const doubtful = new Map<string, string>()
   let saying: NodeJS.Timeout | undefined
 
+  /** Whether commands fail before they are sent. */
+  const isAway = () => redis.status !== 'ready' && redis.options.enableOfflineQueue === false
+
   async function run<T>(site: string, operation: string, ...rest: readonly (string | number)[]): Promise<T> {
     if (closed) throw new LockError('Locks are closed')
+    if (isAway()) throw new LockError('Redis is away')
     const parameters = [`${prefix}:locks:{${site}}`, operation, clock?.() ?? '', ...rest]
     try {
       return (await redis.evalsha(DIGEST, 1, ...parameters).catch((error: unknown) => {
@@ -67,9 +71,6 @@ export function redisLocks({ redis, prefix = 'scriptorium', clock, most = MOST_L
       throw new LockError('Locks cannot be reached', { cause })
     }
   }
-
-  /** Whether commands fail before they are sent. */
-  const isAway = () => redis.status !== 'ready' && redis.options.enableOfflineQueue === false
 
   /** A Redis that hung may still carry out what was sent to it long ago: it is told until it answers. */
   async function sayOver(): Promise<void> {

@@ -52,6 +52,7 @@ export async function openRedisSessions(options: RedisSessionsOptions): Promise<
 
   async function reach<T>(work: () => Promise<T>): Promise<T> {
     if (closed) throw new SessionError('Sessions are closed')
+    if (!connection.isUp()) throw new SessionError('Redis is away')
     try {
       return await work()
     } catch (cause) {
