@@ -1,6 +1,7 @@
 /** Connections for reading: several, because a long answer must not stand before short ones. */
 
 import pg from 'pg'
+import { StoreError } from '../../errors.ts'
 import { AddressedClient, connect, type DatabaseAddress, drop, PATIENCE, setUp, storeError } from '../connection.ts'
 import { type Session, sessionOn } from '../session.ts'
 
@@ -18,7 +19,7 @@ export interface Reading extends Session {
 }
 
 export interface Reads extends Reading {
-  /** Breaks all connections: what is under way on them fails at once. */
+  /** Breaks all connections: what is under way on them, or waits for one, fails at once. */
   interrupt(): void
   close(): Promise<void>
 }
@@ -55,33 +56,55 @@ export function openPool(address: DatabaseAddress, options: PoolOptions): Reads 
       this.on('end', () => open.delete(this))
     }
   }
-  const pool = new pg.Pool({
-    Client,
-    connectionTimeoutMillis: PATIENCE,
-    max: size,
-    idleTimeoutMillis: 60_000,
-    allowExitOnIdle: true,
-    onConnect: client => setUp(client, address, more),
-  })
-  // A connection that is lost while nobody uses it is made anew by the next who needs one.
-  pool.on('error', () => undefined)
-  const session = sessionOn(pool as unknown as pg.ClientBase)
+  function newPool(): pg.Pool {
+    const pool = new pg.Pool({
+      Client,
+      connectionTimeoutMillis: PATIENCE,
+      max: size,
+      idleTimeoutMillis: 60_000,
+      allowExitOnIdle: true,
+      onConnect: client => setUp(client, address, more),
+    })
+    // A connection that is lost while nobody uses it is made anew by the next who needs one.
+    pool.on('error', () => undefined)
+    return pool
+  }
+  const sessionOf = (pool: pg.Pool) => sessionOn(pool as unknown as pg.ClientBase)
+  let pool = newPool()
+  let session = sessionOf(pool)
+  /** Tell those who wait for an answer, or for a connection to ask over, that there will be none. */
+  const waiting = new Set<(error: StoreError) => void>()
+
+  /** Has failures of the database be failures of the store, and the wait be over when it goes away. */
+  function waitFor<Result>(work: Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const over = () => waiting.delete(reject)
+      waiting.add(reject)
+      work.then(resolve, error => reject(storeError(error))).then(over)
+    })
+  }
+
   return {
     async rows(sql, ...values) {
       requireThere()
-      return told(session.rows(sql, ...values))
+      return waitFor(session.rows(sql, ...values))
     },
     async row(sql, ...values) {
       requireThere()
-      return told(session.row(sql, ...values))
+      return waitFor(session.row(sql, ...values))
     },
     async run(sql, ...values) {
       requireThere()
-      return told(session.run(sql, ...values))
+      return waitFor(session.run(sql, ...values))
     },
     async copy(sql, take) {
       requireThere()
-      return told(session.copy(sql, take))
+      let isOver = false
+      try {
+        await waitFor(session.copy(sql, piece => isOver || take(piece)))
+      } finally {
+        isOver = true
+      }
     },
     async inOneState(work, before) {
       requireThere()
@@ -103,6 +126,13 @@ export function openPool(address: DatabaseAddress, options: PoolOptions): Reads 
       }
     },
     interrupt() {
+      const [past, left] = [pool, [...waiting]]
+      pool = newPool()
+      session = sessionOf(pool)
+      waiting.clear()
+      // It would connect for those who wait, and hold what does not answer until long after the database is back.
+      past.end().catch(() => undefined)
+      for (const tell of left) tell(new StoreError('busy', 'The database does not answer'))
       for (const client of open) {
         open.delete(client)
         drop(client)

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
 import { StoreError } from '../../../../pipeline/store/errors.ts'
@@ -106,6 +107,24 @@ describe('a database that fails among 16 writers', () => {
     relay.pointTo(database.port)
     for (let at = await goesOn; at < bytes.length; ) at = await readOn(at)
     expect(read.equals(bytes)).to.equal(true)
+  })
+
+  it('HTTP-172 hung under more reads than there are connections: all are told at once, and none is left that hangs', async () => {
+    const relay = await relayTo(await sharedCluster())
+    const store = await open(relay.port)
+    const site = store.site('hung')
+    await done(site, [put('/a.html', 'A')])
+    relay.swallow('answers')
+    const outcomes: string[] = []
+    const reads = Array.from({ length: 12 }, () =>
+      site.properties('/a.html').catch((error: StoreError) => outcomes.push(error.reason)),
+    )
+    await until(() => store.isReachable?.() === false)
+    await Promise.race([Promise.all(reads), nextTurn()])
+    expect(outcomes).to.deep.equal(reads.map(() => 'busy'))
+    relay.swallow(undefined)
+    await until(() => store.isReachable?.() === true)
+    expect(await there(site, '/a.html')).to.include({ size: 1 })
   })
 
   it('connections cut in the middle of commits: what becomes of them is found out', async () => {
