@@ -145,6 +145,7 @@ function failure(error: unknown): string {
   if (code === 'EIO') return `${path ?? 'a file'} cannot be read or written: its disk fails`
   if (code === 'EMFILE' || code === 'ENFILE')
     return `${path ?? 'a file'} cannot be opened: too many are open already; raise the limit (ulimit -n)`
+  if (code === 'ENAMETOOLONG') return `a name is longer than its file system takes: ${dest ?? path}`
   const target = dest ?? path
   if (isDiskFull(error)) return `no space left on the device${target === undefined ? '' : ` (${target})`}`
   // Such as that of a disk that is full: what failed is known, and where it did says nothing.

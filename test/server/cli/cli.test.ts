@@ -258,6 +258,7 @@ describe('command line: failures of the system', () => {
       { code: 'EMFILE', path: '/srv/data/store.sqlite' },
       '/srv/data/store.sqlite cannot be opened: too many are open already; raise the limit (ulimit -n)',
     ],
+    [{ code: 'ENAMETOOLONG', path: '/mnt/a' }, 'a name is longer than its file system takes: /mnt/a'],
     [{ errno: -constants.errno.EDQUOT, path: '/srv/data' }, 'no space left on the device (/srv/data)'],
     [new StoreError('failed', "EIO: i/o error, mkdir '/x'"), "the store cannot be used: EIO: i/o error, mkdir '/x'"],
     [
