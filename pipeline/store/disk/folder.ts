@@ -151,12 +151,20 @@ export function isDiskFull(error: unknown): boolean {
 /** What an error of the file system says, also where Node knows no more of it than its number. */
 export function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
-  return message.replace(NO_NAME, 'EDQUOT: disk quota exceeded')
+  return message.replace(
+    /Unknown system error (-\d+)(: Unknown system error \1)?/,
+    (all, number) => NO_NAME[number] ?? all,
+  )
 }
 
-const NO_NAME = new RegExp(`Unknown system error -${constants.errno.EDQUOT}\\b(: Unknown system error -\\d+)?`)
+/** What errors are that Node has no name for, by their numbers. */
+const NO_NAME: Readonly<Record<string, string>> = {
+  [-constants.errno.EDQUOT]: 'EDQUOT: disk quota exceeded',
+  [-constants.errno.ESTALE]: 'ESTALE: stale file handle',
+}
 
 /** Whether an error of the file system says that it takes no writes, as after a failure of its disk, or of the way there. */
 export function isUnwritable(error: unknown): boolean {
-  return ['EROFS', 'EIO', 'ESTALE'].includes(((error ?? {}) as { code?: string }).code ?? '')
+  const { code, errno } = (error ?? {}) as { code?: string; errno?: number }
+  return code === 'EROFS' || code === 'EIO' || errno === -constants.errno.ESTALE
 }

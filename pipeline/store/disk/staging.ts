@@ -13,7 +13,7 @@ import { StoreError } from '../errors.ts'
 import { collectAt } from '../garbage-collection.ts'
 import { OWN_FILE } from '../modes.ts'
 import type { Digesting, DigestThreads, Following } from './digests.ts'
-import { HOST, isDiskFull, isUnwritable, stagedName, stagingFolder } from './folder.ts'
+import { HOST, isDiskFull, isUnwritable, messageOf, stagedName, stagingFolder } from './folder.ts'
 
 /**
  * Bytes written at once. For longer writes Linux takes memory that is whole in large pieces, which a virtual machine may have
@@ -227,6 +227,7 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
         if (error instanceof StagingError || error instanceof StoreError) throw error
         const reason = isDiskFull(error) ? 'full' : isUnwritable(error) ? 'unwritable' : 'failed'
         const told = reason === 'full' ? 'No space is left for what is to be stored' : 'The body could not be written'
+        if (error instanceof Error) error.message = messageOf(error)
         throw new StoreError(reason, told, { cause: error })
       }
     },

@@ -203,18 +203,24 @@ describe('SQLite store: failures', () => {
     database.close()
     for (const refused of [{ code: 'ENOSPC' }, { errno: -constants.errno.EDQUOT }])
       expect(reasonOf(Object.assign(new Error(), refused)), JSON.stringify(refused)).to.equal('full')
-    const disk = ['EROFS', 'EIO', 'ESTALE'].map(code => ({ code }))
+    const disk = [{ code: 'EROFS' }, { code: 'EIO' }, { errno: -constants.errno.ESTALE }]
     for (const refused of [{ errcode: 778 }, { errcode: 8 }, { errcode: 1032 }, ...disk])
       expect(reasonOf(Object.assign(new Error(), refused)), JSON.stringify(refused)).to.equal('unwritable')
     // What could not be read, and what may be on disk or not.
     for (const errcode of [10, 266, 1034]) expect(reasonOf(Object.assign(new Error(), { errcode }))).to.equal('failed')
     expect(reasonOf(new Error())).to.equal('failed')
     expect(reasonOf(undefined)).to.equal('failed')
-    const { EDQUOT } = constants.errno
-    const unnamed = `Unknown system error -${EDQUOT}`
+    const [unnamed, stale] = ['EDQUOT', 'ESTALE'].map(
+      name => `Unknown system error -${constants.errno[name as 'ESTALE']}`,
+    )
     for (const [message, told] of [
       [`${unnamed}: ${unnamed}, mkdir '/x'`, "EDQUOT: disk quota exceeded, mkdir '/x'"],
       [`${unnamed}, write`, 'EDQUOT: disk quota exceeded, write'],
+      [`${stale}: ${stale}, open '/x'`, "ESTALE: stale file handle, open '/x'"],
+      [
+        'Unknown system error -9999: Unknown system error -9999, read',
+        'Unknown system error -9999: Unknown system error -9999, read',
+      ],
       ["EIO: i/o error, mkdir '/x'", "EIO: i/o error, mkdir '/x'"],
     ])
       expect(messageOf(new Error(message))).to.equal(told)
