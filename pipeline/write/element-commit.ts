@@ -270,8 +270,9 @@ function* checkingDirectives(
   const gained = isNew ? 'directive' : yield* gainedByEdit(known, document.kind, before, proposal.source)
   if (gained) throw new Fault(422, 'InvalidFragment', NEEDS_PUT[gained])
   const place = placeOf(write, located)
-  if (mayHide && !document.asWritten && proposal.changes.some(({ text }) => mayTakeIn(text, place)))
-    throw new Fault(422, 'InvalidFragment', NEEDS_PUT.select)
+  if (!mayHide || document.asWritten) return
+  for (const { text } of proposal.changes)
+    if (yield* mayTakeIn(text, place)) throw new Fault(422, 'InvalidFragment', NEEDS_PUT.select)
 }
 
 const NEEDS_PUT: Readonly<Record<Gained | 'select', string>> = {

@@ -1,10 +1,11 @@
 /**
  * Markup that browsers read otherwise than the parser, so that it may take in what follows the place that was written to, or
  * leave it. In `select` the parser passes over most tags, as the HTML standard said until 2025, and browsers of today make elements
- * of them. Some browsers leave SVG and MathML at a `</p>` without start tag, also where these hold HTML, and some close no
- * `search` by the end tag of another element, as the standard has it.
+ * of them; nor does a `textarea` or `keygen` close it there. Some browsers leave SVG and MathML at a `</p>` without start tag, also
+ * where these hold HTML, and some close no `search` by the end tag of another element, as the standard has it.
  */
 
+import { parsingFragment } from '../fragment.ts'
 import {
   type ChildNode,
   type DocumentKind,
@@ -46,7 +47,7 @@ export function* keptText(
   if (kind === 'xml') return text
   if (standsInSelect(context)) return OTHER_TAG.test(text) && !mayHavePrefixed(text) ? undefined : text
   if (!/<(?:select|search|svg|math)/i.test(text) && !(isForeign(context) && LEAVING.test(text))) return text
-  let readOtherwise = yield* holdingOpenSearch(nodes)
+  let readOtherwise = yield* holdingOpen(nodes)
   let passedOver = false
   let isShown = false
   yield* betweenTags(nodes, text, (piece, within) => {
@@ -59,28 +60,39 @@ export function* keptText(
 }
 
 /**
- * Whether a text that `keptText` has kept for its elements with prefixes may hold what follows it, in browsers of today. What
- * stands in a `select` is not told from what follows it there.
+ * Whether a text that `keptText` has kept for its elements with prefixes may hold what follows it, in browsers of today; in
+ * steps. What stands in a `select` is not told from what follows it there.
  *
  * @param place where it was written
+ * @throws TreeError for a limit
  */
-export function mayTakeIn(text: string, place: ElementNode | undefined): boolean {
+export function* mayTakeIn(text: string, place: ElementNode | undefined): Steps<boolean> {
   if (!mayHavePrefixed(text)) return false
-  const at = place && standsInSelect(place) ? 0 : text.search(/<select/i)
-  if (at === -1) return false
-  for (const [, name = ''] of text.slice(at).matchAll(STARTS)) {
+  if (place && standsInSelect(place)) return hasTaking(text)
+  const at = text.search(/<select/i)
+  if (at === -1 || !hasTaking(text.slice(at))) return false
+  if (!place) return true
+  let takes = false
+  yield* betweenTags(yield* parsingFragment('html', text, place), text, (piece, within) => {
+    takes ||= within.some(isSelect) && hasTaking(piece)
+  })
+  return takes
+}
+
+function hasTaking(text: string): boolean {
+  for (const [, name = ''] of text.matchAll(STARTS)) {
     if (!name.includes(':') && !HARMLESS.has(name.toLowerCase())) return true
   }
   return false
 }
 
-/** Whether something else than its end tag closes a `search`, in steps. */
-function* holdingOpenSearch(nodes: readonly ChildNode[]): Steps<boolean> {
+/** Whether something else than its end tag closes a `search` or a `select`, in steps. */
+function* holdingOpen(nodes: readonly ChildNode[]): Steps<boolean> {
   const open = [...nodes]
   for (let node = open.pop(), seen = 1; node; node = open.pop(), seen++) {
     if (seen % NODES_PER_STEP === 0) yield
     if (!isElement(node)) continue
-    if (isHtmlElement(node, 'search') && !node.sourceCodeLocation?.endTag) return true
+    if ((isHtmlElement(node, 'search') || isSelect(node)) && !node.sourceCodeLocation?.endTag) return true
     for (const child of contentOf(node).childNodes) open.push(child)
   }
   return false

@@ -147,6 +147,11 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
       '<svg><desc><p></p><h1>x</h1></desc>',
     ],
     ['an end tag that leaves MathML', '<math><mi></br></div></mi></math>', '<math><mi><br></mi></math>'],
+    [
+      'a select that a textarea closes',
+      '<p><select><textarea></textarea></p>',
+      '<p><select></select><textarea></textarea></p>',
+    ],
     ['a search that its own end tag closes', '<search  hidden><p>x</search>', '<search  hidden><p>x</search>'],
     [
       'end tags of HTML in SVG',
@@ -205,7 +210,11 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
         expect((await send('POST', '/list.html', selecting(place), fragment)).status, fragment).to.be.oneOf(
           fragment.includes('select') || place === '#mine' ? [422] : [206],
         )
-    for (const fragment of ['<p><select><x:y></x:y><option>1</select></p>', '<p><x:y></x:y></p>'])
+    for (const fragment of [
+      '<p><select><x:y></x:y><option>1</select></p>',
+      '<p><x:y></x:y></p>',
+      '<form><select><option>1</select><button><svg><x:y/></svg></button></form><p><o:p></o:p></p>',
+    ])
       expect((await send('POST', '/list.html', selecting('#list'), fragment)).status, fragment).to.equal(206)
   })
 

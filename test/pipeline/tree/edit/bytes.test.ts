@@ -170,6 +170,14 @@ describe('HTTP-24 more is written where a splice would be read otherwise', () =>
       '<div></div>',
       '<div><p><select><option>a</option></select></p></div>',
     ],
+    ['normalised', 'append div <select><table><input>', '<div></div>', '<div><select></select><input></div>'],
+    ['normalised', 'append div <select><keygen>', '<div></div>', '<div><select></select><keygen></div>'],
+    [
+      'normalised',
+      'append div <p><select><option>a<textarea>x</textarea></p>',
+      '<div></div>',
+      '<div><p><select><option>a</option></select><textarea>x</textarea></p></div>',
+    ],
     ['normalised', 'append div <svg><desc></p>', '<div></div>', '<div><svg><desc><p></p></desc></svg></div>'],
     ['normalised', 'append div <p><select><x-in>a</select>b', '<div></div>', '<div><p><select>a</select>b</p></div>'],
     [
@@ -199,6 +207,8 @@ describe('HTTP-24 more is written where a splice would be read otherwise', () =>
   for (const [way, line, before, after] of WRITTEN) {
     check('html', way, true, [line, page(before), page(after)])
   }
+  const open = '<!DOCTYPE html><ul><li>a'
+  check('html', 'normalised', true, ['append li <svg><desc></p>', open, `${open}<svg><desc><p></p></desc></svg>`])
 
   it('the parsed text is the document where there is no HTML for the tree', () => {
     const document = parseDocument('html', page('<p id=p>a</p>'))
