@@ -269,10 +269,11 @@ function* checkingDirectives(
   if (mayPut(write.path) || mayPut(path)) return
   const gained = isNew ? 'directive' : yield* gainedByEdit(known, document.kind, before, proposal.source)
   if (gained) throw new Fault(422, 'InvalidFragment', NEEDS_PUT[gained])
-  const place = placeOf(write, located)
   if (!mayHide || document.asWritten) return
+  // What is replaced stands nowhere in the tree as it would be.
+  const places = [placeOf(write, located), ...parents].filter(place => place !== undefined).filter(isElement)
   for (const { text } of proposal.changes)
-    if (yield* mayTakeIn(text, place)) throw new Fault(422, 'InvalidFragment', NEEDS_PUT.select)
+    if (yield* mayTakeIn(text, places)) throw new Fault(422, 'InvalidFragment', NEEDS_PUT.select)
 }
 
 const NEEDS_PUT: Readonly<Record<Gained | 'select', string>> = {

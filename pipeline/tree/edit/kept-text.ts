@@ -63,14 +63,15 @@ export function* keptText(
  * Whether a text that `keptText` has kept for its elements with prefixes may hold what follows it, in browsers of today; in
  * steps. What stands in a `select` is not told from what follows it there.
  *
- * @param place where it was written
+ * @param places whose children it changes
  * @throws TreeError for a limit
  */
-export function* mayTakeIn(text: string, place: ElementNode | undefined): Steps<boolean> {
+export function* mayTakeIn(text: string, places: readonly ElementNode[]): Steps<boolean> {
   if (!mayHavePrefixed(text)) return false
-  if (place && standsInSelect(place)) return hasTaking(text)
+  if (places.some(standsInSelect)) return hasTaking(text)
   const at = text.search(/<select/i)
   if (at === -1 || !hasTaking(text.slice(at))) return false
+  const [place] = places
   if (!place) return true
   let takes = false
   yield* betweenTags(yield* parsingFragment('html', text, place), text, (piece, within) => {

@@ -210,12 +210,21 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
         expect((await send('POST', '/list.html', selecting(place), fragment)).status, fragment).to.be.oneOf(
           fragment.includes('select') || place === '#mine' ? [422] : [206],
         )
+    for (const text of ['<x:y></x:y><table>', '<b><x:y></x:y>']) {
+      const replaced = `<optgroup id="mine">${text}</optgroup>`
+      expect((await send('PUT', '/list.html', selecting('#mine'), replaced)).status, text).to.equal(422)
+    }
+    for (const fragment of ['<optgroup id="mine"></optgroup>', '<optgroup id="mine"><x:y></x:y><option></optgroup>'])
+      expect((await send('PUT', '/list.html', selecting('#mine'), fragment)).status, fragment).to.equal(206)
     for (const fragment of [
       '<p><select><x:y></x:y><option>1</select></p>',
       '<p><x:y></x:y></p>',
       '<form><select><option>1</select><button><svg><x:y/></svg></button></form><p><o:p></o:p></p>',
     ])
       expect((await send('POST', '/list.html', selecting('#list'), fragment)).status, fragment).to.equal(206)
+    await put(server, '/list.html', page('<div id="mine"></div>'))
+    const form = '<form id="mine"><select><option>1</select><button><o:p></o:p></button></form>'
+    expect((await send('PUT', '/list.html', selecting('#mine'), form)).status).to.equal(206)
   })
 
   it('HTTP-80 nested forms are dropped for those who may only add there, as text joins what stands beside it', async () => {
