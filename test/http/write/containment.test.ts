@@ -14,7 +14,7 @@ const RULES = rulesPage(
   ['*', 'PUT', 'Allow', '/own.html'],
   ['*', 'POST', 'Allow', '/end.html', '#list'],
   ['*', 'PUT|DELETE', 'Allow', '/end.html', '#mine'],
-  ['*', 'POST', 'Allow', '/list.html', '#list'],
+  ['*', 'POST', 'Allow', '/list.html', '#list, head'],
   ['*', 'PUT', 'Allow', '/list.html', '#mine'],
   ['*', 'MOVE', 'Allow', '/list.html'],
   ['*', 'DELETE', 'Allow', '/list.html', '#within'],
@@ -190,6 +190,18 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
       const { status } = await send('POST', '/list.html', selecting('#list'), `<p>a<noscript>${text}</noscript></p>`)
       expect(status, text).to.equal(206)
     }
+    const again = [
+      '<p>a<noscript></p></div><div><p><noscript></noscript></p>',
+      '<b>a<noscript><table><form></table></noscript></b>',
+      '<b>a<noscript></b><b><noscript></noscript></b>',
+    ]
+    for (const fragment of again)
+      expect((await send('POST', '/list.html', selecting('#list'), fragment)).status, fragment).to.equal(422)
+    for (const [fragment, status] of [
+      ['<noscript><link rel="stylesheet" href="x.css"><style>p{}</style></noscript>', 206],
+      ['<noscript><p>x</noscript>', 422],
+    ] as const)
+      expect((await send('POST', '/list.html', selecting('head'), fragment)).status, fragment).to.equal(status)
     const many = '<noscript><b>x</b></noscript>'.repeat(33)
     expect((await send('POST', '/list.html', selecting('#list'), many)).status, 'more than are looked at').to.equal(422)
     const blocks =
