@@ -7,6 +7,7 @@
 import type { Authority } from '../authority.ts'
 import { Fault } from '../fault.ts'
 import type { PlannedSplice, ProposedEdit, View } from '../tree/edit/edit.ts'
+import { standsInSelect } from '../tree/edit/kept-text.ts'
 import { takingInOthers } from '../tree/edit/outcome.ts'
 import {
   type AnyNode,
@@ -37,11 +38,13 @@ export function* checkingContainment(
   readsAll: boolean,
 ): Steps<void> {
   const mayWriteAll = () => authority.admit({ ask: 'put', path, exists: true }) === 'allow'
-  if ((yield* holdingEndless(changes, view.nodes)) && !mayWriteAll())
+  // What is replaced stands nowhere in the tree as it would be, and the innermost element that changes may be one around.
+  const places = [place, ...view.parents].filter(each => each !== undefined).filter(isElement)
+  if ((yield* holdingEndless(changes, view, places)) && !mayWriteAll())
     throw misplaced('nobody could write behind it any more, which needs the right to PUT the whole document')
   if ((yield* holdingPatches(changes, view)) && !mayWriteAll())
     throw misplaced('browsers would show it in place of others, which needs the right to PUT the whole document')
-  if ((yield* holdingLeavers(changes, view)) && !mayWriteAll())
+  if ((yield* holdingLeavers(changes, view, places)) && !mayWriteAll())
     throw misplaced('without scripts, more of the page would change, which needs the right to PUT the whole document')
   if (way !== 'reparsed') return
   const granted = depth(place)
@@ -52,9 +55,15 @@ export function* checkingContainment(
     throw misplaced('it would take in what stands around it, which needs the right to read the whole document')
 }
 
-/** Whether the new nodes hold an element that no tag ends, in steps. */
-function* holdingEndless(changes: readonly PlannedSplice[], nodes: readonly ChildNode[]): Steps<boolean> {
+/** Whether the new nodes hold an element that no tag ends, in steps. The parser passes over some where browsers do not. */
+function* holdingEndless(
+  changes: readonly PlannedSplice[],
+  { document, nodes }: View,
+  places: readonly ElementNode[],
+): Steps<boolean> {
   if (!changes.some(({ text }) => /<(plaintext|script)/i.test(text))) return false
+  if (document.kind === 'html' && places.some(standsInSelect) && changes.some(({ text }) => /<plaintext/i.test(text)))
+    return true
   return yield* holding(nodes, node => isElement(node) && isEndless(node))
 }
 
@@ -89,10 +98,16 @@ function isPatch(node: ChildNode): boolean {
 /** Elements that are looked at: each is read with all that it stands in. */
 const MOST_NOSCRIPTS = 32
 
-/** Whether the new nodes hold a `noscript` whose content leaves it where scripts are off, in steps. */
-function* holdingLeavers(changes: readonly PlannedSplice[], { nodes }: View): Steps<boolean> {
-  if (!changes.some(({ text }) => /<noscript/i.test(text))) return false
-  const found: ElementNode[] = []
+/** Whether the new nodes hold a `noscript` whose content leaves it where scripts are off, or come into one, in steps. */
+function* holdingLeavers(
+  changes: readonly PlannedSplice[],
+  { document, nodes, parents }: View,
+  places: readonly ElementNode[],
+): Steps<boolean> {
+  const found: ElementNode[] = parents.filter(isElement).filter(each => isNoscript(each) && holdsMarkup(each))
+  const isNew = changes.some(({ text }) => /<noscript/i.test(text))
+  if (found.length === 0 && !isNew) return false
+  if (isNew && document.kind === 'html' && places.some(standsInSelect)) return true
   yield* holding(nodes, node => {
     if (isNoscript(node) && holdsMarkup(node)) found.push(node)
     return found.length > MOST_NOSCRIPTS

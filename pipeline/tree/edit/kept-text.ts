@@ -107,7 +107,8 @@ function isSelect(element: ElementNode): boolean {
   return isHtmlElement(element, 'select')
 }
 
-function standsInSelect(element: ElementNode): boolean {
+/** Whether tags are passed over there of which browsers make elements. */
+export function standsInSelect(element: ElementNode): boolean {
   let node: ParentNode | null = element
   while (node && isElement(node) && !isSelect(node)) node = node.parentNode
   return node !== null && isElement(node)

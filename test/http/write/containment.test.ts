@@ -17,6 +17,7 @@ const RULES = rulesPage(
   ['*', 'POST', 'Allow', '/list.html', '#list, head'],
   ['*', 'PUT', 'Allow', '/list.html', '#mine'],
   ['*', 'MOVE', 'Allow', '/list.html'],
+  ['*', 'POST', 'Allow', '/mine.html', '#mine'],
   ['*', 'DELETE', 'Allow', '/list.html', '#within'],
 )
 
@@ -207,6 +208,21 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
     const blocks =
       '<div><noscript><p class="hint">No scripts, <a href="/x">look here</a>.</p><form><input></form></noscript></div>'
     expect((await send('POST', '/list.html', selecting('#list'), blocks)).status).to.equal(206)
+  })
+
+  it('KEY-1 what the parser passes over in a select, or takes for text of a noscript, leaves them nowhere', async () => {
+    const option = '<!DOCTYPE html><select><optgroup><option id="mine">a</option></optgroup></select><p>b'
+    for (const [held, fragment, status] of [
+      [option, '<plaintext>', 422],
+      [option, '<noscript><a hidden></noscript>', 422],
+      [option, '<b>b</b>', 206],
+      [option.replace(' id="mine"', '').replace('<optgroup', '<optgroup id="mine"'), '<plaintext>', 422],
+      [page('<div><noscript id="mine">a</noscript></div>'), '</div><b>', 422],
+      [page('<div><noscript id="mine">a</noscript></div>'), '<b>b</b>', 206],
+    ] as const) {
+      await put(server, '/mine.html', held)
+      expect((await send('POST', '/mine.html', selecting('#mine'), fragment)).status, held + fragment).to.equal(status)
+    }
   })
 
   it('COMP-147 a prefix lets nobody write tags in a select of which browsers make elements', async () => {
