@@ -7,7 +7,7 @@ import { memoryBlob } from '../../pipeline/store/blobs.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { nameTaken } from '../../pipeline/write/places.ts'
 import { describeChange, type PropertyPatch } from '../../pipeline/write/properties.ts'
-import { unpublishedPut } from '../../pipeline/write/unpublished.ts'
+import { type Remembered, unpublishedPut } from '../../pipeline/write/unpublished.ts'
 import { checkLaterLoss } from '../access/later-changes.ts'
 import type { Exchange } from '../exchange.ts'
 import { afterCommit } from '../locks/after-commit.ts'
@@ -86,7 +86,7 @@ export async function confirmDraft(mount: Mount, place: Place, path: string): Pr
 }
 
 /** What a draft is published by, of who makes it: triggers of the site write with what its author may (REA-61). */
-export function remembered({ author, raw, depth }: Pick<Exchange, 'author' | 'raw' | 'depth'>): Record<string, string> {
+export function remembered({ author, raw, depth }: Pick<Exchange, 'author' | 'raw' | 'depth'>): Remembered {
   const { credential, scope } = author
   return {
     ...(!scope.whole && { scope: JSON.stringify(credential.scope) }),
@@ -96,7 +96,7 @@ export function remembered({ author, raw, depth }: Pick<Exchange, 'author' | 'ra
 }
 
 /** The same in place of what is remembered already. */
-function rememberedAnew(exchange: Exchange): Record<string, string> {
+function rememberedAnew(exchange: Exchange): Remembered {
   return { scope: '["/*"]', raw: 'false', depth: '0', configure: String(exchange.configure), ...remembered(exchange) }
 }
 

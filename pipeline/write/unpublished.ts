@@ -20,18 +20,23 @@ function isPatterns(text: string): boolean {
   }
 }
 
-/** What files remember of the request that stored them, by name, and which values it can have. It goes where they go. */
+const isFlag = (value: string) => value === 'true' || value === 'false'
+
+/**
+ * What files remember of the request that stored them, by name, and which values it can have. It goes where they go; where
+ * somebody else has moved them there, each value is named.
+ */
 export const REMEMBERED = {
-  /** What becomes of the file later must leave the configuration of the site alone (SEC-10). */
-  configure: (value: string) => value === 'false',
+  /** Where it is false, what becomes of the file later must leave the configuration of the site alone (SEC-10). */
+  configure: isFlag,
   /** What its author may write, where that is not the whole site. */
   scope: isPatterns,
-  /** No triggers run for it. */
-  raw: (value: string) => value === 'true',
+  /** Where it is true, no triggers run for it. */
+  raw: isFlag,
   /** Calls of triggers that have led to it. */
   depth: (value: string) => /^\d{1,9}$/.test(value),
   /** Whether its request may not have been carried out. */
-  begun: (value: string) => value === 'true' || value === 'false',
+  begun: isFlag,
 }
 
 export type Remembered = Readonly<Partial<Record<keyof typeof REMEMBERED, string>>>

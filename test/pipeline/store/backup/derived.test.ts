@@ -90,10 +90,12 @@ for (const [kind, open] of [
           [blob, undefined, false],
           [blob, ALL, false],
           [blob, { scope: '[]', depth: '0', begun: 'false' }, false],
+          // Of a draft that somebody else has renamed.
+          [blob, { configure: 'true', scope: '["/*"]', raw: 'false', depth: '0' }, false],
           [document, { configure: 'false' }, true],
           [blob, { profile: '{}' }, true],
           [blob, { constructor: 'true' }, true],
-          [blob, { raw: 'false' }, true],
+          [blob, { raw: 'no' }, true],
           [blob, { begun: '' }, true],
           [blob, { depth: '-1' }, true],
           [blob, { scope: '["/*"' }, true],
