@@ -13,7 +13,7 @@ import { callFrom, type OutboundCall } from './calls.ts'
 import { type CodeSite, type Ran, type ReactionLanguage, Responded, resultOf } from './code.ts'
 import { ContextValue, mayReadBody, ReactionRequest, ResponseValue } from './context.ts'
 import type { RawAction, RawValue } from './declared/extract.ts'
-import { type Candidates, fitsStatus, mayAnswer, type Reaction } from './declared/reactions.ts'
+import { type Candidates, fitsStatus, type Reaction } from './declared/reactions.ts'
 import { selecting } from './filters.ts'
 import { thrownAnswer } from './thrown.ts'
 
@@ -100,16 +100,12 @@ class Chain {
     const runs = (processor: Reaction, status: number) => fitsStatus(processor, status) && this.#fits(processor)
     if (!processors.some(processor => runs(processor, answer.status))) return answer
     const response = new ResponseValue(answer, allowance, sessionCookie)
-    let isPersonal = false
     const thrown = await this.#answered(async () => {
-      for (const processor of processors) {
-        if (!runs(processor, response.status)) continue
-        await this.#run(processor, 'processor', response)
-        if (this.#context?.request.isPrivate && mayAnswer(processor)) isPersonal = true
-      }
+      for (const processor of processors)
+        if (runs(processor, response.status)) await this.#run(processor, 'processor', response)
     })
     if (thrown) return thrown
-    if (isPersonal) response.becomePersonal()
+    if (this.#context?.request.isPrivate) response.becomePersonal()
     return response.answer
   }
 

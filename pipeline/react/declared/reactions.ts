@@ -326,22 +326,6 @@ export function codeOf({ triggers, processors }: Candidates): RawCode[] {
   ])
 }
 
-/**
- * Whether a reaction may change the answer, or take its place. One that only makes calls, of values that neither throw nor
- * assign, leaves it as it is, whatever it has read (REA-70).
- */
-export function mayAnswer(reaction: Reaction): boolean {
-  const { action, otherwise } = reaction
-  if ([...action, ...otherwise].some(each => !('properties' in each))) return true
-  return codeOf({ triggers: [], processors: [reaction] }).some(
-    ({ source }) => LEAVING.test(source) || (/response/.test(source) && ASSIGNING.test(source)),
-  )
-}
-
-/** What ends code with a response, in either language, or brings code from elsewhere that may. */
-const LEAVING = /throw|reject|eval|Function|import|@schema(?!\s+\w+\s+url\("[^"]*\/Context"\))/
-const ASSIGNING = /(?<![=<>!])=(?![=>])/
-
 /** Whether an answer, and the 304 in its place, is given as it is: it may be given again without asking. */
 export function leavesAlone({ triggers, processors }: Candidates, status: number): boolean {
   if (triggers.length > 0) return false

@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import { describe } from 'mocha'
 import { type Case, caseByCase, IMPORTS, jsShows, PAGE, valuesOf } from './cases.ts'
-import { javascript, meta, NS, page, processor, type ReactionFields, request, sessel } from './site.ts'
+import { javascript, meta, NS, page, processor, type ReactionFields } from './site.ts'
 
 const LOAN = 'https://library.example/Loan'
 const property = (name: string, more = '') =>
@@ -189,7 +189,6 @@ describe('Processors, case by case', () => {
       { '/page.html': PAGE },
     )
   const shared = /^no-cache$/
-  const calling = (body: string) => request('action', { url: '/none.txt', method: 'GET' }, body)
   const kept: [title: string, fields: ReactionFields, cacheControl: RegExp][] = [
     [
       'a body by who asks',
@@ -222,25 +221,6 @@ describe('Processors, case by case', () => {
       'a value for caches that is dropped',
       { action: 'Context.response.headers["Cache-Control"] = "public\\n" + Context.request.headers.host' },
       /^private, no-cache$/,
-    ],
-    ['a call that says who asks', { action: calling(sessel('body', 'Context.request.headers.accept')) }, shared],
-    [
-      'a call in JavaScript behind a gate',
-      {
-        when: `@schema Context url("${NS}/Context"); Context.request.headers.accept != "x"`,
-        action: calling(javascript('body', 'export default ctx => ctx.response.status')),
-      },
-      shared,
-    ],
-    [
-      'a call whose body assigns the answer',
-      { action: calling(sessel('body', 'Context.response.headers["X-A"] = Context.request.headers.accept')) },
-      /^private/,
-    ],
-    [
-      'a call behind a gate that may throw',
-      { when: `${IMPORTS}Context.request.headers.x-a != "1"`, action: calling(sessel('body', '"x"')) },
-      /^private/,
     ],
     ['what is the same for everybody', { action: 'Context.response.body = Context.request.path' }, shared],
     [
