@@ -18,6 +18,8 @@ const PER_TURN = 500
 export interface Bounds {
   /** Default scope: one document, or everything below a path that ends in a slash. */
   scope: string
+  /** Path of the collection that all lies below that can be reached; the whole site when missing. */
+  within?: string
   /** Whether a document can be reached by its path; everything below `scope` when missing. */
   covers?(path: string): boolean | Promise<boolean>
   /** What the program sees of a document; the document itself when missing. */
@@ -54,23 +56,21 @@ export class SiteReach implements Reach {
 
   matching(glob: string, needs: Needs): MaybeLater<readonly string[]> {
     const pattern = compilePattern(glob)
-    const { scope } = this.#bounds
-    if (!scope.endsWith('/') && !this.#bounds.covers) return matchesPath(pattern, scope) ? [scope] : []
-    return this.#below(this.#bounds.covers ? '/' : scope, needs, path => matchesPath(pattern, path))
+    const { scope, within = '/', covers } = this.#bounds
+    if (!scope.endsWith('/') && !covers) return matchesPath(pattern, scope) ? [scope] : []
+    return this.#below(covers ? within : scope, needs, path => matchesPath(pattern, path))
   }
 
   /** Paths of documents, in order. */
   #below(prefix: string, needs: Needs, wanted: (path: string) => boolean): MaybeLater<readonly string[]> {
-    const found = this.#site.documentsWith(needs)
-    return found instanceof Promise
-      ? found.then(paths => this.#chosen(paths, prefix, wanted))
-      : this.#chosen(found, prefix, wanted)
+    const found = this.#site.documentsWith(needs, prefix)
+    return found instanceof Promise ? found.then(paths => this.#chosen(paths, wanted)) : this.#chosen(found, wanted)
   }
 
-  #chosen(paths: readonly string[], prefix: string, wanted: (path: string) => boolean): MaybeLater<readonly string[]> {
+  #chosen(paths: readonly string[], wanted: (path: string) => boolean): MaybeLater<readonly string[]> {
     const { brand } = this.#site.settings
     if (!this.#bounds.covers) this.#allowance.step(paths.length)
-    const inside = paths.filter(path => path.startsWith(prefix) && wanted(path) && !isReserved(path, brand))
+    const inside = paths.filter(path => wanted(path) && !isReserved(path, brand))
     return this.#bounds.covers ? this.#reachable(inside) : inside
   }
 

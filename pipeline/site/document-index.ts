@@ -98,10 +98,11 @@ export class DocumentIndex {
    * Documents that may hold what is needed, ascending by the bytes of their paths. At once where memory is up to date.
    *
    * @param needs one of these sets of tokens, and of it every token
+   * @param below collection that others are left out of: it takes no more than to look at their paths
    */
-  find(needs: Needs): readonly string[] | Promise<readonly string[]> {
-    if (this.#isRead && !this.#reading && this.#changed.size === 0) return this.#found(needs)
-    return this.#upToDate().then(() => this.#found(needs))
+  find(needs: Needs, below = '/'): readonly string[] | Promise<readonly string[]> {
+    if (this.#isRead && !this.#reading && this.#changed.size === 0) return this.#found(needs, below)
+    return this.#upToDate().then(() => this.#found(needs, below))
   }
 
   async #upToDate(): Promise<void> {
@@ -222,11 +223,14 @@ export class DocumentIndex {
     return typeof paths === 'string' ? new Set([paths]) : paths
   }
 
-  #found(needs: Needs): readonly string[] {
-    if (needs.some(({ length }) => length === 0)) return this.#everything()
+  #found(needs: Needs, below: string): readonly string[] {
+    if (needs.some(({ length }) => length === 0)) {
+      const all = this.#everything()
+      return below === '/' ? all : all.filter(path => path.startsWith(below))
+    }
     const found = new Set<string>()
-    for (const tokens of needs) for (const path of this.#having(tokens)) found.add(path)
-    if (needs.length > 0) for (const path of this.#pathsOf(ANY_TOKEN) ?? []) found.add(path)
+    const sets = needs.length > 0 ? [...needs, [ANY_TOKEN]] : []
+    for (const tokens of sets) for (const path of this.#having(tokens, below)) found.add(path)
     // To take many out of all in order is done sooner than to sort them.
     if (found.size * FEW > this.#tokens.size) return this.#everything().filter(path => found.has(path))
     return [...found].sort(byCodePoints)
@@ -251,8 +255,8 @@ export class DocumentIndex {
     return found
   }
 
-  /** Documents that have all of some tokens, from the rarest one on. */
-  #having(tokens: readonly string[]): string[] {
+  /** Documents below a collection that have all of some tokens, from the rarest one on. */
+  #having(tokens: readonly string[], below: string): string[] {
     const sets: ReadonlySet<string>[] = []
     for (const token of tokens) {
       const type = typeOfAny(token)
@@ -261,7 +265,10 @@ export class DocumentIndex {
       sets.push(paths)
     }
     const [rarest, ...others] = sets.sort((a, b) => a.size - b.size)
-    return [...(rarest ?? [])].filter(path => others.every(paths => paths.has(path)))
+    const found: string[] = []
+    for (const path of rarest ?? [])
+      if (path.startsWith(below) && others.every(paths => paths.has(path))) found.push(path)
+    return found
   }
 }
 

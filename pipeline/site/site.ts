@@ -223,9 +223,11 @@ export class Site {
   /**
    * Documents in which a selector may find something, ascending by path; `neededTokens` says what it needs. At once where
    * memory is up to date, and never by reading documents.
+   *
+   * @param below collection that they lie in
    */
-  documentsWith(needs: Needs): readonly string[] | Promise<readonly string[]> {
-    return this.#followedIndex().find(needs)
+  documentsWith(needs: Needs, below?: string): readonly string[] | Promise<readonly string[]> {
+    return this.#followedIndex().find(needs, below)
   }
 
   #followedIndex(): DocumentIndex {

@@ -91,6 +91,7 @@ function boundsOf({ authority, allowance }: Exchange, path: string, scope = path
   if (!path.endsWith('/')) return { scope, seen: (_, document) => seenAt(path, document) }
   return {
     scope: path,
+    within: path,
     async covers(at) {
       if (!at.startsWith(path)) return false
       await access.resolveGroups([at])

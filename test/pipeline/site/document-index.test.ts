@@ -27,7 +27,11 @@ describe('index of documents', () => {
   const deed = fc.oneof(
     fc.record({ deed: fc.constant('put' as const), path, tokens }),
     fc.record({ deed: fc.constant('delete' as const), path }),
-    fc.record({ deed: fc.constant('ask' as const), token: fc.constantFrom('x', 'y', undefined) }),
+    fc.record({
+      deed: fc.constant('ask' as const),
+      token: fc.constantFrom('x', 'y', undefined),
+      below: fc.constantFrom('/', '/c/', '/d/'),
+    }),
   )
 
   it('SES-120 documents are found in the order of their paths, whichever come and go', () =>
@@ -39,9 +43,10 @@ describe('index of documents', () => {
         const all = new Map<string, string[]>()
         for (const each of deeds) {
           if (each.deed === 'ask') {
-            const { token } = each
-            const found = await index.find([token === undefined ? [] : [token]])
-            const wanted = [...all].filter(([, has]) => token === undefined || has.includes(token)).map(([at]) => at)
+            const { token, below } = each
+            const found = await index.find([token === undefined ? [] : [token]], below)
+            const has = (tokens: string[]) => token === undefined || tokens.includes(token)
+            const wanted = [...all].filter(([at, tokens]) => at.startsWith(below) && has(tokens)).map(([at]) => at)
             expect(found).to.deep.equal(wanted.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))))
             continue
           }
@@ -143,6 +148,24 @@ describe('index of documents', () => {
       expect(await index.find([['z']]), `${tokens}`).to.deep.equal(found)
       expect(await index.find([['x']]), `${tokens}`).to.deep.equal(['/a'])
     }
+  })
+
+  it('SEC-12 what is asked of a folder gathers nothing from beside it', async () => {
+    const stored = new Map(['/few/a', ...many(2_000, 0).map(([path]) => path)].map(path => [path, '["b"]']))
+    const index = new DocumentIndex(reader(stored), () => [])
+    await index.find([])
+    const { add } = Set.prototype
+    let added = 0
+    Set.prototype.add = function (this: Set<unknown>, value) {
+      added++
+      return add.call(this, value)
+    }
+    try {
+      expect(await index.find([['b']], '/few/')).to.deep.equal(['/few/a'])
+    } finally {
+      Set.prototype.add = add
+    }
+    expect(added).to.equal(1)
   })
 
   it('SEC-12 large tables of paths become larger one in a turn', async () => {
