@@ -42,6 +42,7 @@ export function following(exchange: Pick<Exchange, 'mount' | 'alongside'>, follo
   const { unpublished } = mount
   const key = prefixOf(mount) + randomUUID()
   let newest = 0
+  let committed = 0
   function note(): Note {
     const now = Date.now()
     return { key, value: JSON.stringify({ ...followed, newest, at: now }), expires: now + KEPT }
@@ -49,14 +50,21 @@ export function following(exchange: Pick<Exchange, 'mount' | 'alongside'>, follo
   return {
     alongside: {
       notes: () => [...(alongside?.notes() ?? []), ...(newest > 0 ? [{ op: 'keep' as const, note: note() }] : [])],
-      stored: notes => alongside?.stored(notes),
+      stored(notes, version) {
+        committed = version
+        alongside?.stored(notes, version)
+      },
     },
     async look() {
       newest = await newestOf(unpublished, followed)
     },
     async carryOut() {
-      if (newest === 0) return
-      if (!(await afterCommit(mount, () => follow(mount, followed, key, newest)))) mount.mayFollow = true
+      // Others may have stored something between the look and the commit: they have found the site as it was.
+      const work = async () => {
+        if (newest > 0) await follow(mount, followed, key, committed)
+        else if ((await newestOf(unpublished, followed)) > 0) await follow(mount, followed, undefined, committed)
+      }
+      if (!(await afterCommit(mount, work))) mount.mayFollow = true
     },
   }
 }
@@ -67,9 +75,11 @@ async function newestOf(unpublished: Unpublished, followed: Followed): Promise<n
   return Math.max(...(await Promise.all(paths.map(path => unpublished.newestAt(path)))))
 }
 
-async function follow(mount: Mount, followed: Followed, key: string, newest: number): Promise<void> {
+/** @param key of the note, where one was kept */
+async function follow(mount: Mount, followed: Followed, key: string | undefined, newest: number): Promise<void> {
   const { unpublished, notes } = mount
-  const noted: Noted = { key, newest, isThere: async () => (await notes.note(key)) !== undefined }
+  const isThere = async () => key === undefined || (await notes.note(key)) !== undefined
+  const noted: Noted = { key, newest, isThere }
   for (let i = 0; i < ATTEMPTS; i++) if (await carryOut(unpublished, followed, noted)) return
   throw new Error(`what is kept for ${followed.op === 'remove' ? followed.path : followed.from} changes all the time`)
 }

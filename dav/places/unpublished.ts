@@ -21,10 +21,11 @@ import { isRemoval } from './removals.ts'
 /** Helper files whose last use is known at most. */
 const MOST_USED = 10_000
 
-/** A note of something that is to be done once. */
+/** Something that is to be done once, as its note says. */
 export interface Noted {
-  key: string
-  /** Of what was kept there when the note was made; what is newer is none of its business. */
+  /** Of the note; there may be none. */
+  key: string | undefined
+  /** Of what was kept there when the site changed; what is newer is none of its business. */
   newest: number
   isThere(): Promise<boolean>
 }
@@ -119,7 +120,7 @@ export class Unpublished {
    * @returns the new state by path; undefined when something was not as the changes need it, and nothing was done
    */
   async commit(changes: Change[], noted?: Noted): Promise<Map<string, Resource | undefined> | undefined> {
-    const notes = noted && [{ op: 'drop' as const, key: noted.key }]
+    const notes = noted?.key === undefined ? [] : [{ op: 'drop' as const, key: noted.key }]
     const resources = await commitUnpublished(this.site, changes, notes)
     if (!resources) return undefined
     try {

@@ -43,8 +43,8 @@ export interface ModelState {
 /** What is to be stored together with a write, if that goes through. */
 export interface Alongside {
   notes(): readonly NoteChange[]
-  /** Told when they are stored. */
-  stored(notes: readonly NoteChange[]): void
+  /** Told when they are stored. @param version of the commit */
+  stored(notes: readonly NoteChange[], version: number): void
 }
 
 /** What every write may say about how it is judged. */
@@ -163,7 +163,7 @@ export async function commitJudged(
   const asked = askedCommit(model, own, follows)
   const result = await site.commit({ ...asked, ...(notes.length > 0 && { notes }) }, [...written, ...follows.written])
   if (result.ok) {
-    alongside?.stored(notes)
+    alongside?.stored(notes, result.version)
     if (follows.fired.length > 0) transitions?.fired(follows.fired)
   }
   if (result.ok || result.reason !== 'guard') return result

@@ -161,6 +161,28 @@ describe('what is kept unpublished follows the site', () => {
     expect(await kept(at)).to.deep.equal(['/m/._x'])
   })
 
+  for (const [method, before, expected] of [
+    ['MOVE', '', ['/m/._x', '/m/x.html']],
+    ['MOVE', 'kept', ['/m/._old', '/m/._x', '/m/x.html']],
+    ['DELETE', '', []],
+    ['DELETE', 'kept', []],
+  ] as const)
+    it(`DAV-73 what comes into a folder right before its ${method} follows it${before && ', beside what was there'}`, async () => {
+      const at = `/right-before-${method}-${before}/`
+      for (const path of ['', 'd/']) await wire.dav('MKCOL', at + path)
+      if (before !== '') await wire.dav('PUT', `${at}d/._old`, {}, before)
+      const { commit } = Site.prototype
+      Site.prototype.commit = async function (...asked) {
+        Site.prototype.commit = commit
+        for (const file of ['._x', 'x.html'])
+          expect((await wire.dav('PUT', `${at}d/${file}`, {}, file === 'x.html' ? '' : 'new')).status).to.equal(201)
+        return commit.apply(this, asked)
+      }
+      const fields = method === 'MOVE' ? to(`${at}m/`) : {}
+      expect((await wire.dav(method, `${at}d/`, fields)).status).to.be.oneOf([201, 204])
+      expect(await kept(at)).to.deep.equal(expected)
+    })
+
   it('DAV-62 what cannot follow keeps nothing else from its end', async () => {
     const at = '/poison/'
     await fill(at)
