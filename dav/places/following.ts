@@ -69,9 +69,14 @@ export function following(exchange: Pick<Exchange, 'mount' | 'alongside'>, follo
   }
 }
 
+/** The paths in question, that of a destination with a slash: whatever has the name. */
+function endsOf(followed: Followed): string[] {
+  return followed.op === 'remove' ? [followed.path] : [followed.from, `${followed.to}/`.replace('//', '/')]
+}
+
 /** The newest version of what is kept at the paths in question; 0 where nothing is. */
 async function newestOf(unpublished: Unpublished, followed: Followed): Promise<number> {
-  const paths = followed.op === 'remove' ? [followed.path] : [followed.from, `${followed.to}/`.replace('//', '/')]
+  const paths = endsOf(followed)
   return Math.max(...(await Promise.all(paths.map(path => unpublished.newestAt(path)))))
 }
 
@@ -135,6 +140,25 @@ async function olderAt({ site: { store } }: Unpublished, path: string, { newest 
   return found.filter(({ version }) => version <= newest)
 }
 
+/** What is left to follow, with the keys of its notes. */
+async function leftOf(mount: Mount): Promise<{ key: string; followed: Followed; newest: number; at: number }[]> {
+  return (await mount.notes.notes(prefixOf(mount))).map(({ key, value }) => {
+    const { at, newest, ...followed }: Followed & { at: number; newest: number } = JSON.parse(value)
+    return { key, followed, newest, at }
+  })
+}
+
+/** What something kept unpublished is still to follow: until then nothing is published of it where it is. */
+export async function stillToFollow(mount: Mount, { path, version }: Resource): Promise<Followed | undefined> {
+  const isMeant = (end: string) => path === end || `${path}/`.startsWith(end.endsWith('/') ? end : `${end}/`)
+  const found = (await leftOf(mount)).find(
+    ({ followed, newest }) => version <= newest && endsOf(followed).some(isMeant),
+  )
+  // Of another process, perhaps.
+  if (found) mount.mayFollow = true
+  return found?.followed
+}
+
 /**
  * Carries out what a process that has ended, or a store that has failed, has left to do. What cannot be done now keeps
  * nothing else from it.
@@ -146,13 +170,12 @@ export async function followLeft(mount: Mount, now: number): Promise<void> {
   if (!mount.mayFollow) return
   mount.mayFollow = false
   const isAlone = mount.locks.taken !== undefined
-  const left = await mount.notes.notes(prefixOf(mount)).catch(error => {
+  const left = await leftOf(mount).catch(error => {
     mount.mayFollow = true
     throw error
   })
   let failure: { error: unknown } | undefined
-  for (const { key, value } of left) {
-    const { at, newest, ...followed }: Followed & { at: number; newest: number } = JSON.parse(value)
+  for (const { key, followed, newest, at } of left) {
     if (!isAlone && now <= at + OTHERS) mount.mayFollow = true
     else
       await follow(mount, followed, key, newest).catch(error => {

@@ -14,7 +14,7 @@ import { endForgotten } from '../locks/after-commit.ts'
 import type { Mount } from '../mount.ts'
 import type { MountTriggers } from '../triggers.ts'
 import { endCover, endOutdated, publishingOf } from './drafts.ts'
-import { followLeft } from './following.ts'
+import { followLeft, stillToFollow } from './following.ts'
 import { parentOf } from './overlay.ts'
 import { isCollection, type Node } from './place.ts'
 import { finishRemoval, isRemoval, unlessRefused } from './removals.ts'
@@ -68,11 +68,12 @@ export function createHousekeeping(mount: Mount, triggers?: MountTriggers): Hous
     return now
   }
 
-  /** Whether a draft has been left alone long enough (DAV-62). */
-  async function isLeft(draft: Resource, now: number): Promise<boolean> {
-    if (await isLocked(mount, draft.path)) locked.set(draft.path, now)
-    const last = Math.max(writtenAt(draft, now), locked.get(draft.path) ?? 0)
-    return last + mount.settings.drafts.settle <= now
+  /** Whether a draft has been left alone long enough (DAV-62), or a removal been put off for as long as it may be (DAV-72). */
+  async function isDue(cover: Resource, now: number): Promise<boolean> {
+    const { drafts, helperFiles } = mount.settings
+    if (isRemoval(cover)) return writtenAt(cover, now) + helperFiles.keepPublished <= now
+    if (await isLocked(mount, cover.path)) locked.set(cover.path, now)
+    return Math.max(writtenAt(cover, now), locked.get(cover.path) ?? 0) + drafts.settle <= now
   }
 
   /** One that fails now is tried again later, and keeps no others from their end. @returns what failed first */
@@ -100,9 +101,13 @@ export function createHousekeeping(mount: Mount, triggers?: MountTriggers): Hous
   async function settleCover(cover: Resource, now: number): Promise<void> {
     // What a process that was killed has left of these would come back where the document is removed before the time below.
     if (isShown(await mount.view.find(cover.path))) await endOutdated(mount, cover.path)
-    else if (isRemoval(cover)) {
-      if (writtenAt(cover, now) + mount.settings.helperFiles.keepPublished <= now) await finishRemoval(mount, cover)
-    } else if (await isLeft(cover, now)) await settleDraft(mount, cover, triggers)
+    else if (await isDue(cover, now)) {
+      const followed = await stillToFollow(mount, cover)
+      if (followed?.op === 'remove') await endCover(mount, cover)
+      else if (followed) locked.set(cover.path, now)
+      else if (isRemoval(cover)) await finishRemoval(mount, cover)
+      else await settleDraft(mount, cover, triggers)
+    }
   }
 
   /** Drops helper files whose last use lies too far back (DAV-73). */
@@ -177,7 +182,7 @@ async function publishDraft(mount: Mount, draft: Resource, triggers: MountTrigge
       if (file && file.resource.version > version)
         throw new Fault(412, 'PreconditionFailed', 'The document was written meanwhile.')
       const isAsFound = mount.unpublished.stands(draft) && (file === undefined) === isNew
-      isOvertaken = !isAsFound || (await isLocked(mount, path))
+      isOvertaken = !isAsFound || (await isLocked(mount, path)) || (await stillToFollow(mount, draft)) !== undefined
       if (isOvertaken) throw new Fault(412, 'PreconditionFailed', 'An author has come back to the draft.')
       properties.splice(0, properties.length, ...(isNew ? await mount.view.properties(node) : []))
     }

@@ -208,6 +208,30 @@ describe('what is kept unpublished follows the site', () => {
     expect(await kept(at)).to.deep.equal([])
   })
 
+  for (const [method, path, destination, expected] of [
+    ['DELETE', 'over.html', undefined, ['d/draft.html', 'e/draft.html', 'other.html']],
+    ['MOVE', 'over.html', 'm.html', ['d/draft.html', 'e/draft.html', 'm.html', 'other.html']],
+    ['MOVE', 'd/', 'm/', ['e/draft.html', 'm/draft.html', 'other.html', 'over.html']],
+    ['MOVE', 'd/', 'e/', ['e/draft.html', 'other.html', 'over.html']],
+  ] as const)
+    it(`DAV-62 DAV-72 nothing ends where it was before it can follow: ${method} ${path} ${destination ?? ''}`, async () => {
+      const at = `/before-${method}-${destination}`.replace(/\/?$/, '/')
+      await fill(at)
+      await wire.dav('MOVE', `${at}d/there.html`, to(`${at}d/there.html~`))
+      const fields: Fields = destination === undefined ? {} : to(at + destination)
+      const later = Date.now() + 3 * HOUR
+      await failing(
+        paths => paths.includes(at + path),
+        async () => {
+          expect((await wire.dav(method, at + path, fields)).status).to.be.oneOf([201, 204])
+          await wire.server.running.mounts.tend(later)
+        },
+      )
+      await wire.server.running.mounts.tend(later + 3 * HOUR)
+      const shown = (await below(at)).filter(line => /^localhost .*[^/]$/.test(line))
+      expect(shown).to.deep.equal(expected.map(file => `localhost /${file}`))
+    })
+
   it('DAV-60 DAV-73 below a collection that has the name of a draft', async () => {
     const at = '/named/'
     await wire.dav('PUT', '/rules.html', {}, rulesPage(['*', '*', 'Allow', '/*']))
