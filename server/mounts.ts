@@ -85,7 +85,7 @@ export function createMounts(parts: MountsParts): Mounts {
   const now = store.now ?? Date.now
   const prefix = 'path' in place ? place.path : ''
   const housekeepers = new Map<Site, Housekeeping>()
-  const mounts = mountOpener(parts, prefix, housekeepers)
+  const mounts = mountOpener(parts, prefix, housekeepers, () => closed)
   const { open } = mounts
   let resuming = Promise.resolve()
   let round = Promise.resolve()
@@ -226,7 +226,13 @@ interface MountOpener {
   renewCredentials(table: SiteTable): void
 }
 
-function mountOpener(parts: MountsParts, prefix: string, housekeepers: Map<Site, Housekeeping>): MountOpener {
+/** @param isClosed whether the server is ending */
+function mountOpener(
+  parts: MountsParts,
+  prefix: string,
+  housekeepers: Map<Site, Housekeeping>,
+  isClosed: () => boolean,
+): MountOpener {
   const { store, leases, cache, locks, rateLimits, log, coherence, following } = parts
   const mounts = new WeakMap<Site, Promise<Mount>>()
   const ready = new WeakMap<Site, Mount>()
@@ -297,7 +303,7 @@ function mountOpener(parts: MountsParts, prefix: string, housekeepers: Map<Site,
       }
       const mount = await opening
       // A site that was closed and opened anew may be the same, with the same mount.
-      if (!housekeepers.has(site)) housekeepers.set(site, createHousekeeping(mount, parts.triggers))
+      if (!housekeepers.has(site)) housekeepers.set(site, createHousekeeping(mount, parts.triggers, isClosed))
       return mount
     },
     opened: site => ready.get(site),

@@ -52,7 +52,7 @@ export interface RunningServer {
   /** Origin of the mount when it has a port of its own. */
   mountOrigin?: string
   hosting: Hosting
-  mounts: Pick<Mounts, 'tend'>
+  mounts: Pick<Mounts, 'tend' | 'close'>
   store: Store
   outbound: Outbound
   /**

@@ -51,8 +51,15 @@ export function failingOnce(run: Housekeeping['run']): Housekeeping['run'] {
   }
 }
 
-/** @param triggers of the site, where it may have some that drafts are published by */
-export function createHousekeeping(mount: Mount, triggers?: MountTriggers): Housekeeping {
+/**
+ * @param triggers of the site, where it may have some that drafts are published by
+ * @param isEnding whether nothing is to be begun any more
+ */
+export function createHousekeeping(
+  mount: Mount,
+  triggers?: MountTriggers,
+  isEnding: () => boolean = () => false,
+): Housekeeping {
   /** Unix milliseconds at which a draft was last seen locked, or could not be published. */
   const locked = new Map<string, number>()
   /** When covers were found whose time was still to come. */
@@ -89,6 +96,7 @@ export function createHousekeeping(mount: Mount, triggers?: MountTriggers): Hous
     for (const cover of [...unpublished.overlay.entries()]) {
       // All of them may be at hand.
       await turns.next()
+      if (isEnding()) break
       if (unpublished.coverAt(cover.path) !== cover) continue
       await settleCover(cover, now).catch(error => {
         locked.set(cover.path, now)
