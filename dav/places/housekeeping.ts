@@ -180,7 +180,7 @@ async function publishDraft(mount: Mount, draft: Resource, triggers: MountTrigge
   const { path, type, language, shown, version } = draft
   const node = await mount.view.find(path)
   const { scope, raw, depth, begun } = await publishingOf(mount, path)
-  if (begun) return dropBegun(mount, draft)
+  if (begun) return drop(mount, draft, async () => (await publishingOf(mount, path)).begun)
   let isOvertaken = false
   /** As they are when nobody sets any more. */
   const properties: Property[] = []
@@ -217,13 +217,13 @@ async function publishDraft(mount: Mount, draft: Resource, triggers: MountTrigge
     const settling = { mount, path, headers, scope, depth, allowance }
     await unlessRefused(triggers && !raw ? triggers.ofSettling(settling, publish) : publish(NO_BODY))
   }
-  if (!isOvertaken) await endCover(mount, draft)
+  if (!isOvertaken) await drop(mount, draft, async () => !(await isLocked(mount, path)))
 }
 
-/** Drops a draft whose request was not carried out, unless that is still going on, or somebody was told of the draft. */
-function dropBegun(mount: Mount, draft: Resource): Promise<void> {
+/** Drops a draft when no request goes on for it any more, unless somebody was told of it, or has come back to it. */
+function drop(mount: Mount, draft: Resource, may: () => Promise<boolean>): Promise<void> {
   const { leases, store } = mount.site
   return leases.hold(store.name, [draft.path], async () => {
-    if ((await publishingOf(mount, draft.path)).begun) await endCover(mount, draft)
+    if (await may()) await endCover(mount, draft)
   })
 }

@@ -105,6 +105,21 @@ describe('upkeep and authors at once', () => {
       for (const name of ['mood', 'sea']) expect(await property(dav, `${at}x.html`, `{urn:x}${name}`)).to.equal('calm')
     })
 
+  it('DAV-62 a draft that is locked while it is refused stays', async () => {
+    await dav('PUT', `${at}x.xml`, {}, '')
+    const { leases } = wire.server.site
+    const { hold } = leases
+    leases.hold = async <T>(site: string, paths: readonly string[], work: () => Promise<T>): Promise<T> => {
+      if (paths.includes(`${at}x.xml`)) {
+        leases.hold = hold
+        await take(dav, `${at}x.xml`)
+      }
+      return hold.call(leases, site, paths, work) as Promise<T>
+    }
+    await later()
+    expect((await dav('GET', `${at}x.xml`)).status).to.equal(200)
+  })
+
   it('DAV-62 a draft is not published where its folder is gone, and its own removal is to follow', async () => {
     await overNothing()
     const [gone, kept] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
