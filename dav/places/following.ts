@@ -63,6 +63,8 @@ export function following(exchange: Pick<Exchange, 'mount' | 'alongside'>, follo
       const work = async () => {
         if (newest > 0) await follow(mount, followed, key, committed)
         else if ((await newestOf(unpublished, followed)) > 0) await follow(mount, followed, undefined, committed)
+        else return
+        if (followed.op !== 'remove') await endWritten(mount, followed.to, committed)
       }
       if (!(await afterCommit(mount, work))) mount.mayFollow = true
     },
@@ -78,6 +80,14 @@ function endsOf(followed: Followed): string[] {
 async function newestOf(unpublished: Unpublished, followed: Followed): Promise<number> {
   const paths = endsOf(followed)
   return Math.max(...(await Promise.all(paths.map(path => unpublished.newestAt(path)))))
+}
+
+/** Ends what has come over files that somebody has written since the site changed: it is newer by its version alone. */
+async function endWritten({ site, unpublished }: Mount, to: string, committed: number): Promise<void> {
+  for (const { path, version } of unpublished.coversOf(to)) {
+    const file = await site.store.find(path)
+    if (file && file.version > committed) await unpublished.commit([{ op: 'delete', path, expect: version }])
+  }
 }
 
 /** @param key of the note, where one was kept */

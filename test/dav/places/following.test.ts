@@ -240,4 +240,29 @@ describe('what is kept unpublished follows the site', () => {
     expect((await wire.dav('MOVE', `${at}d/`, to(`${at}other.html/d/`))).status).to.equal(201)
     expect(await kept(at)).to.include.members(['/other.html/d/._there.html', '/other.html/d/draft.html'])
   })
+
+  for (const [method, path, destination, written] of [
+    ['MOVE', 'over.html', 'm.html', 'm.html'],
+    ['COPY', 'over.html', 'm.html', 'm.html'],
+    ['MOVE', 'd/', 'm/', 'm/over.html'],
+    ['COPY', 'd/', 'm/', 'm/over.html'],
+  ] as const)
+    it(`DAV-61 no draft comes over what is written as soon as it is there: ${method} ${path} ${destination}`, async () => {
+      const at = `/written-${method}-${destination}`.replace(/\/?$/, '/')
+      await fill(at)
+      for (const content of [page('over'), '']) await wire.dav('PUT', `${at}d/over.html`, {}, content)
+      const { commit } = Site.prototype
+      Site.prototype.commit = async function (...asked) {
+        if (siteOfUnpublished(this.store.name) !== undefined) {
+          Site.prototype.commit = commit
+          expect((await wire.dav('PUT', at + written, {}, page('new'))).status).to.equal(204)
+        }
+        return commit.apply(this, asked)
+      }
+      expect((await wire.dav(method, at + path, to(at + destination))).status).to.equal(201)
+      expect((await wire.dav('GET', at + written)).text).to.equal(page('new'))
+      await wire.server.running.mounts.tend(Date.now() + 3 * HOUR)
+      expect((await wire.dav('GET', at + written)).text).to.equal(page('new'))
+      if (destination === 'm/') expect(await kept(at)).to.include('/m/._there.html')
+    })
 })
