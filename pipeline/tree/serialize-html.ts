@@ -142,7 +142,7 @@ function startTag({ tagName, attrs }: ElementNode): string {
 }
 
 /** Adds `startTag` to a text, in steps. */
-function* writingStart(element: ElementNode, markup: LongText): Steps<void> {
+export function* writingStart(element: ElementNode, markup: LongText): Steps<void> {
   const { tagName, attrs } = element
   if (!attrs.some(({ value }) => value.length > LONG)) {
     if (markup.add(startTag(element))) yield

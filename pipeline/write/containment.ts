@@ -18,8 +18,9 @@ import {
   isText,
   parentElement,
 } from '../tree/nodes.ts'
+import { outerMarkup, writingMarkup } from '../tree/serialize.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
-import { holdsMarkup, isNoscript, stayingInside } from './noscript.ts'
+import { endingAlike, holdsMarkup, isNoscript } from './noscript.ts'
 
 /**
  * In steps.
@@ -30,13 +31,14 @@ import { holdsMarkup, isNoscript, stayingInside } from './noscript.ts'
  *   would hold what the requester may not read
  */
 export function* checkingContainment(
-  { way, changes, keepsOthers }: ProposedEdit,
+  proposal: ProposedEdit,
   view: View,
   place: ElementNode | undefined,
   path: string,
   authority: Authority,
   readsAll: boolean,
 ): Steps<void> {
+  const { way, changes, keepsOthers } = proposal
   const mayWriteAll = () => authority.admit({ ask: 'put', path, exists: true }) === 'allow'
   // What is replaced stands nowhere in the tree as it would be, and the innermost element that changes may be one around.
   const places = [place, ...view.parents].filter(each => each !== undefined).filter(isElement)
@@ -44,7 +46,7 @@ export function* checkingContainment(
     throw misplaced('nobody could write behind it any more, which needs the right to PUT the whole document')
   if ((yield* holdingPatches(changes, view)) && !mayWriteAll())
     throw misplaced('browsers would show it in place of others, which needs the right to PUT the whole document')
-  if ((yield* holdingLeavers(changes, view, places)) && !mayWriteAll())
+  if ((yield* holdingLeavers(proposal, view, places)) && !mayWriteAll())
     throw misplaced('without scripts, more of the page would change, which needs the right to PUT the whole document')
   if (way !== 'reparsed') return
   const granted = depth(place)
@@ -95,26 +97,22 @@ function isPatch(node: ChildNode): boolean {
   return node.attrs.some(({ name }) => name === 'shadowrootmode' || name === 'for')
 }
 
-/** Elements that are looked at: each is read with all that it stands in. */
-const MOST_NOSCRIPTS = 32
-
-/** Whether the new nodes hold a `noscript` whose content leaves it where scripts are off, or come into one, in steps. */
+/** Whether what stands around a `noscript` of the new nodes, or one that they come into, changes where scripts are off; in steps. */
 function* holdingLeavers(
-  changes: readonly PlannedSplice[],
+  { way, changes }: ProposedEdit,
   { document, nodes, parents }: View,
   places: readonly ElementNode[],
 ): Steps<boolean> {
-  const found: ElementNode[] = parents.filter(isElement).filter(each => isNoscript(each) && holdsMarkup(each))
-  const isNew = changes.some(({ text }) => /<noscript/i.test(text))
-  if (found.length === 0 && !isNew) return false
-  if (isNew && document.kind === 'html' && places.some(standsInSelect)) return true
-  yield* holding(nodes, node => {
-    if (isNoscript(node) && holdsMarkup(node)) found.push(node)
-    return found.length > MOST_NOSCRIPTS
-  })
-  if (found.length > MOST_NOSCRIPTS) return true
-  for (const each of found) if (!(yield* stayingInside(each))) return true
-  return false
+  for (const each of parents.filter(isElement).filter(each => isNoscript(each) && holdsMarkup(each)))
+    if (!(yield* endingAlike(parentElement(each), outerMarkup(each, 'html')))) return true
+  if (!changes.some(({ text }) => /<noscript/i.test(text))) return false
+  if (document.kind === 'html' && places.some(standsInSelect)) return true
+  if (!(yield* holding(nodes, node => isNoscript(node) && holdsMarkup(node)))) return false
+  let written = ''
+  if (document.kind === 'html' && way !== 'ancestor' && way !== 'document')
+    written = changes.map(({ text }) => text).join('')
+  else for (const node of nodes) written += yield* writingMarkup(node, 'html')
+  return !(yield* endingAlike(places[0], written))
 }
 
 function isMark(node: ChildNode): boolean {

@@ -3,13 +3,18 @@
  * (`DOMParser`, and `live.mjs` with it): in one reading they may hold what they leave in the other.
  */
 
-import { parserOptions } from '../tree/html.ts'
-import { type ChildNode, type ElementNode, HTML_NAMESPACE, isElement, isText } from '../tree/nodes.ts'
+import { type HtmlNodes, parserOptions, surroundings } from '../tree/html.ts'
+import { TreeError } from '../tree/limits.ts'
+import { LongText } from '../tree/long-text.ts'
+import { type ChildNode, type ElementNode, HTML_NAMESPACE, isElement, isText, type ParentNode } from '../tree/nodes.ts'
+import { writingStart } from '../tree/serialize-html.ts'
 import { SteppedParser } from '../tree/stepped-parser.ts'
 import type { Steps } from '../tree/steps.ts'
 
-/** Elements of the shell are there without their tags. */
-const SHELL = new Set(['html', 'head', 'body'])
+/** Comes to be wherever it stands, and stays open. */
+const END = '<template>'
+/** Tags that close what stands before a text. */
+const OWED = /^(?:<\/[a-z][^\t\n\f\r <>]*>)+/i
 
 export function isNoscript(node: ChildNode): node is ElementNode {
   return isElement(node) && node.tagName === 'noscript' && node.namespaceURI === HTML_NAMESPACE
@@ -20,44 +25,56 @@ export function holdsMarkup({ childNodes }: ElementNode): boolean {
   return childNodes.some(node => isText(node) && node.value.includes('<'))
 }
 
-/** Whether what a `noscript` holds stays in it where it is markup, in steps. @param noscript where it stands */
-export function* stayingInside(noscript: ElementNode): Steps<boolean> {
-  const text = noscript.childNodes.map(node => (isText(node) ? node.value : '')).join('')
-  const around: string[] = []
-  for (let at = noscript.parentNode; at && isElement(at); at = at.parentNode) around.unshift(at.tagName)
-  const inner = around.filter(name => !SHELL.has(name))
-  // What stands in the head is read as it would be there.
-  const isHead = around.includes('head')
-  const end = isHead ? '<meta>' : '<i></i>'
-  const lead = `<!DOCTYPE html><html>${isHead ? '<head>' : '<head></head><body>'}${inner.map(name => `<${name}>`).join('')}`
-  const source = `${lead}<noscript>${text}</noscript>${end}`
-  const parser = new SteppedParser({ ...parserOptions(source, { mode: undefined, depth: 0 }), scriptingEnabled: false })
-  yield* parser.read(source)
-  // A form that its table closes keeps those that follow from being ones.
-  if ((parser.formElement !== null) !== inner.includes('form')) return false
-  const root = parser.document.childNodes.find(isElement)
-  const place = root?.childNodes.filter(isElement).at(isHead ? 0 : -1)
-  if (!root || !place || root.attrs.length > 0 || place.attrs.length > 0) return false
-  return endsAt(place, inner, [lead.length, source.length - end.length])
-}
-
 /**
- * Whether the end is behind the `noscript`, in the elements that are around it and no others of their names.
+ * Whether what follows a text is read the same behind it, be `noscript` markup or not; in steps. What is written as one entry
+ * may come apart by itself.
  *
- * @param place the outermost one
- * @param offsets where the `noscript` and the end begin
+ * @param place whose children the text becomes; undefined stands for the document itself
  */
-function endsAt(place: ElementNode, names: readonly string[], [start, end]: [number, number]): boolean {
-  let parent = place
-  for (const name of names) {
-    const last: ChildNode | undefined = parent.childNodes.at(-1)
-    if (!last || !isElement(last) || last.tagName !== name || startOf(last) >= start) return false
-    parent = last
+export function* endingAlike(place: ElementNode | undefined, text: string): Steps<boolean> {
+  const source = `${place ? yield* writingAround(place) : ''}${text.replace(OWED, '')}${END}`
+  const mode = place && surroundings(place).mode
+  const read = function* (scriptingEnabled: boolean): Steps<string> {
+    const parser = new SteppedParser({ ...parserOptions(source, { mode, depth: 0 }), scriptingEnabled })
+    yield* parser.read(source, false)
+    return stateOf(parser, source.length - END.length)
   }
-  const [before, last] = parent.childNodes.slice(-2)
-  return before !== undefined && isNoscript(before) && startOf(before) === start && startOf(last) === end
+  try {
+    const state = yield* read(true)
+    return state !== '' && state === (yield* read(false))
+  } catch (error) {
+    if (error instanceof TreeError) return false
+    throw error
+  }
 }
 
-function startOf(node: ChildNode | undefined): number {
-  return node?.sourceCodeLocation?.startOffset ?? Number.POSITIVE_INFINITY
+/** Start tags of all that an element stands in, and its own, in steps. */
+function* writingAround(place: ElementNode): Steps<string> {
+  const around: ElementNode[] = []
+  let at: ParentNode | null = place
+  for (; at && isElement(at); at = at.parentNode) around.unshift(at)
+  const markup = new LongText()
+  // Contents do not know their template.
+  if (at?.nodeName === '#document-fragment') markup.add('<body><template>')
+  for (const each of around) {
+    if (each.tagName === 'body') markup.add('<head></head>')
+    yield* writingStart(each, markup)
+  }
+  return markup.whole
+}
+
+/** What a parser goes on by. @returns empty where it has not come to an element that begins there */
+function stateOf(parser: SteppedParser<HtmlNodes>, end: number): string {
+  const { openElements, activeFormattingElements, formElement, insertionMode, tmplInsertionModeStack } = parser
+  const open = openElements.items.slice(0, openElements.stackTop + 1).map(told)
+  if (!open.at(-1)?.endsWith(` ${end}`)) return ''
+  const formatting: string[] = []
+  for (let entry = activeFormattingElements.newest; entry; entry = entry.older)
+    formatting.push('element' in entry ? told(entry.element) : '')
+  return JSON.stringify([open, formatting, formElement && told(formElement), insertionMode, tmplInsertionModeStack])
+}
+
+/** Two elements that an end tag has made of one begin at the same place. */
+function told(node: ParentNode): string {
+  return isElement(node) ? `${node.tagName} ${node.attrs.length} ${node.sourceCodeLocation?.startOffset}` : ''
 }
