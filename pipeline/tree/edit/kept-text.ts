@@ -28,6 +28,8 @@ const STARTS = /<([a-z][^\t\n\f\r />]*)/gi
 const HARMLESS = new Set(['select', 'option', 'optgroup', 'hr'])
 /** End tags that stand for an element where none is open. */
 const LEAVING = /<\/(?:p|br)[\t\n\f\r />]/i
+/** Sections in SVG and MathML in which no tag counts. */
+const CDATA = /<!\[CDATA\[.*?(?:\]\]>|$)/gs
 
 /**
  * What an author wrote, in steps, or undefined where browsers may read it otherwise: then the nodes are written. Of what goes
@@ -51,7 +53,7 @@ export function* keptText(
   let passedOver = false
   let isShown = false
   yield* betweenTags(nodes, text, (piece, within) => {
-    readOtherwise ||= isForeign(within.at(-1) ?? context) && LEAVING.test(piece)
+    readOtherwise ||= isForeign(within.at(-1) ?? context) && leaves(piece)
     if (!within.some(isSelect)) return
     passedOver ||= TAG.test(piece)
     isShown ||= mayHavePrefixed(piece)
@@ -97,6 +99,10 @@ function* holdingOpen(nodes: readonly ChildNode[]): Steps<boolean> {
     for (const child of contentOf(node).childNodes) open.push(child)
   }
   return false
+}
+
+function leaves(piece: string): boolean {
+  return LEAVING.test(piece) && LEAVING.test(piece.replace(CDATA, ''))
 }
 
 function isForeign({ namespaceURI }: ElementNode): boolean {

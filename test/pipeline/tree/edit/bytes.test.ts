@@ -109,6 +109,10 @@ const SPLICED: Case[] = [
     '<svg></svg>',
     '<svg><foreignObject><p>x</p></foreignObject></svg>',
   ],
+  ['append g <![CDATA[</p>]]>', '<svg><g></g></svg>', '<svg><g><![CDATA[</p>]]></g></svg>'],
+  ...['<script><![CDATA["</p>"]]></script>', '<desc><![CDATA[</p>]]></desc>'].map(
+    (text): Case => [`append div <svg>${text}</svg>`, '<div></div>', `<div><svg>${text}</svg></div>`],
+  ),
   ['append g <path/>', '<svg><g id=g a=/></svg>', '<svg><g id=g a=/><path/></svg>'],
   ['remove path', '<svg><path/><g/></svg>', '<svg><g/></svg>'],
   ['move path append g', '<svg><path/><g/></svg>', '<svg><g><path/></g></svg>'],
