@@ -12,6 +12,7 @@ import { takingInOthers } from '../tree/edit/outcome.ts'
 import {
   type AnyNode,
   type ChildNode,
+  type DocumentKind,
   type ElementNode,
   HTML_NAMESPACE,
   isElement,
@@ -20,7 +21,7 @@ import {
 } from '../tree/nodes.ts'
 import { outerMarkup, writingMarkup } from '../tree/serialize.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
-import { endingAlike, holdsMarkup, isNoscript } from './noscript.ts'
+import { endingAlike, endingAsBegun, holdsMarkup, isNoscript } from './noscript.ts'
 
 /**
  * In steps.
@@ -46,8 +47,10 @@ export function* checkingContainment(
     throw misplaced('nobody could write behind it any more, which needs the right to PUT the whole document')
   if ((yield* holdingPatches(changes, view)) && !mayWriteAll())
     throw misplaced('browsers would show it in place of others, which needs the right to PUT the whole document')
-  if ((yield* holdingLeavers(proposal, view, places)) && !mayWriteAll())
-    throw misplaced('without scripts, more of the page would change, which needs the right to PUT the whole document')
+  if (yield* holdingLeavers(proposal, view, places, mayWriteAll))
+    throw misplaced(
+      'without scripts, or in another page, more would change, which needs the right to PUT the whole document',
+    )
   if (way !== 'reparsed') return
   const granted = depth(place)
   const isContained = keepsOthers && view.parents.every(parent => depth(parent) >= granted)
@@ -66,7 +69,7 @@ function* holdingEndless(
   if (!changes.some(({ text }) => /<(plaintext|script)/i.test(text))) return false
   if (document.kind === 'html' && places.some(standsInSelect) && changes.some(({ text }) => /<plaintext/i.test(text)))
     return true
-  return yield* holding(nodes, node => isElement(node) && isEndless(node))
+  return yield* holding(nodes, node => isElement(node) && isEndless(node, document.kind))
 }
 
 /** Whether one of the nodes, or of those in them, is of a kind, in steps. */
@@ -88,38 +91,55 @@ function* holding(nodes: readonly ChildNode[], isOne: (node: ChildNode) => boole
  * stands in its parent.
  */
 function* holdingPatches(changes: readonly PlannedSplice[], { document, nodes }: View): Steps<boolean> {
-  if (document.kind === 'xml' || !changes.some(({ text }) => /<(template|\?)/i.test(text))) return false
-  return nodes.some(isPatch) || (yield* holding(nodes, isMark))
+  if (!changes.some(({ text }) => /<(template|\?)/i.test(text))) return false
+  return nodes.some(node => isPatch(node, document.kind)) || (yield* holding(nodes, isMark))
 }
 
-function isPatch(node: ChildNode): boolean {
-  if (!isElement(node) || node.namespaceURI !== HTML_NAMESPACE || node.tagName !== 'template') return false
-  return node.attrs.some(({ name }) => name === 'shadowrootmode' || name === 'for')
+/** What XML holds may stand in HTML pages, where names are all that is left of it. */
+function isPatch(node: ChildNode, kind: DocumentKind): boolean {
+  if (!isElement(node) || node.tagName.toLowerCase() !== 'template') return false
+  if (kind === 'html' && node.namespaceURI !== HTML_NAMESPACE) return false
+  return node.attrs.some(({ name }) => /^(?:shadowrootmode|for)$/i.test(name))
 }
 
-/** Whether what stands around a `noscript` of the new nodes, or one that they come into, changes where scripts are off; in steps. */
+/**
+ * Whether what stands around a `noscript` of the new nodes, or one that they come into, changes where scripts are off; in steps.
+ * Of XML, whether more than the new nodes changes in HTML pages that show it.
+ *
+ * @param mayLeave whether that is granted: then nothing is read for it
+ */
 function* holdingLeavers(
   { way, changes }: ProposedEdit,
   { document, nodes, parents }: View,
   places: readonly ElementNode[],
+  mayLeave: () => boolean,
 ): Steps<boolean> {
-  for (const each of parents.filter(isElement).filter(each => isNoscript(each) && holdsMarkup(each)))
-    if (!(yield* endingAlike(parentElement(each), outerMarkup(each, 'html')))) return true
-  if (!changes.some(({ text }) => /<noscript/i.test(text))) return false
-  if (document.kind === 'html' && places.some(standsInSelect)) return true
+  const isXml = document.kind === 'xml'
+  const left = parents.filter(isElement).filter(each => isNoscript(each) && holdsMarkup(each))
+  const isNew = isXml ? nodes.length > 0 : changes.some(({ text }) => /<noscript/i.test(text))
+  if ((!isNew && left.length === 0) || mayLeave()) return false
+  const [place] = places
+  const written = function* (): Steps<string> {
+    let markup = ''
+    for (const node of nodes) markup += yield* writingMarkup(node, 'html')
+    return markup
+  }
+  if (isXml) return !(yield* endingAsBegun(place, yield* written()))
+  for (const each of left) if (!(yield* endingAlike(parentElement(each), outerMarkup(each, 'html')))) return true
+  if (!isNew) return false
+  if (places.some(standsInSelect)) return true
   if (!(yield* holding(nodes, node => isNoscript(node) && holdsMarkup(node)))) return false
-  let written = ''
-  if (document.kind === 'html' && way !== 'ancestor' && way !== 'document')
-    written = changes.map(({ text }) => text).join('')
-  else for (const node of nodes) written += yield* writingMarkup(node, 'html')
-  return !(yield* endingAlike(places[0], written))
+  const isRewritten = way === 'ancestor' || way === 'document'
+  return !(yield* endingAlike(place, isRewritten ? yield* written() : changes.map(({ text }) => text).join('')))
 }
 
 function isMark(node: ChildNode): boolean {
-  return 'data' in node && /^\?(?:start|end|marker)(?![^\t\n\f\r ?])/i.test(node.data)
+  if (!('data' in node)) return false
+  return /^\?(?:start|end|marker)(?![^\t\n\f\r ?])/i.test('target' in node ? `?${node.target}` : node.data)
 }
 
-function isEndless({ namespaceURI, tagName, childNodes }: ElementNode): boolean {
+function isEndless({ namespaceURI, tagName, childNodes }: ElementNode, kind: DocumentKind): boolean {
+  if (kind === 'xml') return tagName.toLowerCase() === 'plaintext'
   if (namespaceURI !== HTML_NAMESPACE) return false
   if (tagName === 'plaintext') return true
   return tagName === 'script' && childNodes.some(node => isText(node) && takesInEndTag(node.value))

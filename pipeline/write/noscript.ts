@@ -13,6 +13,8 @@ import type { Steps } from '../tree/steps.ts'
 
 /** Comes to be wherever it stands, and stays open. */
 const END = '<template>'
+/** What pages have around the documents that they show. */
+const AROUND = '<body><main><article><section><div>'
 /** Tags that close what stands before a text. */
 const OWED = /^(?:<\/[a-z][^\t\n\f\r <>]*>)+/i
 
@@ -32,20 +34,31 @@ export function holdsMarkup({ childNodes }: ElementNode): boolean {
  * @param place whose children the text becomes; undefined stands for the document itself
  */
 export function* endingAlike(place: ElementNode | undefined, text: string): Steps<boolean> {
-  const source = `${place ? yield* writingAround(place) : ''}${text.replace(OWED, '')}${END}`
+  const source = `${place ? yield* writingAround(place) : ''}${text.replace(OWED, '')}`
   const mode = place && surroundings(place).mode
-  const read = function* (scriptingEnabled: boolean): Steps<string> {
-    const parser = new SteppedParser({ ...parserOptions(source, { mode, depth: 0 }), scriptingEnabled })
-    yield* parser.read(source, false)
-    return stateOf(parser, source.length - END.length)
-  }
+  const state = yield* findingState(source, true, mode)
+  return state !== '' && state === (yield* findingState(source, false, mode))
+}
+
+/** Whether nothing of a text of XML reaches beyond its place where that stands in an HTML page, in steps. */
+export function* endingAsBegun(place: ElementNode | undefined, text: string): Steps<boolean> {
+  const lead = `${AROUND}${place ? yield* writingAround(place) : ''}`
+  const state = yield* findingState(lead, true)
+  const read = (scriptingEnabled: boolean) => findingState(`${lead}${text}`, scriptingEnabled)
+  return state === (yield* read(true)) && state === (yield* read(false))
+}
+
+/** What a parser goes on by behind a text, in steps. @returns empty where no element can begin there, or a limit is exceeded */
+function* findingState(text: string, scriptingEnabled: boolean, mode?: string): Steps<string> {
+  const source = `${text}${END}`
+  const parser = new SteppedParser({ ...parserOptions(source, { mode, depth: 0 }), scriptingEnabled })
   try {
-    const state = yield* read(true)
-    return state !== '' && state === (yield* read(false))
+    yield* parser.read(source, false)
   } catch (error) {
-    if (error instanceof TreeError) return false
+    if (error instanceof TreeError) return ''
     throw error
   }
+  return stateOf(parser, text.length)
 }
 
 /** Start tags of all that an element stands in, and its own, in steps. */
@@ -63,11 +76,10 @@ function* writingAround(place: ElementNode): Steps<string> {
   return markup.whole
 }
 
-/** What a parser goes on by. @returns empty where it has not come to an element that begins there */
 function stateOf(parser: SteppedParser<HtmlNodes>, end: number): string {
   const { openElements, activeFormattingElements, formElement, insertionMode, tmplInsertionModeStack } = parser
   const open = openElements.items.slice(0, openElements.stackTop + 1).map(told)
-  if (!open.at(-1)?.endsWith(` ${end}`)) return ''
+  if (!open.pop()?.endsWith(` ${end}`)) return ''
   const formatting: string[] = []
   for (let entry = activeFormattingElements.newest; entry; entry = entry.older)
     formatting.push('element' in entry ? told(entry.element) : '')

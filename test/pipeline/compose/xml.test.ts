@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { selecting } from '../../http/write-checks.ts'
-import { NS, page, put } from '../../support/content.ts'
+import { NS, page, put, rulesPage } from '../../support/content.ts'
 import { type Client, client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
@@ -114,6 +114,24 @@ describe('XML documents', () => {
     expect(status).to.equal(200)
     expect(text).to.include('<li>x\ufffd<!-- y - - z --><cU000022d/></li>')
     await put(server, '/again.xml', text, 'application/xml')
+  })
+
+  it('KEY-1 what somebody adds to them leaves what stands beside it in the pages that show them', async () => {
+    await put(server, '/rules.html', rulesPage(['*', 'POST', 'Allow', '/list.xml', '#list']))
+    await put(server, '/list.xml', '<ul xmlns="http://www.w3.org/1999/xhtml" id="list"><li>theirs</li></ul>')
+    await put(server, '/list.html', page(`<form ${DECLARED}><p:include selector="#list" resource="/list.xml"/></form>`))
+    for (const [fragment, status] of [
+      ['<PlainText xmlns="">x</PlainText>', 422],
+      ['<select><plaintext xmlns="">x</plaintext></select>', 422],
+      ['<Template ShadowRootMode="open">x</Template>', 422],
+      ['<li/><?start name="x"?>', 422],
+      ['<li><noscript><div><noscript/></div><b/></noscript></li>', 422],
+      ['<li><title><ul/></title><title>&lt;b></title></li>', 206],
+      ['<li><p><div/></p><a><a/></a><link>x</link><select><b/></select></li>', 206],
+      ['<item xmlns="urn:x"><Script>a &lt; b</Script><noscript>1</noscript></item>', 206],
+    ] as const)
+      expect((await send('POST', '/list.xml', selecting('#list'), fragment)).status, fragment).to.equal(status)
+    expect((await send('GET', '/list.html')).text).to.include('<li>theirs</li>')
   })
 
   it('MOD-94 no element that a shape has not seen comes of them in a page', async () => {
