@@ -1,6 +1,7 @@
 /**
  * Elements that are text for browsers with scripts and markup for those without, and for what scripts parse by themselves
- * (`DOMParser`, and `live.mjs` with it): in one reading they may hold what they leave in the other.
+ * (`DOMParser`, and `live.mjs` with it): in one reading they may hold what they leave in the other. What
+ * XML holds may leave its place where an HTML page shows it.
  */
 
 import { type HtmlNodes, parserOptions, surroundings } from '../tree/html.ts'

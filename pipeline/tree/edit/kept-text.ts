@@ -13,12 +13,16 @@ import {
   HTML_NAMESPACE,
   isElement,
   type ParentNode,
+  type TreeDocument,
 } from '../nodes.ts'
 import { mayHavePrefixed } from '../prefixed-parser.ts'
+import { parsingFragmentAlike } from '../readings.ts'
 import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import { betweenTags } from './between.ts'
 import { contentOf, isHtmlElement } from './shape.ts'
 
+/** Start tags of elements of which browsers may read something otherwise. */
+const MISREAD = /<(?:select|search|svg|math)/i
 const TAG = /<[a-z/!?]/i
 /** Other tags than those that every parser keeps there. */
 const OTHER_TAG = /<(?!\/?(?:option|optgroup|hr)[\t\n\f\r />])[a-z/!?]/i
@@ -48,7 +52,7 @@ export function* keptText(
 ): Steps<string | undefined> {
   if (kind === 'xml') return text
   if (standsInSelect(context)) return OTHER_TAG.test(text) && !mayHavePrefixed(text) ? undefined : text
-  if (!/<(?:select|search|svg|math)/i.test(text) && !(isForeign(context) && LEAVING.test(text))) return text
+  if (!MISREAD.test(text) && !(isForeign(context) && LEAVING.test(text))) return text
   let readOtherwise = yield* holdingOpen(nodes)
   let passedOver = false
   let isShown = false
@@ -59,6 +63,21 @@ export function* keptText(
     isShown ||= mayHavePrefixed(piece)
   })
   return readOtherwise || (passedOver && !isShown) ? undefined : text
+}
+
+/**
+ * `keptText` of what is moved: where an author wrote it, it may take in what follows already.
+ *
+ * @param contexts the parents that it had and gets
+ * @throws TreeError for a limit
+ */
+export function* keptMove(
+  document: TreeDocument,
+  [from, to]: readonly [ElementNode, ElementNode],
+  text: string,
+): Steps<string | undefined> {
+  const nodes = MISREAD.test(text) ? yield* parsingFragmentAlike(document, text, from) : []
+  return yield* keptText(document.kind, to, nodes, text)
 }
 
 /**

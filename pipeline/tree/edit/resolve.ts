@@ -18,7 +18,7 @@ import { isVoid } from '../serialize-html.ts'
 import { textOf } from '../source-text.ts'
 import type { Steps } from '../steps.ts'
 import { ChangedDocument, EditError, refusing } from './error.ts'
-import { keptText } from './kept-text.ts'
+import { keptMove, keptText } from './kept-text.ts'
 import { dropsLineFeed, tagsOwed, textsWithout, writingMarkupIn, writingTexts } from './markup.ts'
 import type { Plan, Site } from './plan.ts'
 import { planningRoot, planningShell, shellName } from './root.ts'
@@ -171,7 +171,10 @@ function* planningMove(
   const moved =
     document.kind === 'xml'
       ? yield* bringingIntoScope(context, source, written)
-      : { node: yield* readingInScope(document, context, source, written), text: written }
+      : {
+          node: yield* readingInScope(document, context, source, written),
+          text: written && (yield* refusing(keptMove(document, [contextFor(parentOf(source)), context], written))),
+        }
   const plan = yield* insertion(document, tail, anchor, placement, [moved.node], moved.text)
   const gone = removal(document, tail, source)
   return { ...plan, sites: [gone, ...plan.sites], parents: [...new Set([gone.parent, ...plan.parents])] }

@@ -182,6 +182,12 @@ describe('HTTP-24 more is written where a splice would be read otherwise', () =>
       '<div></div>',
       '<div><p><select><option>a</option></select><textarea>x</textarea></p></div>',
     ],
+    [
+      'normalised',
+      'move select prepend div',
+      '<div><textarea></textarea></div><p><select><option>x<keygen></p>',
+      '<div><select><option>x</option></select><textarea></textarea></div><p><keygen></p>',
+    ],
     ['normalised', 'append div <svg><desc></p>', '<div></div>', '<div><svg><desc><p></p></desc></svg></div>'],
     ['normalised', 'append div <p><select><x-in>a</select>b', '<div></div>', '<div><p><select>a</select>b</p></div>'],
     [
