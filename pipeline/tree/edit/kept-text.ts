@@ -32,8 +32,8 @@ const STARTS = /<([a-z][^\t\n\f\r />]*)/gi
 const HARMLESS = new Set(['select', 'option', 'optgroup', 'hr'])
 /** End tags that stand for an element where none is open. */
 const LEAVING = /<\/(?:p|br)[\t\n\f\r />]/i
-/** Sections in SVG and MathML in which no tag counts. */
-const CDATA = /<!\[CDATA\[.*?(?:\]\]>|$)/gs
+/** The same, and sections in SVG and MathML in which no tag counts. */
+const LEAVING_OR_CDATA = /<\/(?:p|br)[\t\n\f\r />]|<!\[CDATA\[.*?(?:\]\]>|$)/gis
 
 /**
  * What an author wrote, in steps, or undefined where browsers may read it otherwise: then the nodes are written. Of what goes
@@ -56,12 +56,15 @@ export function* keptText(
   let readOtherwise = yield* holdingOpen(nodes)
   let passedOver = false
   let isShown = false
+  const leaving: string[] = []
   yield* betweenTags(nodes, text, (piece, within) => {
-    readOtherwise ||= isForeign(within.at(-1) ?? context) && leaves(piece)
+    if (isForeign(within.at(-1) ?? context) && LEAVING.test(piece)) leaving.push(piece)
     if (!within.some(isSelect)) return
     passedOver ||= TAG.test(piece)
     isShown ||= mayHavePrefixed(piece)
   })
+  for (const piece of leaving)
+    readOtherwise ||= yield* findingMatch(piece, LEAVING_OR_CDATA, ([match]) => match.startsWith('</'))
   return readOtherwise || (passedOver && !isShown) ? undefined : text
 }
 
@@ -89,21 +92,29 @@ export function* keptMove(
  */
 export function* mayTakeIn(text: string, places: readonly ElementNode[]): Steps<boolean> {
   if (!mayHavePrefixed(text)) return false
-  if (places.some(standsInSelect)) return hasTaking(text)
+  if (places.some(standsInSelect)) return yield* findingTaking(text)
   const at = text.search(/<select/i)
-  if (at === -1 || !hasTaking(text.slice(at))) return false
+  if (at === -1 || !(yield* findingTaking(text.slice(at)))) return false
   const [place] = places
   if (!place) return true
-  let takes = false
+  const pieces: string[] = []
   yield* betweenTags(yield* parsingFragment('html', text, place), text, (piece, within) => {
-    takes ||= within.some(isSelect) && hasTaking(piece)
+    if (within.some(isSelect)) pieces.push(piece)
   })
-  return takes
+  for (const piece of pieces) if (yield* findingTaking(piece)) return true
+  return false
 }
 
-function hasTaking(text: string): boolean {
-  for (const [, name = ''] of text.matchAll(STARTS)) {
-    if (!name.includes(':') && !HARMLESS.has(name.toLowerCase())) return true
+function findingTaking(text: string): Steps<boolean> {
+  return findingMatch(text, STARTS, ([, name = '']) => !name.includes(':') && !HARMLESS.has(name.toLowerCase()))
+}
+
+/** Whether one of the places where a pattern matches is of a kind, in steps. */
+function* findingMatch(text: string, pattern: RegExp, isOne: (match: RegExpExecArray) => boolean): Steps<boolean> {
+  let seen = 0
+  for (const match of text.matchAll(pattern)) {
+    if (isOne(match)) return true
+    if (++seen % NODES_PER_STEP === 0) yield
   }
   return false
 }
@@ -118,10 +129,6 @@ function* holdingOpen(nodes: readonly ChildNode[]): Steps<boolean> {
     for (const child of contentOf(node).childNodes) open.push(child)
   }
   return false
-}
-
-function leaves(piece: string): boolean {
-  return LEAVING.test(piece) && LEAVING.test(piece.replace(CDATA, ''))
 }
 
 function isForeign({ namespaceURI }: ElementNode): boolean {

@@ -1,7 +1,10 @@
 import { expect } from 'chai'
 import { parseDocument } from '../../../../pipeline/tree/document.ts'
 import type { Way } from '../../../../pipeline/tree/edit/edit.ts'
+import { keptText, mayTakeIn } from '../../../../pipeline/tree/edit/kept-text.ts'
 import type { DocumentKind } from '../../../../pipeline/tree/nodes.ts'
+import { stepsOf } from '../../../support/steps.ts'
+import { find } from '../samples.ts'
 import { command } from './command.ts'
 import { judged } from './judge.ts'
 
@@ -219,6 +222,14 @@ describe('HTTP-24 more is written where a splice would be read otherwise', () =>
   }
   const open = '<!DOCTYPE html><ul><li>a'
   check('html', 'normalised', true, ['append li <svg><desc></p>', open, `${open}<svg><desc><p></p></desc></svg>`])
+
+  it('SEC-12 names of tags in a select, and sections in SVG, are looked through in steps', () => {
+    const document = parseDocument('html', page('<select></select><svg></svg>'))
+    for (const text of ['<x:y>', '<option>'])
+      expect(stepsOf(mayTakeIn(`<x:y>${text.repeat(5000)}`, [find(document.root, 'select')]))).to.be.at.least(10)
+    const sections = `${'<![CDATA[]]>'.repeat(5000)}<![CDATA[</p>]]>`
+    expect(stepsOf(keptText('html', find(document.root, 'svg'), [], sections))).to.be.at.least(10)
+  })
 
   it('the parsed text is the document where there is no HTML for the tree', () => {
     const document = parseDocument('html', page('<p id=p>a</p>'))
