@@ -21,8 +21,6 @@ import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import { betweenTags } from './between.ts'
 import { contentOf, isHtmlElement } from './shape.ts'
 
-/** Start tags of elements of which browsers may read something otherwise. */
-const MISREAD = /<(?:select|search|svg|math)/i
 const TAG = /<[a-z/!?]/i
 /** Other tags than those that every parser keeps there. */
 const OTHER_TAG = /<(?!\/?(?:option|optgroup|hr)[\t\n\f\r />])[a-z/!?]/i
@@ -52,7 +50,7 @@ export function* keptText(
 ): Steps<string | undefined> {
   if (kind === 'xml') return text
   if (standsInSelect(context)) return OTHER_TAG.test(text) && !mayHavePrefixed(text) ? undefined : text
-  if (!MISREAD.test(text) && !(isForeign(context) && LEAVING.test(text))) return text
+  if (!/<(?:select|search|svg|math)/i.test(text) && !(isForeign(context) && LEAVING.test(text))) return text
   let readOtherwise = yield* holdingOpen(nodes)
   let passedOver = false
   let isShown = false
@@ -69,18 +67,15 @@ export function* keptText(
 }
 
 /**
- * `keptText` of what is moved: where an author wrote it, it may take in what follows already.
+ * The same for what is moved, which is kept unless it is open at its end: where its author wrote it, something else closed it.
+ * Tags that the parser passes over have been there before.
  *
- * @param contexts the parents that it had and gets
+ * @param from the parent that it had
  * @throws TreeError for a limit
  */
-export function* keptMove(
-  document: TreeDocument,
-  [from, to]: readonly [ElementNode, ElementNode],
-  text: string,
-): Steps<string | undefined> {
-  const nodes = MISREAD.test(text) ? yield* parsingFragmentAlike(document, text, from) : []
-  return yield* keptText(document.kind, to, nodes, text)
+export function* keptMove(document: TreeDocument, from: ElementNode, text: string): Steps<string | undefined> {
+  if (!/<(?:select|search)/i.test(text)) return text
+  return (yield* holdingOpen(yield* parsingFragmentAlike(document, text, from))) ? undefined : text
 }
 
 /**

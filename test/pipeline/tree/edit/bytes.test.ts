@@ -118,6 +118,11 @@ const SPLICED: Case[] = [
   ),
   ['append g <path/>', '<svg><g id=g a=/></svg>', '<svg><g id=g a=/><path/></svg>'],
   ['remove path', '<svg><path/><g/></svg>', '<svg><g/></svg>'],
+  [
+    'move p append div',
+    '<p><select><button><b>x</b></button><option>1</select></p><div></div>',
+    '<div><p><select><button><b>x</b></button><option>1</select></p></div>',
+  ],
   ['move path append g', '<svg><path/><g/></svg>', '<svg><g><path/></g></svg>'],
 ]
 
