@@ -49,11 +49,6 @@ export class SteppedParser<Nodes extends TreeAdapterTypeMap> extends Parser<Node
   #tokens = 0
   #waits = false
 
-  constructor(...given: ConstructorParameters<typeof Parser<Nodes>>) {
-    super(...given)
-    knowCdata(this.tokenizer, () => this.currentNotInHTML)
-  }
-
   /**
    * Reads a text.
    *
@@ -64,6 +59,7 @@ export class SteppedParser<Nodes extends TreeAdapterTypeMap> extends Parser<Node
     const { tokenizer } = this
     const { preprocessor } = tokenizer
     if (source.length > LONG) yield* puttingInOnePiece(source)
+    if (source.includes('<![CDATA[')) knowCdata(tokenizer, () => this.currentNotInHTML)
     for (let at = 0; at === 0 || at < source.length; at += CHUNK) {
       const end = at + CHUNK
       const isLast = ends && end >= source.length
