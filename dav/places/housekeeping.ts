@@ -8,6 +8,7 @@ import type { StoredFile } from '../../pipeline/site/stored-file.ts'
 import type { Property, Resource } from '../../pipeline/store/resource.ts'
 import { ZERO } from '../../pipeline/store/tags.ts'
 import { TurnsBetween } from '../../pipeline/tree/steps.ts'
+import { stateOf } from '../../pipeline/write/collection.ts'
 import { type Alongside, oneAllowance } from '../../pipeline/write/commit.ts'
 import { putDocument } from '../../pipeline/write/document.ts'
 import { endForgotten } from '../locks/after-commit.ts'
@@ -125,15 +126,14 @@ export function createHousekeeping(
     // Of other processes that have ended.
     mount.mayFollow = true
     const { metadataAge, workAge } = mount.settings.helperFiles
-    for await (const { path, modified, kind, members, version } of mount.unpublished.stored()) {
+    for await (const resource of mount.unpublished.stored()) {
+      const { path, modified, kind, members } = resource
       const helper = mount.names.of(path)
       // A collection goes when nothing is left in it.
       if (!helper || (kind === 'collection' && members !== ZERO)) continue
       const last = Math.max(modified, mount.unpublished.lastUse(path))
       if (last + (helper.listed ? workAge : metadataAge) <= now && !(await isLocked(mount, path)))
-        await mount.unpublished.commit([
-          { op: 'delete', path, expect: kind === 'collection' ? { members: ZERO } : version },
-        ])
+        await mount.unpublished.commit([{ op: 'delete', path, expect: stateOf(resource) }])
     }
   }
 

@@ -1,7 +1,7 @@
 /** Collections of the site that hold what is kept beside it: drafts and helper files. */
 
 import type { Change, Expectation } from '../../pipeline/store/commit.ts'
-import { ZERO } from '../../pipeline/store/tags.ts'
+import { stateOf } from '../../pipeline/write/collection.ts'
 import { parentMissing } from '../../pipeline/write/places.ts'
 import type { Mount } from '../mount.ts'
 import { parentOf } from './overlay.ts'
@@ -28,7 +28,7 @@ export async function requireSiteParent(
   if (parent.isThere) return
   if ('error' in parent && !isFirst) throw parent.error
   const stored = await unpublished.site.store.find(path)
-  const expect = stored?.kind === 'collection' ? { members: stored.members ?? ZERO } : stored?.version
+  const expect = stored && stateOf(stored)
   // Where it cannot be taken back, somebody has taken it along, or away: it came before that.
   const isTakenBack = expect !== undefined && (await unpublished.commit([takeBack(expect)])) !== undefined
   if ('error' in parent) throw parent.error

@@ -10,8 +10,7 @@ import { ReadingAgain } from '../../pipeline/site/reading-again.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import type { Change, Expectation } from '../../pipeline/store/commit.ts'
 import type { Property, Resource } from '../../pipeline/store/resource.ts'
-import { ZERO } from '../../pipeline/store/tags.ts'
-import { proveReadable } from '../../pipeline/write/collection.ts'
+import { proveReadable, stateOf } from '../../pipeline/write/collection.ts'
 import { describeChange } from '../../pipeline/write/properties.ts'
 import { commitUnpublished } from '../../pipeline/write/unpublished.ts'
 import type { HelperNames } from './helper-names.ts'
@@ -353,8 +352,7 @@ export class Unpublished {
 
 /** Work that a note says is to be done may be done by another process meanwhile. */
 function expecting(found: Resource, noted: Noted | undefined): { expect?: Expectation } {
-  if (!noted) return {}
-  return { expect: found.kind === 'collection' ? { members: found.members ?? ZERO } : found.version }
+  return noted ? { expect: stateOf(found) } : {}
 }
 
 /** The type of a draft under another name (HTTP-20); that of a mark is no media type. */

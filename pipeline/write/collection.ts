@@ -151,7 +151,7 @@ async function findEnds({ store }: Site, transfer: Transfer) {
 }
 
 /** What must not have changed meanwhile. */
-function stateOf(resource: Resource): Expectation {
+export function stateOf(resource: Resource): Expectation {
   return resource.kind === 'collection' ? { members: resource.members ?? ZERO } : resource.version
 }
 
