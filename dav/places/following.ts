@@ -13,6 +13,7 @@ import type { Alongside } from '../../pipeline/write/commit.ts'
 import type { Exchange } from '../exchange.ts'
 import { afterCommit } from '../locks/after-commit.ts'
 import type { Mount } from '../mount.ts'
+import { endOutdated } from './drafts.ts'
 import { parentOf } from './overlay.ts'
 import { type Noted, retyped, type Unpublished } from './unpublished.ts'
 
@@ -64,7 +65,8 @@ export function following(exchange: Pick<Exchange, 'mount' | 'alongside'>, follo
         if (newest > 0) await follow(mount, followed, key, committed)
         else if ((await newestOf(unpublished, followed)) > 0) await follow(mount, followed, undefined, committed)
         else return
-        if (followed.op !== 'remove') await endWritten(mount, followed.to, committed)
+        // What has come over files that somebody has written since is newer by its version alone.
+        if (followed.op !== 'remove') await endOutdated(mount, followed.to, committed)
       }
       if (!(await afterCommit(mount, work))) mount.mayFollow = true
     },
@@ -80,14 +82,6 @@ function endsOf(followed: Followed): string[] {
 async function newestOf(unpublished: Unpublished, followed: Followed): Promise<number> {
   const paths = endsOf(followed)
   return Math.max(...(await Promise.all(paths.map(path => unpublished.newestAt(path)))))
-}
-
-/** Ends what has come over files that somebody has written since the site changed: it is newer by its version alone. */
-async function endWritten({ site, unpublished }: Mount, to: string, committed: number): Promise<void> {
-  for (const { path, version } of unpublished.coversOf(to)) {
-    const file = await site.store.find(path)
-    if (file && file.version > committed) await unpublished.commit([{ op: 'delete', path, expect: version }])
-  }
 }
 
 /** @param key of the note, where one was kept */
