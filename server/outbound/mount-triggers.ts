@@ -73,7 +73,7 @@ export function mountTriggers(parts: ReactionParts): MountTriggers {
       const allowance = exchange.allowance()
       const know = () => requireKnown(mount, author)
       const { scope } = author
-      const depth = depthFor(parts, request, settings.brand)
+      const { depth = 0 } = exchange
       const asked = { mount, method, path, triggers, selector, body, authority, headers, allowance, scope, know, depth }
       const { calls, run } = reacting(parts, asked)
       exchange.afterwards(() => {
