@@ -6,14 +6,12 @@ import type { Locks } from '../pipeline/coordination/locks.ts'
 import type { KeptTogether } from '../pipeline/kept-together.ts'
 import type { Site } from '../pipeline/site/site.ts'
 import type { BlobWriter, StoredBlob } from '../pipeline/store/blobs.ts'
-import type { NoteStore } from '../pipeline/store/notes.ts'
 import type { Gatekeeper } from './access/credentials.ts'
 import type { ListingCache } from './listings/listing-cache.ts'
 import type { ListedMembers } from './listings/listings.ts'
 import { type SyncStates, syncStates } from './listings/sync-states.ts'
-import { afterCommit, endLeaving, endLeftBehind, type LeavingLocks } from './locks/after-commit.ts'
+import { endLeaving, endLeftBehind, type LeavingLocks } from './locks/after-commit.ts'
 import { endOvertaken } from './places/drafts.ts'
-import { followLeft } from './places/following.ts'
 import { type HelperNames, helperNames } from './places/helper-names.ts'
 import { Unpublished } from './places/unpublished.ts'
 import { View } from './places/view.ts'
@@ -40,10 +38,6 @@ export interface Mount {
   unended: Set<string>
   /** Of removals that are under way. */
   leaving: Set<LeavingLocks>
-  /** Of what is left to do when the process ends. */
-  notes: Pick<NoteStore, 'note' | 'notes'>
-  /** There may be notes of what is to follow changes of the site. */
-  mayFollow: boolean
   /** Records what goes wrong when nobody waits for it any more. */
   failed: (error: unknown, message: string) => void
 }
@@ -64,24 +58,11 @@ export async function openMount(parts: {
   states: KeptTogether<object>
   blobSource: Mount['blobSource']
   stage: Mount['stage']
-  notes: Mount['notes']
   prefix: string
   failed: Mount['failed']
 }): Promise<Mount> {
-  const {
-    site,
-    unpublishedSite,
-    settings,
-    locks,
-    listingCache,
-    members,
-    states,
-    blobSource,
-    stage,
-    notes,
-    prefix,
-    failed,
-  } = parts
+  const { site, unpublishedSite, settings, locks, listingCache, members, states, blobSource, stage, prefix, failed } =
+    parts
   const names = helperNames(settings.helperFiles)
   const unpublished = await Unpublished.open(unpublishedSite, names)
   const view = new View(site, unpublished, names, members, states)
@@ -99,8 +80,6 @@ export async function openMount(parts: {
     },
     blobSource,
     stage,
-    notes,
-    mayFollow: true,
     prefix,
     unended: new Set(),
     leaving: new Set(),
@@ -111,7 +90,6 @@ export async function openMount(parts: {
     endLeaving(mount, paths)
     endOvertaken(mount, paths)
   })
-  await afterCommit(mount, () => followLeft(mount, Date.now()))
   await endLeftBehind(mount)
   return mount
 }

@@ -284,7 +284,6 @@ function mountOpener(
       states,
       blobSource,
       stage: store.stage,
-      notes: store,
       prefix,
       failed,
     })

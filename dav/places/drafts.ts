@@ -154,13 +154,12 @@ export function endOvertaken(mount: Mount, paths: Iterable<string>): void {
  * Ends what lies over a file, or over files of a collection, and is older than they are: under other names it would be newer.
  *
  * @param path of what is about to be moved or copied on the site
- * @param since of what has been: version from which on files are written by others, who come before what lies over them
  */
-export async function endOutdated(mount: Mount, path: string, since?: number): Promise<void> {
+export async function endOutdated(mount: Mount, path: string): Promise<void> {
   const { site, unpublished } = mount
   for (const cover of unpublished.coversOf(path)) {
     const file = await site.store.find(cover.path)
-    if (file && file.version > (since ?? cover.version)) await endCover(mount, cover)
+    if (file && file.version > cover.version) await endCover(mount, cover)
   }
 }
 

@@ -15,7 +15,6 @@ import { endForgotten } from '../locks/after-commit.ts'
 import type { Mount } from '../mount.ts'
 import type { MountTriggers } from '../triggers.ts'
 import { endCover, endOutdated, publishingOf } from './drafts.ts'
-import { followLeft, stillToFollow } from './following.ts'
 import { parentOf } from './overlay.ts'
 import { isCollection, type Node } from './place.ts'
 import { finishRemoval, isRemoval, unlessRefused } from './removals.ts'
@@ -111,10 +110,7 @@ export function createHousekeeping(
     // What a process that was killed has left of these would come back where the document is removed before the time below.
     if (isShown(await mount.view.find(cover.path))) await endOutdated(mount, cover.path)
     else if (await isDue(cover, now)) {
-      const followed = await stillToFollow(mount, cover)
-      if (followed?.op === 'remove') await endCover(mount, cover)
-      else if (followed) locked.set(cover.path, now)
-      else if (isRemoval(cover)) await finishRemoval(mount, cover)
+      if (isRemoval(cover)) await finishRemoval(mount, cover)
       else await settleDraft(mount, cover, triggers)
     }
   }
@@ -123,8 +119,6 @@ export function createHousekeeping(
   async function sweep(now: number): Promise<void> {
     if (swept <= now && now < swept + SWEEP_EVERY) return
     swept = now
-    // Of other processes that have ended.
-    mount.mayFollow = true
     const { metadataAge, workAge } = mount.settings.helperFiles
     for await (const resource of mount.unpublished.stored()) {
       const { path, modified, kind, members } = resource
@@ -140,15 +134,8 @@ export function createHousekeeping(
   return {
     run: failingOnce(async now => {
       await endForgotten(mount)
-      const failures = [
-        await followLeft(mount, now).then(
-          () => undefined,
-          error => ({ error }),
-        ),
-      ]
-      failures.push(await settleCovers(now))
+      const failure = await settleCovers(now)
       await sweep(now)
-      const failure = failures.find(each => each !== undefined)
       if (failure) throw failure.error
     }),
   }
@@ -190,7 +177,7 @@ async function publishDraft(mount: Mount, draft: Resource, triggers: MountTrigge
       if (file && file.resource.version > version)
         throw new Fault(412, 'PreconditionFailed', 'The document was written meanwhile.')
       const isAsFound = mount.unpublished.stands(draft) && (file === undefined) === isNew
-      isOvertaken = !isAsFound || (await isLocked(mount, path)) || (await stillToFollow(mount, draft)) !== undefined
+      isOvertaken = !isAsFound || (await isLocked(mount, path))
       if (isOvertaken) throw new Fault(412, 'PreconditionFailed', 'An author has come back to the draft.')
       properties.splice(0, properties.length, ...(isNew ? await mount.view.properties(node) : []))
     }

@@ -25,13 +25,12 @@ export const sitePlace: Place = {
     const { mount, raw, configure, allowance } = exchange
     const { path } = node.resource
     if (!isCollection(node)) return removeFile(exchange, path, check)
-    const { alongside, look, carryOut } = following(exchange, { op: 'remove', path })
+    const { alongside, look } = following(exchange, { op: 'remove', path })
     const checkAll = async () => {
       await check?.()
       await look()
     }
     await removeTree(mount.site, { path, cause: {}, raw, configure, allowance, alongside, check: checkAll })
-    await carryOut()
   },
   relocate(exchange, relocation) {
     return relocation.toHelper ? toHelperName(exchange, relocation) : relocateOnSite(exchange, relocation)
@@ -42,7 +41,7 @@ export const sitePlace: Place = {
 export async function removeFile(exchange: Exchange, path: string, check?: Relocation['check']): Promise<void> {
   const { mount, author, raw, configure, allowance } = exchange
   const authority = scopeAuthority(author.scope)
-  const { alongside, look, carryOut } = following(exchange, { op: 'remove', path })
+  const { alongside, look } = following(exchange, { op: 'remove', path })
   const write = {
     path,
     conditions: undefined,
@@ -60,7 +59,6 @@ export async function removeFile(exchange: Exchange, path: string, check?: Reloc
     deleteDocument(mount.site, write, () => authority),
     NO_BODY,
   )
-  await carryOut()
 }
 
 /** From the site to the site. @returns whether something that was shown there was replaced */
@@ -69,7 +67,7 @@ export async function relocateOnSite(exchange: Exchange, relocation: Relocation)
   const { op, source, to, deep, overwrite, check, replaced: before } = relocation
   const { path: from } = source.resource
   const { site, unpublished } = mount
-  const { alongside, look, carryOut } = following(exchange, { op, from, to, deep })
+  const { alongside, look } = following(exchange, { op, from, to, deep })
   const checkAll = async () => {
     await check()
     await endOutdated(mount, from)
@@ -79,6 +77,5 @@ export async function relocateOnSite(exchange: Exchange, relocation: Relocation)
   const transfer = { op, from, to, deep, overwrite, isGone, check: checkAll, cause: {} }
   const { replaced } = await transferTree(site, { ...transfer, raw, configure, allowance, alongside })
   const isReplaced = (replaced && !isGone(replaced)) || before?.place.isPublished === false
-  await carryOut()
   return isReplaced
 }

@@ -6,11 +6,12 @@
 import { storedType } from '../../pipeline/http/media.ts'
 import { LONGEST_PATH } from '../../pipeline/http/path.ts'
 import { OrderedMap } from '../../pipeline/ordered-map.ts'
+import type { Beside } from '../../pipeline/site/commit-row.ts'
 import { ReadingAgain } from '../../pipeline/site/reading-again.ts'
 import type { Site } from '../../pipeline/site/site.ts'
-import type { Change, Expectation } from '../../pipeline/store/commit.ts'
+import type { Change } from '../../pipeline/store/commit.ts'
 import type { Property, Resource } from '../../pipeline/store/resource.ts'
-import { proveReadable, stateOf } from '../../pipeline/write/collection.ts'
+import { proveReadable } from '../../pipeline/write/collection.ts'
 import { describeChange } from '../../pipeline/write/properties.ts'
 import { commitUnpublished } from '../../pipeline/write/unpublished.ts'
 import type { HelperNames } from './helper-names.ts'
@@ -20,14 +21,8 @@ import { isRemoval } from './removals.ts'
 /** Helper files whose last use is known at most. */
 const MOST_USED = 10_000
 
-/** Something that is to be done once, as its note says. */
-export interface Noted {
-  /** Of the note; there may be none. */
-  key: string | undefined
-  /** Of what was kept there when the site changed; what is newer is none of its business. */
-  newest: number
-  isThere(): Promise<boolean>
-}
+/** What happens on the site. */
+export type Followed = { op: 'remove'; path: string } | { op: 'move' | 'copy'; from: string; to: string; deep: boolean }
 
 export class Unpublished {
   /** The part of the store that holds them. */
@@ -115,12 +110,10 @@ export class Unpublished {
   /**
    * Changes drafts and helper files.
    *
-   * @param noted goes with them
    * @returns the new state by path; undefined when something was not as the changes need it, and nothing was done
    */
-  async commit(changes: Change[], noted?: Noted): Promise<Map<string, Resource | undefined> | undefined> {
-    const notes = noted?.key === undefined ? [] : [{ op: 'drop' as const, key: noted.key }]
-    const resources = await commitUnpublished(this.site, changes, notes)
+  async commit(changes: Change[]): Promise<Map<string, Resource | undefined> | undefined> {
+    const resources = await commitUnpublished(this.site, changes)
     if (!resources) return undefined
     try {
       await this.#inOrder(async () => {
@@ -165,63 +158,51 @@ export class Unpublished {
     this.#tell(paths)
   }
 
-  /** The newest version of what is kept at a path of the site, or below; 0 where nothing is. */
-  async newestAt(path: string): Promise<number> {
-    if (!path.endsWith('/')) return this.coverAt(path)?.version ?? 0
+  /** Drops drafts and helper files at and below a path of the site that is gone. */
+  async remove(path: string): Promise<void> {
     const { store } = this.site
-    const standing = await store.findNamed(path)
-    const versions = [standing?.version ?? 0]
-    if (standing?.kind === 'collection')
-      for await (const { version } of store.walk(path, { collections: true })) versions.push(version)
-    return versions.reduce((newest, version) => Math.max(newest, version))
+    const standing = await (path.endsWith('/') ? store.findNamed(path) : store.find(path))
+    if (standing) await this.commit([{ op: 'delete', path: standing.path }])
   }
 
   /**
-   * Drops drafts and helper files at and below a path of the site that is gone.
-   *
-   * @param noted goes with them, and has to be there for anything to be done
-   * @returns false when others have changed something meanwhile, and nothing was done
+   * How drafts and helper files go with what is moved, copied or removed on the site: as they are when that is done. What is kept
+   * unpublished at a destination goes.
    */
-  async remove(path: string, noted?: Noted): Promise<boolean> {
-    const changes: Change[] = this.#hidden(path)
-    const standing = await this.site.store.find(path)
-    if (standing) changes.push({ op: 'delete', path, ...expecting(standing, noted) })
-    if (noted && !(await noted.isThere())) return true
-    return (await this.commit(changes, noted)) !== undefined
-  }
-
-  /** A draft whose name a collection of the site has taken: it goes with that. */
-  #hidden(path: string): Change[] {
-    const cover = path.endsWith('/') ? this.coverAt(path.slice(0, -1)) : undefined
-    return cover ? [{ op: 'delete', path: cover.path }] : []
-  }
-
-  /** Ends drafts whose names collections above a path of the site have taken: nothing could be kept below them. */
-  async endHiddenAbove(path: string): Promise<void> {
-    for (let parent = parentOf(path); parent !== '/'; parent = parentOf(parent)) await this.commit(this.#hidden(parent))
-  }
-
-  /**
-   * Takes drafts and helper files along with what was copied or moved on the site; what was kept unpublished at the destination
-   * goes.
-   *
-   * @param deep with what is kept unpublished for the members of a collection
-   * @param noted goes with them, and has to be there for anything to be done
-   * @returns false when others have changed something meanwhile, and nothing was done
-   */
-  async takeAlong(op: 'move' | 'copy', from: string, to: string, deep: boolean, noted?: Noted): Promise<boolean> {
-    const { store } = this.site
-    const taken = deep ? await store.find(from) : undefined
-    const common = taken && { from, to, ...retyped(taken, to), ...expecting(taken, noted) }
+  async following(followed: Followed): Promise<Beside | undefined> {
     const changes: Change[] = []
-    const standing = await store.findNamed(to)
-    if (standing) changes.push({ op: 'delete', path: standing.path, ...expecting(standing, noted) })
-    if (common) changes.push(op === 'move' ? { op, ...common } : { op, deep, ...common })
-    else if (op === 'move' && (await store.find(from))) changes.push({ op: 'delete', path: from })
-    if (op === 'move') changes.push(...this.#hidden(from))
-    if (noted && !(await noted.isThere())) return true
-    if (taken) return this.#commitAt(to, changes, noted)
-    return (await this.commit(changes, noted)) !== undefined
+    const absent: string[] = []
+    const { op } = followed
+    const from = op === 'remove' ? followed.path : followed.from
+    // Files that nothing lies over are most of all; drafts are stored under the leases of their paths.
+    const found = from.endsWith('/') ? await this.site.store.findNamed(from) : this.coverAt(from)
+    const isTaken = op !== 'remove' && found?.path === from && (followed.deep || found.kind !== 'collection')
+    if (op !== 'remove') {
+      const { to } = followed
+      const standing = await this.site.store.findNamed(to)
+      if (standing) changes.push({ op: 'delete', path: standing.path })
+      if (isTaken) {
+        changes.push(...(await this.#placesAbove(to)))
+        const common = { from, to, ...retyped(found, to) }
+        changes.push(op === 'move' ? { op, ...common } : { op, deep: followed.deep, ...common })
+      }
+    }
+    // A draft whose name a collection of the site has taken goes with that.
+    if (op !== 'copy' && found && !isTaken) changes.push({ op: 'delete', path: found.path })
+    if (from.endsWith('/') && !found && (op === 'remove' || followed.deep)) absent.push(from)
+    return changes.length + absent.length > 0 ? { site: this.site, changes, absent } : undefined
+  }
+
+  /** Has collections be where something is to come, in place of drafts whose names collections of the site have taken. */
+  async #placesAbove(path: string): Promise<Change[]> {
+    const changes: Change[] = []
+    for (let parent = parentOf(path); parent !== '/'; parent = parentOf(parent)) {
+      const found = await this.site.store.findNamed(parent)
+      if (found?.kind === 'collection') break
+      changes.unshift({ op: 'collection', path: parent })
+      if (found) changes.unshift({ op: 'delete', path: found.path })
+    }
+    return changes
   }
 
   /** Makes a collection among the helpers. @returns false when there is one already */
@@ -275,11 +256,11 @@ export class Unpublished {
    *
    * @returns false when something else was not as the changes need it
    */
-  async #commitAt(path: string, changes: Change[], noted?: Noted): Promise<boolean> {
+  async #commitAt(path: string, changes: Change[]): Promise<boolean> {
     for (let before: Change[] | undefined; ; ) {
       const missing = await this.#missingParents(path)
       if (missing.length === before?.length) return false
-      if (await this.commit([...missing, ...changes], noted)) return true
+      if (await this.commit([...missing, ...changes])) return true
       before = missing
     }
   }
@@ -348,11 +329,6 @@ export class Unpublished {
     const members = await this.site.store.list(collection)
     return members.filter(({ path }) => this.#names.of(path)?.listed)
   }
-}
-
-/** Work that a note says is to be done may be done by another process meanwhile. */
-function expecting(found: Resource, noted: Noted | undefined): { expect?: Expectation } {
-  return noted ? { expect: stateOf(found) } : {}
 }
 
 /** The type of a draft under another name (HTTP-20); that of a mark is no media type. */

@@ -4,12 +4,17 @@ import type { CommitOutcome } from '../coordination/fan-out.ts'
 import type { Leases } from '../coordination/leases.ts'
 import type { AskedCommit } from '../declarations/site-declarations.ts'
 import { Fault } from '../fault.ts'
-import type { CommitResult } from '../store/commit.ts'
+import type { BesideChanges, CommitResult } from '../store/commit.ts'
 import { StoreError } from '../store/errors.ts'
 import { ROOM } from './room-turn.ts'
-import type { WrittenDocument } from './site.ts'
+import type { Site, WrittenDocument } from './site.ts'
 import { siteOfUnpublished } from './unpublished-name.ts'
 import type { Usage } from './usage.ts'
+
+/** Changes of another part of the store that go with a commit. */
+export interface Beside extends Omit<BesideChanges, 'site'> {
+  site: Site
+}
 
 /** One of several that build on each other, with the document that it puts; a blob needs none. */
 export interface InRow {
@@ -71,7 +76,7 @@ export function confirming(
 }
 
 /** Paths that a commit changes. */
-export function namedBy({ changes }: AskedCommit): string[] {
+export function namedBy({ changes }: Pick<BesideChanges, 'changes'>): string[] {
   return changes.flatMap(change => ('path' in change ? [change.path] : [change.from, change.to]))
 }
 
@@ -82,7 +87,7 @@ export interface Changed {
   described: string[]
 }
 
-export function changedBy(commits: readonly AskedCommit[]): Changed {
+export function changedBy(commits: readonly Pick<BesideChanges, 'changes'>[]): Changed {
   const [filled, emptied, described]: [string[], string[], string[]] = [[], [], []]
   for (const change of commits.flatMap(({ changes }) => changes)) {
     if (change.op === 'move' || change.op === 'copy') filled.push(change.to)
@@ -125,4 +130,13 @@ export function outcomeOf(settled: PromiseSettledResult<CommitResult> | undefine
   const result = resultOf(settled)
   if (result === undefined) return 'unknown'
   return result.ok ? result : 'refused'
+}
+
+/** Collections about whose files the store makes events by itself. */
+export function toldTrees({ changes }: AskedCommit): string[] {
+  return changes.flatMap(change => {
+    if (!('tell' in change) || change.tell === undefined) return []
+    if (change.op === 'delete') return [change.path]
+    return change.op === 'move' ? [change.from, change.to] : [change.to]
+  })
 }

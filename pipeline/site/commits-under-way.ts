@@ -6,7 +6,7 @@
 import type { Leases } from '../coordination/leases.ts'
 import { KIND_NAMES } from '../declarations/kinds.ts'
 import type { AskedCommit, Redeclaration, SiteDeclarations } from '../declarations/site-declarations.ts'
-import type { CommitResult } from '../store/commit.ts'
+import type { BesideChanges, CommitResult } from '../store/commit.ts'
 import type { ForeignCommit } from '../store/foreign.ts'
 import { isWithin, parentOf } from '../store/paths.ts'
 import type { SiteStore } from '../store/store.ts'
@@ -130,7 +130,7 @@ export class CommitsUnderWay {
   }
 
   /** @returns to be called when memory knows what became of them */
-  #begin(commits: readonly AskedCommit[]): () => void {
+  #begin(commits: readonly Pick<BesideChanges, 'changes'>[]): () => void {
     const { promise: done, resolve } = Promise.withResolvers<void>()
     const handed = { since: this.#newestTaken, ...changedBy(commits), done }
     this.#handed.add(handed)
@@ -245,6 +245,21 @@ export class CommitsUnderWay {
   async #lookAgain(commits: readonly AskedCommit[]): Promise<void> {
     const paths = commits.flatMap(namedBy)
     if (paths.length > 0 && !this.#site.coherence) await this.#unread.now(paths)
+  }
+
+  /** Has a commit of another part of the store be carried out that makes changes here. */
+  async throughOthers<T>(
+    { changes, absent }: Pick<BesideChanges, 'changes' | 'absent'>,
+    commit: (part: BesideChanges) => Promise<T>,
+  ): Promise<T> {
+    const end = this.#begin([{ changes }])
+    try {
+      return await commit({ site: this.#site.store.name, changes, absent })
+    } finally {
+      const paths = namedBy({ changes })
+      await this.#site.follow([{ version: 0, paths, raised: [] }]).catch(() => this.#unread.now(paths))
+      end()
+    }
   }
 }
 

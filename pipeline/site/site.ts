@@ -22,7 +22,7 @@ import type { TreeDocument } from '../tree/nodes.ts'
 import type { Needs } from '../tree/selector/needs.ts'
 import type { Extensions } from '../tree/selector/selector.ts'
 import type { Coherence } from './coherence.ts'
-import { type InRow, outcomeOf, reserveLargest } from './commit-row.ts'
+import { type Beside, type InRow, outcomeOf, reserveLargest, toldTrees } from './commit-row.ts'
 import { CommitsUnderWay, type Committed, type Foreign, type Handed } from './commits-under-way.ts'
 import { DocumentIndex } from './document-index.ts'
 import { readNotice } from './followed-edits.ts'
@@ -252,9 +252,15 @@ export class Site {
    * Commits, brings memory in step before anybody else runs, and publishes the events.
    *
    * @param written what the commit puts, for every document among its changes
+   * @param beside changes of another part of the store
    * @throws Fault 507 where the quota has no room for it
    */
-  async commit(commit: AskedCommit, written: readonly WrittenDocument[] = []): Promise<CommitResult> {
+  commit(commit: AskedCommit, written: readonly WrittenDocument[] = [], beside?: Beside): Promise<CommitResult> {
+    if (!beside) return this.#commit(commit, written)
+    return beside.site.#underWay.throughOthers(beside, part => this.#commit({ ...commit, beside: part }, written))
+  }
+
+  async #commit(commit: AskedCommit, written: readonly WrittenDocument[]): Promise<CommitResult> {
     const release = this.usage && (await this.usage.reserve(commit.changes))
     let publication: Publication | undefined
     let settled: PromiseSettledResult<CommitResult> | undefined
@@ -387,13 +393,4 @@ export class Site {
 function usageOf({ quota, store, leases, coherence }: Omit<SiteParts, 'basis'>): Usage | undefined {
   if (quota === undefined) return undefined
   return createUsage(store, quota, coherence && new RoomTurns(leases, store.name))
-}
-
-/** Collections about whose files the store makes events by itself. */
-function toldTrees({ changes }: AskedCommit): string[] {
-  return changes.flatMap(change => {
-    if (!('tell' in change) || change.tell === undefined) return []
-    if (change.op === 'delete') return [change.path]
-    return change.op === 'move' ? [change.from, change.to] : [change.to]
-  })
 }

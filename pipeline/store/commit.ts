@@ -138,8 +138,19 @@ export interface Commit {
    * @throws what becomes of the commit instead, of which nothing is done
    */
   confirm?: () => undefined | Promise<void>
+  /** Changes of another part of the store that are made together with these, or not at all. */
+  beside?: BesideChanges
   /** How others may come from what they hold to what this commit stores; passed on to them with the state that it leaves. */
   edit?: PassedEdit
+}
+
+/** Changes that bring no bytes and no events; their version is the next one. */
+export interface BesideChanges {
+  /** Name of the part, as `SiteStore.name`. */
+  site: string
+  changes: readonly Change[]
+  /** Paths at which nothing may stand before, be it a file or a collection. */
+  absent: readonly string[]
 }
 
 /** An edit of a document, of which stores know no more. */
@@ -168,5 +179,7 @@ export type CommitResult =
   | { ok: false; reason: 'missing'; path: string }
   /** A file stands where a collection is needed, or the other way round. */
   | { ok: false; reason: 'kind'; path: string; current: Resource }
+  /** Something in the other part of the store was not as its changes need it. */
+  | { ok: false; reason: 'beside' }
   /** A member would come to a path that is longer than allowed; `path` is its path before. */
   | { ok: false; reason: 'length'; path: string }

@@ -6,6 +6,7 @@ import { Allowance } from '../language/allowance.ts'
 import type { CodeHost } from '../model/code.ts'
 import { requirementFault } from '../model/judge.ts'
 import { Registry } from '../model/registry.ts'
+import type { Beside } from '../site/commit-row.ts'
 import type { Site, WrittenDocument } from '../site/site.ts'
 import type { Change, CommitResult, NewEvent, PassedEdit } from '../store/commit.ts'
 import type { NoteChange } from '../store/notes.ts'
@@ -43,8 +44,10 @@ export interface ModelState {
 /** What is to be stored together with a write, if that goes through. */
 export interface Alongside {
   notes(): readonly NoteChange[]
-  /** Told when they are stored. @param version of the commit */
-  stored(notes: readonly NoteChange[], version: number): void
+  /** Told when they are stored. */
+  stored(notes: readonly NoteChange[]): void
+  /** What is changed in another part of the store. */
+  beside?(): Beside | undefined
 }
 
 /** What every write may say about how it is judged. */
@@ -161,9 +164,10 @@ export async function commitJudged(
   if (!configure) await refuseConfiguring(site, { changes, written }, follows)
   const notes = alongside?.notes() ?? []
   const asked = askedCommit(model, own, follows)
-  const result = await site.commit({ ...asked, ...(notes.length > 0 && { notes }) }, [...written, ...follows.written])
+  const ready = { ...asked, ...(notes.length > 0 && { notes }) }
+  const result = await site.commit(ready, [...written, ...follows.written], alongside?.beside?.())
   if (result.ok) {
-    alongside?.stored(notes, result.version)
+    alongside?.stored(notes)
     if (follows.fired.length > 0) transitions?.fired(follows.fired)
   }
   if (result.ok || result.reason !== 'guard') return result

@@ -7,7 +7,6 @@ import { overlongMember } from '../http/path.ts'
 import type { Site } from '../site/site.ts'
 import type { StagedBlob } from '../store/blobs.ts'
 import type { Change } from '../store/commit.ts'
-import type { NoteChange } from '../store/notes.ts'
 import type { Property, Resource } from '../store/resource.ts'
 
 /** Whether a text is a list of path patterns, as credentials have them. */
@@ -89,17 +88,15 @@ export function unpublishedPut(file: UnpublishedFile): Change[] {
 /**
  * Carries out changes of unpublished files.
  *
- * @param notes kept or dropped with them
  * @returns the new state by path; undefined when something named by the changes was not as they need it
  * @throws Fault 414 for a collection whose members would come to paths that are too long
  */
 export async function commitUnpublished(
   unpublished: Site,
   changes: Change[],
-  notes: readonly NoteChange[] = [],
 ): Promise<Map<string, Resource | undefined> | undefined> {
-  if (changes.length + notes.length === 0) return new Map()
-  const result = await unpublished.commit({ changes, ...(notes.length > 0 && { notes }) })
+  if (changes.length === 0) return new Map()
+  const result = await unpublished.commit({ changes })
   if (!result.ok && result.reason === 'length') throw overlongMember(result.path)
   return result.ok ? result.resources : undefined
 }

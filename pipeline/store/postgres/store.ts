@@ -9,7 +9,7 @@ import { NoAnswer, Unusable } from '../errors.ts'
 import type { Note } from '../notes.ts'
 import type { Objects } from '../objects/objects.ts'
 import { packEntries } from '../packed-entries.ts'
-import { checkChange, namesIn } from '../records/changes.ts'
+import { allChanges, checkChange, namesIn } from '../records/changes.ts'
 import type { EventLimits } from '../records/events.ts'
 import { checkNotes, END } from '../records/notes.ts'
 import type { SiteStore, Store } from '../store.ts'
@@ -178,7 +178,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
 
   /** Hands a commit over; without delay, so that commits are carried out in the order of their calls. */
   async function submit(site: string, commit: Commit, chunks?: ReadonlyMap<string, string>): Promise<CommitResult> {
-    const hidden = unlisted === undefined ? [] : [...new Set(commit.changes.flatMap(namesIn))].filter(unlisted)
+    const hidden = unlisted === undefined ? [] : [...new Set(allChanges(commit).flatMap(namesIn))].filter(unlisted)
     const eventLimits = options.eventLimits?.(site)
     const result = await writer.submit({
       task: 'commit',
@@ -198,7 +198,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       name,
       ...readSite(context, name),
       async commit(commit) {
-        for (const change of commit.changes) checkChange(change)
+        for (const change of allChanges(commit)) checkChange(change)
         if (!needsUnloading(commit, unloading)) return submit(name, commit)
         const unloaded = await unload(name, commit, unloading)
         try {

@@ -21,6 +21,11 @@ export function namesIn(change: Change): string[] {
   return pathsIn(change).flatMap(path => path.split('/'))
 }
 
+/** All that is changed by a commit, in whatever part of the store. */
+export function allChanges<C>({ changes, beside }: { changes: readonly C[]; beside?: { changes: readonly C[] } }): C[] {
+  return beside ? [...changes, ...beside.changes] : [...changes]
+}
+
 function invalid(message: string): never {
   throw new StoreError('invalid', message)
 }

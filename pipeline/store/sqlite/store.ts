@@ -15,7 +15,7 @@ import { keepReserve, ROOM_BESIDE } from '../disk/reserve.ts'
 import { createStaging } from '../disk/staging.ts'
 import { StoreError } from '../errors.ts'
 import { packEntries } from '../packed-entries.ts'
-import { checkChange, isTooLarge, namesIn } from '../records/changes.ts'
+import { allChanges, checkChange, isTooLarge, namesIn } from '../records/changes.ts'
 import type { EventLimits } from '../records/events.ts'
 import { checkNotes } from '../records/notes.ts'
 import type { SiteStore, Snapshot, Store } from '../store.ts'
@@ -144,13 +144,19 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     until?: number,
   ): Promise<CommitResult> {
     const cargo: Cargo[] = []
-    const changes = commit.changes.map(change => packChange(change, cargo, origin === undefined))
-    const hidden = unlisted === undefined ? [] : [...new Set(commit.changes.flatMap(namesIn))].filter(unlisted)
+    const { beside, ...own } = commit
+    const pack = (changes: readonly Change[]) => changes.map(each => packChange(each, cargo, origin === undefined))
+    const hidden = unlisted === undefined ? [] : [...new Set(allChanges(commit).flatMap(namesIn))].filter(unlisted)
     const job: NewJob = {
       task: 'commit',
       at: clock(),
       site,
-      commit: { ...commit, changes, events: packEvents(commit) },
+      commit: {
+        ...own,
+        changes: pack(commit.changes),
+        events: packEvents(commit),
+        ...(beside && { beside: { ...beside, changes: pack(beside.changes) } }),
+      },
       unlisted: hidden,
       eventLimits,
       ...(until !== undefined && { until }),
@@ -167,7 +173,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       name,
       ...readSite(reader, name),
       async commit({ confirm, ...commit }) {
-        for (const change of commit.changes) checkChange(change)
+        for (const change of allChanges(commit)) checkChange(change)
         if (commit.notes) checkNotes(commit.notes)
         const handOver = (ready: Commit) =>
           confirm ? inTime(confirm, until => submit(name, ready, eventLimits, until)) : submit(name, ready, eventLimits)

@@ -6,7 +6,7 @@ import { pathsIn, pathsOf } from '../../records/changes.ts'
 import { writeEdit } from '../../records/edits.ts'
 import type { EventLimits } from '../../records/events.ts'
 import { startEventIds } from '../../records/events.ts'
-import { Refusal } from '../../records/refusals.ts'
+import { Refusal, refuse } from '../../records/refusals.ts'
 import { mergeSums } from '../../records/sums.ts'
 import { applyChange, isSimple } from './apply.ts'
 import { requireGuards } from './entries.ts'
@@ -19,6 +19,7 @@ import {
   forgetRead,
   nextId,
   resourceAt,
+  rowAt,
   type SiteState,
   settleTables,
   settleTransaction,
@@ -127,6 +128,56 @@ function keep(state: CommitState): void {
   mergePending(transaction.pending, state.pending)
 }
 
+/** A commit on its way, with everything noted for it, empty at first. */
+interface Started {
+  state: CommitState
+  founded: boolean
+  /** Leaves its site as it was before; the tables are rolled back by the caller. */
+  undo(): void
+}
+
+function start(transaction: Transaction, job: CommitJob, version: number, isDirect: boolean): Started {
+  const { site, founded } = siteOf(transaction, job.site)
+  const { sums } = site
+  return {
+    state: {
+      transaction,
+      session: transaction.session,
+      site,
+      version,
+      at: job.at,
+      unlisted: job.unlisted,
+      sums: new Map(),
+      known: new Set(),
+      pending: nothingPending(),
+      counters: new Map(),
+      ms: site.ms,
+      seq: site.seq,
+      limits: job.eventLimits,
+      chunks: job.chunks,
+      isDirect,
+    },
+    founded,
+    undo() {
+      site.sums = sums
+      if (founded) transaction.sites.delete(site.name)
+    },
+  }
+}
+
+/** Carries out what is changed in another part of the store. @throws Refusal where something there is not as it needs it */
+async function carryOutBeside({ state, founded }: Started, job: CommitJob, absent: readonly string[]): Promise<void> {
+  try {
+    for (const path of absent) {
+      const row = await rowAt(state, path)
+      if (row !== undefined) refuse('version', path, row)
+    }
+    await carryOut(state, job, founded)
+  } catch (error) {
+    throw error instanceof Refusal ? new Refusal({ ok: false, reason: 'beside' }) : error
+  }
+}
+
 /**
  * Carries out a commit. Most only note what they change; those that go through tables have a savepoint of their own.
  *
@@ -134,42 +185,29 @@ function keep(state: CommitState): void {
  */
 export async function runCommit(transaction: Transaction, job: CommitJob): Promise<CommitResult> {
   const { session } = transaction
-  const { changes, guards = [] } = job.commit
-  const isDirect = guards.length > 0 || !changes.every(isSimple)
+  const { changes, guards = [], beside } = job.commit
+  const isDirect = guards.length > 0 || beside !== undefined || !changes.every(isSimple)
   if (isDirect) {
     await settleTransaction(transaction)
     await session.run('SAVEPOINT change')
   }
-  const { site, founded } = siteOf(transaction, job.site)
-  const state: CommitState = {
-    transaction,
-    session,
-    site,
-    version: transaction.version + 1,
-    at: job.at,
-    unlisted: job.unlisted,
-    sums: new Map(),
-    known: new Set(),
-    pending: nothingPending(),
-    counters: new Map(),
-    ms: site.ms,
-    seq: site.seq,
-    limits: job.eventLimits,
-    chunks: job.chunks,
-    isDirect,
-  }
-  const sums = site.sums
+  const own = start(transaction, job, transaction.version + 1, isDirect)
+  const started = [own]
   try {
-    const result = await carryOut(state, job, founded)
-    if (isDirect) {
-      await settleTables(state)
-      await session.run('RELEASE change')
+    const result = await carryOut(own.state, job, own.founded)
+    if (isDirect) await settleTables(own.state)
+    if (beside !== undefined) {
+      const besideJob: CommitJob = { ...job, site: beside.site, commit: { changes: [...beside.changes] } }
+      const other = start(transaction, besideJob, own.state.version + 1, isDirect)
+      started.push(other)
+      await carryOutBeside(other, besideJob, beside.absent)
+      await settleTables(other.state)
     }
-    keep(state)
+    if (isDirect) await session.run('RELEASE change')
+    for (const { state } of started) keep(state)
     return result
   } catch (error) {
-    site.sums = sums
-    if (founded) transaction.sites.delete(site.name)
+    for (const { undo } of started) undo()
     if (isDirect) {
       forgetRead(transaction)
       await session.run('ROLLBACK TO change')

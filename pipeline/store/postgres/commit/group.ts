@@ -110,13 +110,14 @@ function wantedBy(jobs: readonly WriterJob[]): Wanted[] {
   for (const job of jobs) {
     if (job.task === 'derive') want(job.site, job.path, true)
     if (job.task !== 'commit') continue
-    for (const change of job.commit.changes) {
-      for (const path of pathsIn(change)) {
-        want(job.site, path, !namesCollection(path))
-        wantAbove(job.site, path)
+    const { changes, beside } = job.commit
+    for (const part of [{ site: job.site, changes }, ...(beside ? [beside] : [])]) {
+      for (const path of part.changes.flatMap(pathsIn)) {
+        want(part.site, path, !namesCollection(path))
+        wantAbove(part.site, path)
       }
+      want(part.site, '/', false)
     }
-    want(job.site, '/', false)
   }
   return [...wanted.values()]
 }

@@ -41,8 +41,8 @@ export interface AtHand {
 /** A commit that does nothing but put what is in memory. */
 function putsOf(job: WriterJob): ChangeOf<'put'>[] | undefined {
   if (job.task !== 'commit') return undefined
-  const { changes, guards = [], notes = [] } = job.commit
-  if (guards.length + notes.length > 0) return undefined
+  const { changes, guards = [], notes = [], beside } = job.commit
+  if (guards.length + notes.length > 0 || beside) return undefined
   const puts = changes.filter(
     (change): change is ChangeOf<'put'> =>
       change.op === 'put' && ('bytes' in change.content || change.content.staged.bytes !== undefined),

@@ -5,7 +5,7 @@ import { adoptFile } from '../../disk/folder.ts'
 import { namesCollection } from '../../paths.ts'
 import { writeEdit } from '../../records/edits.ts'
 import { startEventIds } from '../../records/events.ts'
-import { Refusal } from '../../records/refusals.ts'
+import { Refusal, refuse } from '../../records/refusals.ts'
 import type { PackedChange, PackedEvent, WriterJob } from '../writer/messages.ts'
 import { applyChange } from './apply.ts'
 import {
@@ -38,14 +38,14 @@ function siteOf(transaction: Transaction, name: string): { site: SiteState; foun
 }
 
 /** Everything noted for one commit, empty at first. */
-function startCommit(transaction: Transaction, job: CommitJob, bytes: ArrayBuffer): CommitState {
+function startCommit(transaction: Transaction, job: CommitJob, version: number, bytes: ArrayBuffer): CommitState {
   const { site, founded } = siteOf(transaction, job.site)
   return {
     transaction,
     statements: transaction.writer.statements,
     site,
     founded,
-    version: transaction.version + 1,
+    version,
     at: job.at,
     unlisted: new Set(job.unlisted),
     bytes,
@@ -137,8 +137,20 @@ function carryOut(state: CommitState, { commit }: CommitJob): CommitResult {
     raised,
     edit: edit && writeEdit(edit, resources),
   })
-  adopt(state)
   return { ok: true, version: state.version, at: state.at, events, resources, counters }
+}
+
+/** Carries out what is changed in another part of the store. @throws Refusal where something there is not as it needs it */
+function carryOutBeside(state: CommitState, job: CommitJob, absent: readonly string[]): void {
+  try {
+    for (const path of absent) {
+      const row = rowAt(state, path)
+      if (row !== undefined) refuse('version', path, row)
+    }
+    carryOut(state, job)
+  } catch (error) {
+    throw error instanceof Refusal ? new Refusal({ ok: false, reason: 'beside' }) : error
+  }
 }
 
 /**
@@ -147,13 +159,22 @@ function carryOut(state: CommitState, { commit }: CommitJob): CommitResult {
  * @throws Refusal, or an error of the database or file system; then the savepoint must be rolled back
  */
 export function runCommit(transaction: Transaction, job: CommitJob, bytes: ArrayBuffer): CommitResult {
-  const state = startCommit(transaction, job, bytes)
+  const state = startCommit(transaction, job, transaction.version + 1, bytes)
+  const states = [state]
   try {
     const result = carryOut(state, job)
-    keep(state)
+    const { beside } = job.commit
+    if (beside !== undefined) {
+      const besideJob: CommitJob = { ...job, site: beside.site, commit: beside }
+      const other = startCommit(transaction, besideJob, state.version + 1, bytes)
+      states.push(other)
+      carryOutBeside(other, besideJob, beside.absent)
+    }
+    adopt(state)
+    for (const each of states) keep(each)
     return result
   } catch (error) {
-    forget(state)
+    for (const each of states) forget(each)
     throw error
   }
 }

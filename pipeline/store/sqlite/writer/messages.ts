@@ -1,7 +1,7 @@
 /** What the threads of the store say to each other. */
 
 import type { MessagePort } from 'node:worker_threads'
-import type { Change, Commit, CommitResult, NewEvent } from '../../commit.ts'
+import type { BesideChanges, Change, Commit, CommitResult, NewEvent } from '../../commit.ts'
 import type { StoreError } from '../../errors.ts'
 import type { NoteChange } from '../../notes.ts'
 import type { EventLimits } from '../../records/events.ts'
@@ -38,6 +38,8 @@ export type PackedEvent = Omit<NewEvent, 'text'> & { tail?: string }
 /** A change of one kind with its bytes taken out. */
 export type ChangeOf<Op extends PackedChange['op']> = Extract<PackedChange, { op: Op }>
 
+type PackedBeside = Omit<BesideChanges, 'changes'> & { changes: PackedChange[] }
+
 /** One thing for the writer to do. Times are unix milliseconds by the clock of the process. */
 export type WriterJob =
   | {
@@ -45,7 +47,11 @@ export type WriterJob =
       id: number
       at: number
       site: string
-      commit: Omit<Commit, 'changes' | 'events'> & { changes: PackedChange[]; events?: PackedEvent[] }
+      commit: Omit<Commit, 'changes' | 'events' | 'beside'> & {
+        changes: PackedChange[]
+        events?: PackedEvent[]
+        beside?: PackedBeside
+      }
       /** Names in the paths of the changes that have no line in the sum of their collection. */
       unlisted: string[]
       /** How many events are kept of a path of this site; the writer has its own measure if not given. */

@@ -1,11 +1,12 @@
 /** What is committed on a disk without room: removals go on, with what is kept for them. */
 
 import { giveUpReserve, keepReserve } from '../../disk/reserve.ts'
+import { allChanges } from '../../records/changes.ts'
 import type { JobResult, WriterJob } from './messages.ts'
 
 /** Whether a job makes nothing but room. */
 function frees(job: WriterJob): boolean {
-  if (job.task === 'commit') return job.commit.changes.every(({ op }) => op === 'delete')
+  if (job.task === 'commit') return allChanges(job.commit).every(({ op }) => op === 'delete')
   return job.task === 'notes' && job.changes.every(({ op }) => op === 'drop' || op === 'drop-all')
 }
 

@@ -11,6 +11,7 @@ import { describeSnapshots } from './snapshots.ts'
 import { describeSplices } from './splices.ts'
 import { describeStaging } from './staging.ts'
 import { describeSums } from './sums.ts'
+import { describeTogether } from './together.ts'
 import { describeTransfers } from './transfers.ts'
 import { describeTreeEvents } from './tree-events.ts'
 
@@ -19,6 +20,7 @@ export function describeStore(name: string, open: Open): void {
   describe(`store contract: ${name}`, () => {
     describe('changes', () => describeChanges(inTurn(open)))
     describe('moves and copies', () => describeTransfers(inTurn(open)))
+    describe('two parts of the store', () => describeTogether(inTurn(open)))
     describe('reading', () => describeReading(inTurn(open)))
     describe('derivations', () => describeDerivations(open))
     describe('entries', () => describeEntries(inTurn(open)))
