@@ -11,7 +11,7 @@ import type { Exchange } from '../exchange.ts'
 import { endOutdated } from './drafts.ts'
 import { following } from './following.ts'
 import { isCollection, type Place, type Relocation } from './place.ts'
-import { toHelperName } from './unpublished-changes.ts'
+import { rememberedAnew, toHelperName } from './unpublished-changes.ts'
 
 export const sitePlace: Place = {
   isPublished: true,
@@ -67,15 +67,18 @@ export async function relocateOnSite(exchange: Exchange, relocation: Relocation)
   const { op, source, to, deep, overwrite, check, replaced: before } = relocation
   const { path: from } = source.resource
   const { site, unpublished } = mount
-  const { alongside, look } = following(exchange, { op, from, to, deep })
+  const { alongside, look } = following(exchange, { op, from, to, deep, anew: rememberedAnew(exchange) })
   const checkAll = async () => {
     await check()
     await endOutdated(mount, from)
     await look()
   }
-  const isGone = (standing: Resource) => unpublished.isGone(standing)
+  let wasGone = false
+  const isGone = (standing: Resource) => {
+    wasGone = unpublished.isGone(standing)
+    return wasGone
+  }
   const transfer = { op, from, to, deep, overwrite, isGone, check: checkAll, cause: {} }
   const { replaced } = await transferTree(site, { ...transfer, raw, configure, allowance, alongside })
-  const isReplaced = (replaced && !isGone(replaced)) || before?.place.isPublished === false
-  return isReplaced
+  return (replaced !== undefined && !wasGone) || before?.place.isPublished === false
 }

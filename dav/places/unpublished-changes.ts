@@ -96,7 +96,7 @@ export function remembered({ author, raw, depth }: Pick<Exchange, 'author' | 'ra
 }
 
 /** The same in place of what is remembered already. */
-function rememberedAnew(exchange: Exchange): Remembered {
+export function rememberedAnew(exchange: Exchange): Remembered {
   return { scope: '["/*"]', raw: 'false', depth: '0', configure: String(exchange.configure), ...remembered(exchange) }
 }
 

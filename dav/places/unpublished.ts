@@ -13,7 +13,7 @@ import type { Change } from '../../pipeline/store/commit.ts'
 import type { Property, Resource } from '../../pipeline/store/resource.ts'
 import { proveReadable } from '../../pipeline/write/collection.ts'
 import { describeChange } from '../../pipeline/write/properties.ts'
-import { commitUnpublished } from '../../pipeline/write/unpublished.ts'
+import { commitUnpublished, type Remembered } from '../../pipeline/write/unpublished.ts'
 import type { HelperNames } from './helper-names.ts'
 import { Overlay, parentOf } from './overlay.ts'
 import { isRemoval } from './removals.ts'
@@ -22,7 +22,10 @@ import { isRemoval } from './removals.ts'
 const MOST_USED = 10_000
 
 /** What happens on the site. */
-export type Followed = { op: 'remove'; path: string } | { op: 'move' | 'copy'; from: string; to: string; deep: boolean }
+export type Followed =
+  | { op: 'remove'; path: string }
+  /** @prop anew what drafts are published by from now on: whoever moves or copies one answers for it (REA-61) */
+  | { op: 'move' | 'copy'; from: string; to: string; deep: boolean; anew: Remembered }
 
 export class Unpublished {
   /** The part of the store that holds them. */
@@ -185,6 +188,8 @@ export class Unpublished {
         changes.push(...(await this.#placesAbove(to)))
         const common = { from, to, ...retyped(found, to) }
         changes.push(op === 'move' ? { op, ...common } : { op, deep: followed.deep, ...common })
+        for (const cover of this.coversOf(from).filter(each => !isRemoval(each)))
+          changes.push({ op: 'derive', path: to + cover.path.slice(from.length), derived: { ...followed.anew } })
       }
     }
     // A draft whose name a collection of the site has taken goes with that.

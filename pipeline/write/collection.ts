@@ -101,7 +101,7 @@ export interface Transfer extends Judging {
   deep: boolean
   /** Something that stands at the destination may be replaced. */
   overwrite: boolean
-  /** What counts as gone may be replaced in any case. */
+  /** What counts as gone may be replaced in any case. Asked of all that stands at the destination, before anything is done. */
   isGone?: (standing: Resource) => boolean
   cause: Cause
   /** A further check inside the commit; it throws a Fault. */
@@ -146,7 +146,7 @@ async function findEnds({ store }: Site, transfer: Transfer) {
   await transfer.check?.()
   if (transfer.op === 'copy') await proveReadable({ store }, source, transfer.deep)
   const replaced = await store.findNamed(to)
-  if (replaced && !transfer.overwrite && !transfer.isGone?.(replaced)) throw mayNotReplace()
+  if (replaced && !transfer.isGone?.(replaced) && !transfer.overwrite) throw mayNotReplace()
   return { source, replaced }
 }
 

@@ -369,8 +369,8 @@ describe('DAV-62 drafts and put-off removals survive a restart', () => {
       ['PUT', '/d/draft.html'],
     ] as const)
       await first.dav(folder, name)
-    Site.prototype.commit = function (asked) {
-      if (this === first.server.site) return commit.call(this, asked)
+    Site.prototype.commit = function (...asked) {
+      if (this === first.server.site) return commit.apply(this, asked)
       return Promise.reject(new StoreError('failed', 'as if the process ended'))
     }
     expect((await first.dav('MOVE', '/d/', to('/e/'))).status).to.equal(201)

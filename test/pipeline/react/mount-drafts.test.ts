@@ -45,14 +45,22 @@ describe('drafts with mountReactions', () => {
       write: true,
     }))
     const triggers = [
-      trigger({ resource: ['/draft*', '/part/*'], action: records }),
+      trigger({ resource: '/draft*', action: records }),
+      trigger({ resource: '/part/*', method: 'PUT', action: records }),
       trigger({ resource: '/failing.html', action: [records, 'Context.request.path = "/y"'] }),
       trigger({ resource: '/called.html', action: request('action', { url: 'https://calls.example/' }) }),
       trigger({ resource: '/guarded*', method: 'PUT', action: answering(409, 'guarded') }),
       trigger({ resource: '/stamped.html', method: 'PUT', action: puts('Context.request.path') }),
     ]
     site = await reactingSite(
-      { '/schema.html': SCHEMA, '/guarded.html': page('old'), '/part/x.css': 'x', '/t.html': page(triggers.join('')) },
+      {
+        '/schema.html': SCHEMA,
+        '/guarded.html': page('old'),
+        '/part/x.css': 'x',
+        '/part/in/x.css': 'x',
+        '/part/in/over.html': page('old'),
+        '/t.html': page(triggers.join('')),
+      },
       { site: { mountReactions: true, credentials } },
     )
   })
@@ -73,6 +81,8 @@ describe('drafts with mountReactions', () => {
       ['COPY', '/guarded-raw.html', 201, to('/guarded-copy.html'), undefined],
       ['PUT', '/part/given.html', 201, {}, ''],
       ['PUT', '/part/taken.html', 201, {}, ''],
+      ['PUT', '/part/in/over.html', 204, {}, ''],
+      ['PUT', '/part/in/y.html', 201, {}, ''],
       ['PUT', '/stamped.html', 201, {}, ''],
       ['PUT', '/failing.html', 201, {}, ''],
     ] as const)
@@ -81,6 +91,10 @@ describe('drafts with mountReactions', () => {
       ['PUT', '/part/x.html', {}, ''],
       ['COPY', '/part/given.html', to('/part/y.html'), undefined],
       ['MOVE', '/part/taken.html', to('/part/z.html'), undefined],
+      ['COPY', '/part/in/over.html', to('/part/in/over-2.html'), undefined],
+      ['MOVE', '/part/in/over.html', to('/part/in/over-3.html'), undefined],
+      ['COPY', '/part/in/', to('/part/in-2/'), undefined],
+      ['MOVE', '/part/in/', to('/part/in-3/'), undefined],
     ] as const)
       expect((await part(method, path, headers, body)).status, `${method} ${path}`).to.equal(201)
     const locked = await all('LOCK', '/draft-4.html', {}, lockInfo())
@@ -127,6 +141,10 @@ describe('drafts with mountReactions', () => {
       ['/part/x.html', undefined],
       ['/part/y.html', undefined],
       ['/part/z.html', undefined],
+      ['/part/in-3/over-2.html', page('old')],
+      ['/part/in-3/over-3.html', page('old')],
+      ['/part/in-2/y.html', undefined],
+      ['/part/in-3/y.html', undefined],
     ] as const) {
       expect(await stored(path), path).to.equal(content)
       const shown = await as('all')('GET', path)
