@@ -14,6 +14,7 @@ import { localRateLimits } from '../pipeline/coordination/local/rate-limits.ts'
 import { openLocalSessions } from '../pipeline/coordination/local/sessions.ts'
 import type { Locks } from '../pipeline/coordination/locks.ts'
 import type { RateLimits } from '../pipeline/coordination/rate-limits.ts'
+import { heeded } from '../pipeline/coordination/redis/acceptance.ts'
 import { parseRedisAddress } from '../pipeline/coordination/redis/address.ts'
 import { connectRedis, isForgetful, isPersisted } from '../pipeline/coordination/redis/connection.ts'
 import { redisFanOut } from '../pipeline/coordination/redis/fan-out.ts'
@@ -39,6 +40,8 @@ export interface Coordination {
   following?: Coherence
   /** Whether what the processes share can be reached now. */
   isUp(): boolean
+  /** Whether it was taken when something was to be kept there last. */
+  takesWrites(): boolean
   /** To be called when no request is running any more. */
   close(): Promise<void>
 }
@@ -79,6 +82,7 @@ async function openLocal({ data, limits }: Settings, store: Store, log: Log): Pr
     sessions: await openLocalSessions({ store }),
     rateLimits: localRateLimits(),
     isUp: () => true,
+    takesWrites: () => true,
     fanOut: localFanOut({ store, failed: error => log.error({ err: error }, 'an event was not passed on') }),
     end: async () => following?.close(),
   }
@@ -88,9 +92,8 @@ async function openShared({ redis: url = '', limits }: Settings, store: Store, l
   const address = parseRedisAddress(url)
   if (!address || !store.foreign) throw new Error('The settings name no Redis that can be used.')
   const prefix = `scriptorium:${await installationId(store)}`
-  const connection = await connectRedis(address, {
-    report: (level, message, details) => log[level](details, message),
-  })
+  const report = (level: 'info' | 'warn', message: string, details: object) => log[level](details, message)
+  const connection = await connectRedis(address, { report })
   void isPersisted(connection.redis).then(persisted => {
     if (persisted === false)
       log.warn(
@@ -106,15 +109,21 @@ async function openShared({ redis: url = '', limits }: Settings, store: Store, l
   })
   const coherence = follow(store.foreign, log)
   const { newest } = store.foreign
-  const leases = redisLeases({ connection, prefix, patience: limits.leaseWait, newest })
-  return {
-    leases: leasesInStep(leases, coherence, store),
+  const opened = {
+    leases: redisLeases({ connection, prefix, patience: limits.leaseWait, newest }),
     locks: redisLocks({ redis: connection.redis, prefix }),
     sessions: await openRedisSessions({
       connection,
       prefix,
       failed: error => log.warn({ err: error }, 'ended sessions could not be looked up'),
     }),
+  }
+  const { leases, locks, sessions, takesWrites } = heeded(opened, report)
+  return {
+    leases: leasesInStep(leases, coherence, store),
+    locks,
+    sessions,
+    takesWrites,
     rateLimits: redisRateLimits({ connection, prefix }),
     fanOut: redisFanOut({
       store,

@@ -9,7 +9,7 @@ import type { Store } from '../pipeline/store/store.ts'
 export type Service = 'redis' | 'postgres' | 'blobs'
 
 /** What the server waits for before it can do its work. */
-export type Missing = 'start' | Service | 'disk' | 'descriptors'
+export type Missing = 'start' | Service | 'disk' | 'descriptors' | 'writes'
 
 /** Whether each program that the settings name can be reached. */
 export type Services = { readonly [name in Service]?: () => boolean }
@@ -20,6 +20,8 @@ export interface HealthParts {
   services: Services
   /** Whether there is room for one more connection. */
   hasRoom?: () => boolean
+  /** Whether the last write was not refused by what it was to be kept by. */
+  takesWrites?: () => boolean
   /** Folder of the data. */
   folder: string
 }
@@ -42,9 +44,12 @@ export function servicesOf(
   return { ...(redis && { redis }), ...(postgres && { postgres }), ...(blobs && { blobs }) }
 }
 
-/** Whether a server should get requests: without large files it does everything else. */
+/**
+ * Whether a server should get requests: without large files it does everything else, and only the next write can tell
+ * whether one is taken again.
+ */
 export function isUsable(missing: readonly Missing[]): boolean {
-  return missing.every(each => each === 'blobs')
+  return missing.every(each => each === 'blobs' || each === 'writes')
 }
 
 /** Every program that the settings name, and whether it can be reached now. */
@@ -56,7 +61,13 @@ export function reached(services: Services): { name: Service; isThere: boolean }
   })
 }
 
-export function readiness({ isServing, services, hasRoom: hasDescriptors, folder }: HealthParts): Readiness {
+export function readiness({
+  isServing,
+  services,
+  hasRoom: hasDescriptors,
+  takesWrites,
+  folder,
+}: HealthParts): Readiness {
   let looked = Number.NEGATIVE_INFINITY
   let room: Promise<boolean> = Promise.resolve(true)
   const hasRoomNow = () => {
@@ -70,6 +81,7 @@ export function readiness({ isServing, services, hasRoom: hasDescriptors, folder
     ...reached(services).flatMap(({ name, isThere }) => (isThere ? [] : [name])),
     ...((await hasRoomNow()) ? [] : ['disk' as const]),
     ...(hasDescriptors?.() === false ? ['descriptors' as const] : []),
+    ...(takesWrites?.() === false ? ['writes' as const] : []),
   ]
 }
 

@@ -50,7 +50,7 @@ export async function openStore(
       return events && { events: events.keptEvents, bytes: events.keptBytes }
     },
     shared: settings.redis !== undefined,
-    log: (level: 'warn' | 'error', message: string, details: object) => log[level]({ ...details }, message),
+    log: (level: 'info' | 'warn' | 'error', message: string, details: object) => log[level]({ ...details }, message),
   }
   if (settings.postgres === undefined)
     return openSqliteStore({

@@ -224,7 +224,13 @@ async function startCoordinated(
     ...operators,
     metrics,
     isServing: () => ready,
-    readiness: readiness({ isServing: () => ready, services, hasRoom: () => room.hasRoom(), folder: settings.data }),
+    readiness: readiness({
+      isServing: () => ready,
+      services,
+      hasRoom: () => room.hasRoom(),
+      takesWrites: () => store.takesWrites?.() !== false && coordination.takesWrites(),
+      folder: settings.data,
+    }),
   })
   const fallback = fallbackOf(settings)
   const reactions: ReactionParts = {

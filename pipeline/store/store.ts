@@ -128,6 +128,8 @@ export interface Store extends BlobWriter, NoteStore, InstallationSettings {
   isReachable?(): boolean
   /** Whether the bytes of large files can be reached now; absent where they are with everything else. */
   hasBlobs?(): boolean
+  /** Whether the last commit that was to be stored was not refused for want of room, or because nothing can be written. */
+  takesWrites?(): boolean
   /** The site of this name; made on its first commit. Names of sites are host names in lower case. */
   site(name: string): SiteStore
   sites(): Promise<string[]>

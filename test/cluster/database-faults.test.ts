@@ -17,6 +17,9 @@ function mountedDisk(): SmallDisk | undefined {
   }
 }
 
+const [OK, LIMITED] = ['{"status":"ok"}', '{"status":"limited","missing":["writes"]}']
+const ready = async ({ http }: Node) => (await http('GET', '/-platform/health/ready')).text
+
 describe('two servers on a database that fails among 16 writers', function () {
   this.timeout(HANGS)
   const shared = faults(after)
@@ -85,9 +88,11 @@ describe('two servers on a database that fails among 16 writers', function () {
     await writers.untilRefused(2)
     for (const node of nodes) await readsOn(node)
     expect((await at({ nodes }, 0).http('GET', '/rules.html')).status).to.equal(200)
+    expect(await Promise.all(nodes.map(ready))).to.deep.equal(nodes.map(() => LIMITED))
     await database.run('ALTER SYSTEM RESET default_transaction_read_only')
     await database.run('SELECT pg_reload_conf()')
     await writers.untilMore(ENOUGH)
+    expect(await Promise.all(nodes.map(ready))).to.deep.equal(nodes.map(() => OK))
     await writers.judge()
   })
 
@@ -125,8 +130,10 @@ describe('two servers on a database that fails among 16 writers', function () {
     }
     const told = await at({ nodes }, 0).dav('PUT', '/large.html', {}, page('x'.repeat(200_000)))
     expect(told.status, told.text).to.equal(507)
+    expect(await ready(at({ nodes }, 0))).to.equal(LIMITED)
     await empty()
     await writers.untilMore(ENOUGH)
+    expect(await Promise.all(nodes.map(ready))).to.deep.equal(nodes.map(() => OK))
     expect(writers.refused.some(({ headers }) => headers['retry-after'] === '60')).to.equal(true)
     await writers.judge()
   })

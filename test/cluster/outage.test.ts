@@ -115,6 +115,33 @@ describe('a Redis that goes away and comes back', () => {
     for (const node of [one, two]) await recovered(node)
   })
 
+  it('HTTP-172 a Redis that refuses writes is told by health, once in the log, until it takes one', async () => {
+    const { admin } = cluster.redis
+    const ready = async ({ http }: Node) => {
+      const { status, text } = await http('GET', '/-platform/health/ready')
+      return `${status} ${text}`
+    }
+    const told = () => one.server.output().match(/Redis takes [\w ]+/g) ?? []
+    const save = () => one.dav('PUT', '/page.html', {}, page('<p>here</p>'))
+    const [ok, limited] = ['200 {"status":"ok"}', '200 {"status":"limited","missing":["writes"]}']
+    for (const [refuse, allow] of [
+      ['CONFIG SET maxmemory 1', 'CONFIG SET maxmemory 0'],
+      ['CONFIG SET min-replicas-to-write 1', 'CONFIG SET min-replicas-to-write 0'],
+      ['ACL SETUSER default -@write', 'ACL SETUSER default +@all'],
+    ] as const) {
+      const run = (line: string) => admin.call(...(line.split(' ') as [string]))
+      await run(refuse)
+      for (let attempt = 0; attempt < 2; attempt++) expect((await save()).status, refuse).to.equal(503)
+      expect([await ready(one), await ready(two)], refuse).to.deep.equal([limited, ok])
+      await run(allow)
+      expect(await ready(one)).to.equal(limited)
+      expect((await save()).status).to.equal(204)
+      expect(await ready(one)).to.equal(ok)
+    }
+    await found(async () => told().length >= 3)
+    expect(told()).to.deep.equal(Array(3).fill('Redis takes no writes'))
+  })
+
   it('DAV-88 EVT-81 listings go on without Redis, and say of locks that they cannot be told now', async () => {
     const taken = await one.dav('LOCK', '/page.html', { Depth: '0' }, LOCK)
     expect(taken.status).to.equal(200)

@@ -189,6 +189,13 @@ export function takesNoWrites(error: unknown): boolean {
   return (error as { code?: string } | undefined)?.code === '25006'
 }
 
+/** Whether an error says that nothing can be written: no room, reads alone, no right to, or a disk that fails. */
+export function refusesWrites(error: unknown): boolean {
+  if (!(error instanceof StoreError)) return false
+  const { code = '' } = (error.cause ?? {}) as { code?: string }
+  return error.reason === 'full' || takesNoWrites(error.cause) || code === '42501' || code === '58030'
+}
+
 /** True when no answer can be expected of a connection any more. */
 export function isLost(error: unknown): boolean {
   const { code = '', message = '' } = (error ?? {}) as { code?: string; message?: string }

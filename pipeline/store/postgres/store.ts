@@ -4,6 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto'
+import { Acceptance } from '../acceptance.ts'
 import type { Commit, CommitResult } from '../commit.ts'
 import { NoAnswer, Unusable } from '../errors.ts'
 import type { Note } from '../notes.ts'
@@ -20,7 +21,7 @@ import { markOwner } from './blobs/owner.ts'
 import { createStaging, intoChunks } from './blobs/staging.ts'
 import { needsUnloading, unload } from './blobs/unload.ts'
 import type { Use } from './claim.ts'
-import { connectPrimary, type DatabaseAddress, drop, patiently, storeError } from './connection.ts'
+import { connectPrimary, type DatabaseAddress, drop, patiently, refusesWrites, storeError } from './connection.ts'
 import { readForeign } from './foreign.ts'
 import { HOLD_OBJECTS, startCollecting } from './housekeeping/objects.ts'
 import { openPool, type Reading } from './read/pool.ts'
@@ -180,18 +181,17 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   async function submit(site: string, commit: Commit, chunks?: ReadonlyMap<string, string>): Promise<CommitResult> {
     const hidden = unlisted === undefined ? [] : [...new Set(allChanges(commit).flatMap(namesIn))].filter(unlisted)
     const eventLimits = options.eventLimits?.(site)
-    const result = await writer.submit({
-      task: 'commit',
-      at: clock(),
-      site,
-      commit,
-      unlisted: new Set(hidden),
-      eventLimits,
-      chunks,
+    const job = { at: clock(), site, commit, unlisted: new Set(hidden), eventLimits, chunks }
+    const result = await writer.submit({ task: 'commit', ...job }).catch((error: unknown) => {
+      writes.failed(error)
+      throw error
     })
     if (result === undefined) throw storeError(new Error('A commit has no result'))
+    if (result.ok && !writes.takesWrites) writes.taken()
     return result
   }
+
+  const writes = new Acceptance('PostgreSQL', refusesWrites, log)
 
   function openSite(name: string): SiteStore {
     return {
@@ -233,6 +233,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       },
     }),
     now: clock,
+    takesWrites: () => writes.takesWrites,
     isReachable: () => watch.awaySince() === undefined,
     ...(objects && { hasBlobs: objects.isThere }),
     site: openSite,

@@ -23,7 +23,7 @@ import { prepareRetention } from './housekeeping/retention.ts'
 import { pipelineOn } from './session.ts'
 
 /** Told of what happens in the background. */
-export type Log = (level: 'warn' | 'error', message: string, details: Record<string, unknown>) => void
+export type Log = (level: 'info' | 'warn' | 'error', message: string, details: Record<string, unknown>) => void
 
 export interface WriterOptions {
   address: DatabaseAddress

@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { Worker } from 'node:worker_threads'
+import { Acceptance } from '../acceptance.ts'
 import type { StagedBlob, StagingOptions } from '../blobs.ts'
 import type { Change, Commit, CommitResult } from '../commit.ts'
 import { createDigestThreads } from '../disk/digests.ts'
@@ -70,6 +71,10 @@ function lacksChecksums(change: Change): boolean {
   if (change.op !== 'put' || !('staged' in change.content)) return false
   const { place, sha1 } = change.content.staged
   return place !== undefined && sha1 === undefined
+}
+
+function refusesWrites(error: unknown): boolean {
+  return error instanceof StoreError && (error.reason === 'full' || error.reason === 'unwritable')
 }
 
 /** Milliseconds between two rounds of cleaning when nothing is written. */
@@ -161,11 +166,17 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       eventLimits,
       ...(until !== undefined && { until }),
     }
-    const result = await writer.submit(job, cargo)
+    const result = await writer.submit(job, cargo).catch((error: unknown) => {
+      writes.failed(error)
+      throw error
+    })
     if (result === undefined) throw new StoreError('failed', 'The writing thread gave no answer')
+    if (result.ok && !writes.takesWrites) writes.taken()
     if (commit.changes.some(lacksChecksums)) checksums.lookLater()
     return result
   }
+
+  const writes = new Acceptance('The data folder', refusesWrites, log)
 
   function openSite(name: string): SiteStore {
     const eventLimits = options.eventLimits?.(name)
@@ -236,6 +247,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
         await writer.submit({ task: 'turn', at: clock() }, [])
       },
     }),
+    takesWrites: () => writes.takesWrites,
     site: openSite,
     async sites() {
       return siteNames.all().map(({ name }) => name)

@@ -137,6 +137,8 @@ describe('readiness', () => {
     ['no PostgreSQL', { isServing: there, services: { postgres: away }, folder }, ['postgres']],
     ['no Redis', { isServing: there, services: { redis: away, postgres: there }, folder }, ['redis']],
     ['no object store', { isServing: there, services: { postgres: there, blobs: away }, folder }, ['blobs'], true],
+    ['a write was refused', { isServing: there, services: {}, takesWrites: away, folder }, ['writes'], true],
+    ['writes are taken', { isServing: there, services: {}, takesWrites: there, folder }, [], true],
     ['nowhere to write', { isServing: there, services: {}, folder: '/nowhere' }, ['disk']],
     [
       'nothing',

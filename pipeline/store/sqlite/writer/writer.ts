@@ -50,7 +50,7 @@ export interface Writer {
   close(): Promise<void>
 }
 
-export type Log = (level: 'warn' | 'error', message: string, details: Record<string, unknown>) => void
+export type Log = (level: 'info' | 'warn' | 'error', message: string, details: Record<string, unknown>) => void
 
 /** Starts of the thread in a row that may fail before no other is tried for a while. */
 const ATTEMPTS = 3
