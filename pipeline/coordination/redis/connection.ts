@@ -37,6 +37,8 @@ export interface ConnectionOptions {
   every?: number
   /** Milliseconds that a Redis which has refused a write is there before it counts as back: the next one may be refused too. */
   calm?: number
+  /** Milliseconds after which a Redis that lets nobody listen is asked again. */
+  deaf?: number
   /** Told when the connection comes and goes. */
   report?: (level: 'info' | 'warn', message: string, details: object) => void
 }
@@ -50,6 +52,8 @@ const EVERY = 500
 const ANSWER = 1000
 /** The same for a Redis that takes no writes, until it counts as back. */
 const CALM = 5000
+/** Milliseconds until a Redis that lets nobody listen is asked again: its user may have no channels. */
+const DEAF = 5000
 /** Milliseconds that the making of a connection may take. */
 const CONNECT = 3000
 /** Milliseconds between attempts to connect: they grow from the one to the other. */
@@ -133,7 +137,7 @@ function listenerOf(address: RedisAddress, commands: RedisClient): Redis {
 
 /** Connects, or gives up waiting for it: the connections come when Redis does. */
 export async function connectRedis(address: RedisAddress, options: ConnectionOptions = {}): Promise<RedisConnection> {
-  const { patience = 3000, every = EVERY, calm = CALM, report = () => undefined } = options
+  const { patience = 3000, every = EVERY, calm = CALM, deaf = DEAF, report = () => undefined } = options
   /** The write that it has refused last, until it counts as back. */
   let refusal: Error | undefined
   const redis = clientOf(address, error => {
@@ -149,6 +153,8 @@ export async function connectRedis(address: RedisAddress, options: ConnectionOpt
   /** There is a connection for commands, or one has just ended. */
   let isConnected = false
   let isClosed = false
+  /** It was told that nobody may listen. */
+  let isTold = false
 
   const isUp = () => redis.status === 'ready'
   const lost = (error?: Error) => {
@@ -167,7 +173,25 @@ export async function connectRedis(address: RedisAddress, options: ConnectionOpt
 
   async function subscribe(): Promise<void> {
     if (channels.size > 0) await listening.subscribe(...channels.keys())
-    if (!isClosed) for (const listener of resumed) listener()
+    if (isClosed) return
+    isTold = false
+    for (const listener of resumed) listener()
+  }
+
+  let again: NodeJS.Timeout | undefined
+  function listenAgain(error: Error): void {
+    if (isClosed) return
+    // What was lost is made anew at once; what was refused would be refused again.
+    if (error.name !== 'ReplyError') {
+      listening.disconnect(true)
+      return
+    }
+    if (!isTold) report('warn', 'Redis lets nobody listen to it', { reason: error.message })
+    isTold = true
+    again ??= setTimeout(() => {
+      again = undefined
+      listening.disconnect(true)
+    }, deaf).unref()
   }
 
   // Errors of a connection are followed by its end, which is what counts.
@@ -190,7 +214,7 @@ export async function connectRedis(address: RedisAddress, options: ConnectionOpt
     else calming = setTimeout(back, calm).unref()
   })
   listening.on('error', () => undefined)
-  listening.on('ready', () => void subscribe().catch(() => listening.disconnect(true)))
+  listening.on('ready', () => void subscribe().catch(listenAgain))
   listening.on('message', (channel: string, message: string) => {
     if (!isClosed) channels.get(channel)?.(message)
   })
@@ -212,7 +236,7 @@ export async function connectRedis(address: RedisAddress, options: ConnectionOpt
     isUp,
     async hear(channel, listener) {
       channels.set(channel, listener)
-      if (listening.status === 'ready') await listening.subscribe(channel).catch(() => undefined)
+      if (listening.status === 'ready') await listening.subscribe(channel).catch(listenAgain)
     },
     onResume(listener) {
       resumed.add(listener)
@@ -223,6 +247,7 @@ export async function connectRedis(address: RedisAddress, options: ConnectionOpt
     async close() {
       isClosed = true
       clearTimeout(calming)
+      clearTimeout(again)
       endQuestions()
       redis.disconnect()
       listening.disconnect()

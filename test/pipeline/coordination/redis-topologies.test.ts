@@ -135,6 +135,29 @@ describe('Redis in its different shapes', () => {
 
   it('a database of its own', () => works(`redis://127.0.0.1:${port}/3`))
 
+  it('EVT-81 a server that lets nobody listen, as users without channels: told once, asked again, and heard', async () => {
+    const { port: own, admin } = await started()
+    await admin.call('ACL', 'SETUSER', 'default', 'resetchannels')
+    const told: string[] = []
+    const report: ConnectionOptions['report'] = (_, message, details) =>
+      told.push(`${message} ${JSON.stringify(details).slice(0, 17)}`)
+    const url = `redis://127.0.0.1:${own}`
+    const [slow, quick] = [await connected(url, { report, deaf: MINUTE }), await connected(url, { deaf: 0 })]
+    const heard = Promise.withResolvers<string>()
+    const resumed = Promise.withResolvers<void>()
+    for (const channel of ['a', 'b']) await slow.hear(channel, () => undefined)
+    quick.onResume(resumed.resolve)
+    await quick.hear('a', heard.resolve)
+    await admin.call('ACL', 'SETUSER', 'default', 'allchannels')
+    await resumed.promise
+    await admin.publish('a', 'word')
+    expect(await heard.promise).to.equal('word')
+    expect(told.filter(line => line.startsWith('Redis lets'))).to.deep.equal([
+      'Redis lets nobody listen to it {"reason":"NOPERM',
+    ])
+    for (const connection of [slow, quick]) await connection.close()
+  })
+
   describe('a cluster', () => {
     let cluster: TestRedisCluster
     before(async () => {
