@@ -62,8 +62,10 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
         return undefined
       }
       const model = modelState(site, allowance, write)
-      const answer = await writeSessionElement(site, model, write, about, selectors.target, text, found.authority)
-      return { ...answer, headers: { ...answer.headers, ...matchesHeader(write, found) } }
+      const confirm = () => site.leases.confirm(site.store.name, [folder + prefix])
+      const { target: selector } = selectors
+      const answer = await writeSessionElement(site, model, write, about, selector, text, found.authority, confirm)
+      return answer && { ...answer, headers: { ...answer.headers, ...matchesHeader(write, found) } }
     }
     return commitLoop(() => {
       // Its copy changes until the turn of this write has come.

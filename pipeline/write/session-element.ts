@@ -75,6 +75,8 @@ function noSession(): Fault {
  *
  * @param text markup of a PUT or POST
  * @param authority of whoever writes
+ * @param confirm whether nobody else can have changed it since it was read
+ * @returns undefined where somebody may have; then nothing is changed
  * @throws Fault; then nothing is changed
  */
 export async function writeSessionElement(
@@ -85,7 +87,8 @@ export async function writeSessionElement(
   selector: Selector,
   text: string,
   authority: Authority,
-): Promise<Answer> {
+  confirm: () => boolean | Promise<boolean>,
+): Promise<Answer | undefined> {
   const { view, target, top, place, session } = about
   const headers = { 'Cache-Control': 'no-store' }
   if (write.op === 'delete' && target === top) {
@@ -102,6 +105,7 @@ export async function writeSessionElement(
   const markup = outerMarkup(changed.top, place.page.tree.kind)
   checkSize(site, about, markup)
   await checkKept(about, markup)
+  if (!(await confirm())) return undefined
   if (!(await reach(session.keep(place.name, markup, Date.now() + LIFETIME)))) throw noSession()
   if (isDelete) return { status: 204, headers }
   const body = changed.nodes

@@ -388,7 +388,7 @@ describe('Transient elements', () => {
 })
 
 describe('Transient elements with Redis', () => {
-  it('COMP-73 COMP-78 copies are shared by all processes of a site, and by nobody else', async () => {
+  it('COMP-73 COMP-78 HTTP-4 copies are shared by all processes of a site, by nobody else, and none overwrites another', async () => {
     const redis = await startRedis()
     const settings = { redis: redis.url }
     const first = await startServer({ settings })
@@ -400,6 +400,20 @@ describe('Transient elements with Redis', () => {
     const shown = (fields: Fields) => client(second)('GET', '/shop.html', { ...fields, ...selecting('#cart') })
     expect((await shown({ Cookie: cookie })).text).to.contain('shared')
     expect((await shown({})).text).not.to.contain('shared')
+
+    // As when a process stood still for longer than its lease lives, or another Redis has taken the place of the first.
+    const { leases } = first.site
+    const { confirm } = leases
+    leases.confirm = async () => {
+      leases.confirm = confirm
+      await redis.admin.del(...(await redis.admin.keys('*:lease*')))
+      const meanwhile = { Cookie: cookie, ...selecting('#cart') }
+      expect((await client(second)('POST', '/shop.html', meanwhile, '<li>meanwhile</li>')).status).to.equal(206)
+      return false
+    }
+    const late = { Cookie: cookie, ...selecting('#cart') }
+    expect((await client(first)('POST', '/shop.html', late, '<li>late</li>')).status).to.equal(206)
+    expect((await shown({ Cookie: cookie })).text).to.match(/shared.*meanwhile.*late/)
     await second.stop()
     await first.close()
     await redis.stop()
