@@ -131,8 +131,8 @@ async function checkAll(settings: Settings, options: Parameters<Commands['check'
     const { repair } = options
     const look = (site: Site) => checkDeclarations(site.store, site.derivation, repair)
     const wrong = await withSite(settings, name, look, use).catch((error: unknown) => {
-      // What stands there is no JSON.
-      if (!(error instanceof SyntaxError)) throw error
+      // What stands there is no JSON, or nothing that a document can declare.
+      if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error
       problems.push(`${name}: what is stored of the declarations of its documents cannot be read; restore a backup`)
     })
     if (!wrong) continue

@@ -178,14 +178,16 @@ describe('damage: what a bad day leaves on a disk', () => {
     await server.stop()
     const { settings } = await loadSettings({ file: join(server.data, 'settings.json') })
     expect((await check(settings, { repair: false, progress: () => undefined })).problems).to.deep.equal([])
-    const database = new DatabaseSync(join(server.data, 'store.sqlite'))
-    const cut = "UPDATE derived SET value = substr(value, 1, length(value) / 2) WHERE name = 'access'"
-    expect(Number(database.prepare(cut).run().changes)).to.equal(1)
-    database.close()
-    const { problems, repaired } = await check(settings, { repair: false, progress: () => undefined })
-    expect(problems).to.have.length(1)
-    expect(problems[0]).to.include('cannot be read')
-    expect(repaired).to.equal(0)
+    for (const left of ['substr(value, 1, length(value) / 2)', "'{}'", "'[]'"]) {
+      const database = new DatabaseSync(join(server.data, 'store.sqlite'))
+      const cut = `UPDATE derived SET value = ${left} WHERE name = 'access'`
+      expect(Number(database.prepare(cut).run().changes)).to.equal(1)
+      database.close()
+      const { problems, repaired } = await check(settings, { repair: false, progress: () => undefined })
+      expect(problems, left).to.have.length(1)
+      expect(problems[0]).to.include('cannot be read')
+      expect(repaired).to.equal(0)
+    }
   })
 
   it('host names that visitors make up leave nothing behind', async () => {
