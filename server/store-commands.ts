@@ -7,6 +7,8 @@ import { FIRST_PASSWORD } from '../config/first-start.ts'
 import type { Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
 import { isStoredValue } from '../dav/properties/stored-value.ts'
+import { OF_SESSIONS } from '../pipeline/coordination/local/sessions.ts'
+import { FAILED_PREFIX, WAITING_PREFIX } from '../pipeline/react/outbound/entry.ts'
 import { siteOfUnpublished, unpublishedName } from '../pipeline/site/unpublished-name.ts'
 import { packBackup, unpackBackup } from '../pipeline/store/backup/archive.ts'
 import { HEAD, readHead } from '../pipeline/store/backup/format.ts'
@@ -33,6 +35,9 @@ import { SESSION_SECRET } from './start.ts'
  * files in a bucket are known as its own.
  */
 const SAVED_SETTINGS = [SESSION_SECRET, FIRST_PASSWORD, INSTALLATION]
+
+/** Notes that move with an installation: calls that are still to be made, and what it knows of visitors. */
+const MOVED_NOTES = [WAITING_PREFIX, FAILED_PREFIX, OF_SESSIONS]
 
 /** What a backup may bring along, whoever has made it. */
 const RESTORED = { settings: SAVED_SETTINGS, accepts: isStoredValue, kept: REMEMBERED }
@@ -182,7 +187,8 @@ function settingsFor({ redis: _redis, postgres: _postgres, ...settings }: Settin
 }
 
 async function moveInto(target: Store, source: Store, progress: Progress) {
-  const migrated = await migrateStore(source, target, { settings: SAVED_SETTINGS, kept: REMEMBERED, progress })
+  const options = { settings: SAVED_SETTINGS, notes: MOVED_NOTES, kept: REMEMBERED, progress }
+  const migrated = await migrateStore(source, target, options)
   // What documents declare is derived anew when their site is opened next.
   for (const { name } of migrated.sites) await basisOf(target, name).write('')
   return migrated

@@ -36,9 +36,10 @@ export const migrate: Command = {
     to: { type: 'string', value: 'STORE', doc: 'Where it shall be: an empty store of another kind' },
   },
   details: [
-    'All sites with drafts and properties, and the keys of the installation. End the server',
-    'first: what is written meanwhile stays behind. Every file is compared with its checksum,',
-    'and each site as a whole by its tag and the number of its files. A move that was',
+    'All sites with drafts and properties, the keys of the installation, calls that wait and',
+    'what sessions hold outside of a Redis. End the server first: what is written meanwhile',
+    'stays behind. Every file is compared with its checksum, and each site as a whole by its',
+    'tag and the number of its files. A move that was',
     'interrupted goes on when it is started again. The source stays as it is.',
     '',
     'From postgres://… to s3://… moves the large files of that database, and nothing else, into',

@@ -11,10 +11,13 @@ export interface LocalSessionsOptions {
   clock?: () => number
 }
 
+/** What keys of all notes of sessions begin with. */
+export const OF_SESSIONS = 'session'
+
 /** What keys of notes begin with: the sign-in of a session, what it holds, and the mark of one that has ended. */
-const SIGNED_IN = 'session'
-const HELD = 'session-value'
-const ENDED = 'session-ended'
+const SIGNED_IN = OF_SESSIONS
+const HELD = `${OF_SESSIONS}-value`
+const ENDED = `${OF_SESSIONS}-ended`
 
 /** Marks of ended sessions are looked through whenever so many have been added. */
 const SWEEP = 1000

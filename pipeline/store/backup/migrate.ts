@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { blobStream, type StagedBlob, StagingError } from '../blobs.ts'
 import type { Change } from '../commit.ts'
 import { BlobChanged, isLost, lostBytes, Unusable } from '../errors.ts'
+import type { NoteChange, NoteStore } from '../notes.ts'
 import type { Property, Resource } from '../resource.ts'
 import type { SiteReader, SiteStore, Snapshot, Store } from '../store.ts'
 import { line, shownSeconds } from '../tags.ts'
@@ -15,6 +16,8 @@ import { discardAll, RESTORING } from './restore.ts'
 export interface MigrateOptions {
   /** Names of the installation's values that move along. */
   settings: readonly string[]
+  /** What keys of notes begin with that move along. */
+  notes?: readonly string[]
   /** Derived data that move along. */
   kept?: Kept
   progress?: (report: ProgressReport) => void
@@ -34,6 +37,9 @@ type Put = Extract<Change, { op: 'put' }>
 const AT_ONCE = { changes: 500, bytes: 16 * 1024 * 1024 }
 
 const REPORT_EVERY = 100
+
+/** Keys of notes that are read at a time. */
+const KEYS = 1000
 
 /** What the mark of a move that was begun starts with. */
 const MOVING = 'migrate '
@@ -71,8 +77,9 @@ async function migrate(from: Store, state: Snapshot, to: Store, options: Migrate
   const names = await state.sites()
   const stored = await to.sites()
   const taken = names.find(name => stored.includes(name))
+  const isOver = taken !== undefined && (await to.setting(RESTORING)) !== mark
   // It may have been interrupted behind its last step.
-  if (taken !== undefined && (await to.setting(RESTORING)) !== mark && !(await hasArrived(state, to)))
+  if (isOver && !(await hasArrived(state, to)))
     throw new Unusable(`${taken} is stored there already, or the source has changed; migrate into an empty store`)
   await to.setSetting(RESTORING, mark)
   const outcome: Migrated = { sites: [], files: 0, bytes: 0, found: 0 }
@@ -87,8 +94,31 @@ async function migrate(from: Store, state: Snapshot, to: Store, options: Migrate
     const value = await from.setting(name)
     if (value !== undefined) await to.setSetting(name, value)
   }
+  // What waited may have been done there since.
+  if (!isOver) for (const prefix of options.notes ?? []) await moveNotes(from, to, prefix)
   await to.setSetting(RESTORING, '')
   return outcome
+}
+
+async function moveNotes(from: NoteStore, to: NoteStore, prefix: string): Promise<void> {
+  let after = ''
+  let changes: NoteChange[] = []
+  let bytes = 0
+  for (let keys = await from.noteKeys(prefix, after, KEYS); keys.length > 0; ) {
+    for (const key of keys) {
+      const note = await from.note(key)
+      if (note === undefined) continue
+      changes.push({ op: 'keep', note })
+      bytes += note.value.length
+      if (changes.length < AT_ONCE.changes && bytes < AT_ONCE.bytes) continue
+      await to.changeNotes(changes)
+      changes = []
+      bytes = 0
+    }
+    after = keys.at(-1) ?? after
+    keys = await from.noteKeys(prefix, after, KEYS)
+  }
+  await to.changeNotes(changes)
 }
 
 async function hasArrived(state: Snapshot, to: Store): Promise<boolean> {

@@ -81,6 +81,21 @@ for (const [name, openFrom, openTo] of [
       expect(await to.store.setting('key')).to.equal('secret')
     })
 
+    it('REA-86 SSN-5 so does what is kept beside the sites and belongs to no process, once', async () => {
+      const note = (key: string) => ({ key, value: `${key} nul \0`, expires: from.clock.now + 1_000_000 })
+      const [calls, sessions] = [[note('call/w/1'), note('call/w/2')], [note('session/a.example/x')]]
+      const kept = [...calls, ...sessions, note('call/owner/1')].map(each => ({ op: 'keep' as const, note: each }))
+      await from.store.changeNotes(kept)
+      const options = { ...SETTINGS, notes: ['call/w/', 'session'] }
+      await migrateStore(from.store, to.store, options)
+      expect(await to.store.notes('call')).to.deep.equal(calls)
+      expect(await to.store.notes('session')).to.deep.equal(sessions)
+      // What has been done there since is not done again by a command that is repeated.
+      await to.store.changeNotes([{ op: 'drop', key: 'call/w/1' }])
+      await migrateStore(from.store, to.store, options)
+      expect(await to.store.notes('call')).to.deep.equal(calls.slice(1))
+    })
+
     it('a move that was interrupted goes on, unless the source has changed meanwhile', async () => {
       const broken: Store = {
         ...to.store,
