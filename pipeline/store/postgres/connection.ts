@@ -158,9 +158,9 @@ export function isLate(error: unknown): boolean {
 
 /**
  * Classes and codes of SQLSTATE after which the same may work a moment later. A database that lets nobody in (28, 3D) has done
- * nothing yet: its password is being replaced, or it is.
+ * nothing yet: its password is being replaced, or it is. Nor has one that refuses a right (42501) or whose disk fails (58030).
  */
-const BUSY = /^(?:08|28|3D|40|57P0|53[02346]|55P03|57014|25006|25P03)/
+const BUSY = /^(?:08|28|3D|40|42501|58030|57P0|53[02346]|55P03|57014|25006|25P03)/
 
 /** Codes of the system and messages of the client that mean the same. */
 const AWAY = new Set([

@@ -11,6 +11,7 @@ import { freePort } from '../../../support/ports.ts'
 import { type Cluster, newCluster, sharedCluster } from '../../../support/postgres.ts'
 import { type Relay, startRelay } from '../../../support/tcp-relay.ts'
 import { done, put, there } from '../fixture.ts'
+import { openEmpty } from './fixture.ts'
 import { judge, startWriters, WRITERS, type Writers } from './writers.ts'
 
 async function until(reached: () => boolean): Promise<void> {
@@ -107,6 +108,23 @@ describe('a database that fails among 16 writers', () => {
     relay.pointTo(database.port)
     for (let at = await goesOn; at < bytes.length; ) at = await readOn(at)
     expect(read.equals(bytes)).to.equal(true)
+  })
+
+  it('HTTP-172 rights that were taken away, and a disk that fails, are told as that until they are back', async () => {
+    const { store, raw, close } = await openEmpty()
+    ends.push(close)
+    const write = () => store.site('rights').commit({ changes: [put('/a.html', 'A')] })
+    for (const code of ['42501', '58030']) {
+      await raw(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        RAISE EXCEPTION 'refused' USING ERRCODE = '${code}'; END $$;
+        CREATE TRIGGER refused BEFORE INSERT ON body EXECUTE FUNCTION refuse()`)
+      const refused = await write().catch((error: unknown) => error)
+      expect(refused, code).to.be.instanceOf(StoreError).with.property('reason', 'busy')
+      expect(store.takesWrites?.()).to.equal(false)
+      await raw('DROP FUNCTION refuse CASCADE')
+      expect((await write()).ok).to.equal(true)
+      expect(store.takesWrites?.()).to.equal(true)
+    }
   })
 
   it('HTTP-172 hung under more reads than there are connections: all are told at once, and none is left that hangs', async () => {
