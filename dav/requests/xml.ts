@@ -1,12 +1,12 @@
 /** XML bodies of requests: decoded, parsed with namespaces, never with a document type (DAV-32). */
 
 import { Fault } from '../../pipeline/fault.ts'
+import { findingForeignName } from '../../pipeline/tree/foreign-names.ts'
 import { TreeError } from '../../pipeline/tree/limits.ts'
 import { localName } from '../../pipeline/tree/namespaces.ts'
 import { type DocumentNode, type ElementNode, isElement } from '../../pipeline/tree/nodes.ts'
 import { atOnce, inTurns, type Steps } from '../../pipeline/tree/steps.ts'
 import { parsingXml } from '../../pipeline/tree/xml.ts'
-import { findingForeignName } from './xml-names.ts'
 
 /** Namespace of RFC 4918. */
 export const DAV = 'DAV:'

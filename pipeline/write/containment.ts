@@ -9,11 +9,13 @@ import { Fault } from '../fault.ts'
 import type { PlannedSplice, ProposedEdit, View } from '../tree/edit/edit.ts'
 import { standsInSelect } from '../tree/edit/kept-text.ts'
 import { takingInOthers } from '../tree/edit/outcome.ts'
+import { findingForeignName } from '../tree/foreign-names.ts'
 import {
   type AnyNode,
   type ChildNode,
   type DocumentKind,
   type ElementNode,
+  type FragmentNode,
   HTML_NAMESPACE,
   isElement,
   isText,
@@ -21,6 +23,7 @@ import {
 } from '../tree/nodes.ts'
 import { outerMarkup, writingMarkup } from '../tree/serialize.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
+import { xmlDeclaration } from '../tree/xml-declaration.ts'
 import { endingAlike, endingAsBegun, holdsMarkup, isNoscript } from './noscript.ts'
 
 /**
@@ -50,6 +53,10 @@ export function* checkingContainment(
   if (yield* holdingLeavers(proposal, view, places, mayWriteAll))
     throw misplaced(
       'without scripts, or in another page, more would change, which needs the right to PUT the whole document',
+    )
+  if ((yield* holdingUnreadable(changes, view)) && !mayWriteAll())
+    throw misplaced(
+      'some browsers would show nothing of the document any more, which needs the right to PUT the whole of it',
     )
   if (way !== 'reparsed') return
   const granted = depth(place)
@@ -131,6 +138,24 @@ function* holdingLeavers(
   if (!(yield* holding(nodes, node => isNoscript(node) && holdsMarkup(node)))) return false
   const isRewritten = way === 'ancestor' || way === 'document'
   return !(yield* endingAlike(place, isRewritten ? yield* written() : changes.map(({ text }) => text).join('')))
+}
+
+/** What is text in XML 1.0, and must be written as a reference where a document says that it is XML 1.1. */
+const CONTROL = /[\u007f-\u0084\u0086-\u009f]/
+const VERSION_1_0 = /\sversion\s*=\s*["']1\.0["']/
+
+/**
+ * Whether the new nodes hold what is well-formed XML, but not for all browsers, in steps: Firefox reads names of the fourth
+ * edition only, Chromium no element with the prefix `xml`. Either shows an error in place of a whole document with one.
+ */
+function* holdingUnreadable(changes: readonly PlannedSplice[], { document, nodes }: View): Steps<boolean> {
+  if (document.kind !== 'xml') return false
+  const added = changes.map(({ text }) => text).join('')
+  const declaration = xmlDeclaration(document.source)
+  if (CONTROL.test(added) && declaration !== '' && !VERSION_1_0.test(declaration)) return true
+  const holder: FragmentNode = { nodeName: '#document-fragment', childNodes: [...nodes] }
+  if ((yield* findingForeignName(holder, added)) !== undefined) return true
+  return added.includes('<xml:') && (yield* holding(nodes, node => isElement(node) && node.tagName.startsWith('xml:')))
 }
 
 function isMark(node: ChildNode): boolean {

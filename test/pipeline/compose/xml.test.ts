@@ -134,6 +134,33 @@ describe('XML documents', () => {
     expect((await send('GET', '/list.html')).text).to.include('<li>theirs</li>')
   })
 
+  it('KEY-1 what somebody adds to them leaves them readable in all browsers, whose XML is of several editions', async () => {
+    await put(server, '/rules.html', rulesPage(['*', 'POST', 'Allow', '/list*.xml', '#list']))
+    for (const [version, fragment, status] of [
+      ['1.0', '<a\u2fef/>', 422],
+      ['1.0', '<b a\u200c=""/>', 422],
+      ['1.0', '<b xmlns:\u2070="urn:x"/>', 422],
+      ['1.0', '<b><?\u{10000} x?></b>', 422],
+      ['1.0', '<xml:b/>', 422],
+      ['1.0', '<b><xml:b/></b>', 422],
+      ['1.0', '<b xml:lang="de" schlüssel="\u2fef"><日本>\u0080</日本></b>', 206],
+      ['1.1', '<b>\u0080</b>', 422],
+      ['1.1', '<b>&#x80;</b>', 206],
+    ] as const) {
+      await put(server, `/list${version}.xml`, `<?xml version="${version}"?><ul id="list"><li>theirs</li></ul>`)
+      const { status: answered } = await send('POST', `/list${version}.xml`, selecting('#list'), fragment)
+      expect(answered, `${version} ${fragment}`).to.equal(status)
+    }
+  })
+
+  it('COMP-118 what HTML calls as some editions of XML cannot have it is called otherwise; controls are references', async () => {
+    const odd = '<p a\u2fef="1" é="2"><b\u200c>\u0080</b\u200c><svg><c\u2070></c\u2070></svg></p>'
+    await put(server, '/odd.html', page(odd))
+    const answer = await get('/odd.xml', `<f ${DECLARED}><p:include selector="p" resource="/odd.html"/><d\u2fef/></f>`)
+    expect(answer.text).to.contain('<p é="2" ').and.contain('<bU00200C>&#128;</bU00200C>').and.contain('<d\u2fef/>')
+    expect(answer.text).to.match(/<cU002070\W/)
+  })
+
   it('MOD-94 no element that a shape has not seen comes of them in a page', async () => {
     await put(server, '/notes.xml', '<notes id="notes"><!--><script>1</script>--><?x ><script>2</script>?></notes>')
     await put(

@@ -1,10 +1,10 @@
 /**
  * Names of XML 1.0 as its fourth edition has them, which RFC 4918 builds on. The fifth edition allows many more; parsers that
- * do not know it refuse the whole answer that holds one of those, and their users see nothing of the folder.
+ * do not know it, Firefox's among them, refuse the whole document that holds one of those, and their users see nothing of it.
  */
 
-import { isElement, type ParentNode } from '../../pipeline/tree/nodes.ts'
-import { NODES_PER_STEP, type Steps } from '../../pipeline/tree/steps.ts'
+import { isElement, type ParentNode } from './nodes.ts'
+import { NODES_PER_STEP, type Steps } from './steps.ts'
 
 /** Beyond ASCII (XML 1.0, fourth edition, production 85). */
 const BASE_CHAR = [
