@@ -132,13 +132,29 @@ export function isStaticAsset(type: string): boolean {
  */
 export function servedType(type: string, validUtf8: boolean): string {
   if (type === 'text/html') return validUtf8 ? 'text/html; charset=utf-8' : type
-  if (!validUtf8 || kindOf(type) !== 'html' || /;[ \t]*charset[ \t]*=/i.test(type)) return type
-  return `${type}; charset=utf-8`
+  if (!validUtf8 || kindOf(type) !== 'html') return type
+  const charset = charsetIn(type)
+  if (charset === undefined) return `${type}; charset=utf-8`
+  return charset === '' ? inUtf8(type) : type
+}
+
+/** As `servedType`, of a page that was put together: it is UTF-8, whatever its author's document is taken for. */
+export function composedType(type: string): string {
+  return otherCharset(type) === undefined ? servedType(type, true) : inUtf8(type)
+}
+
+function inUtf8(type: string): string {
+  return `${type.slice(0, type.indexOf(';')).trim()}; charset=utf-8`
+}
+
+/** @returns the charset that a type names, empty where it names nothing, which browsers pass over; undefined without one */
+function charsetIn(type: string): string | undefined {
+  return /;[ \t]*charset[ \t]*=[ \t]*"?([^";]*)/i.exec(type)?.[1]?.trim()
 }
 
 /** @returns the charset that a type names, unless it is UTF-8: readers go by it, whatever the document declares */
 export function otherCharset(type: string): string | undefined {
-  const charset = /;[ \t]*charset[ \t]*=[ \t]*"?([^";]*)/i.exec(type)?.[1]?.trim()
+  const charset = charsetIn(type)
   return charset === undefined || /^(?:utf-?8)?$/i.test(charset) ? undefined : charset
 }
 

@@ -7,7 +7,7 @@ import { negotiate } from '../http/accept.ts'
 import { cacheControl } from '../http/caching.ts'
 import type { Conditions } from '../http/conditions.ts'
 import { digestingText } from '../http/digest.ts'
-import { servedType } from '../http/media.ts'
+import { composedType } from '../http/media.ts'
 import { directoryLocation, mayNameDirectory } from '../http/path.ts'
 import type { Range, SelectorRange } from '../http/range.ts'
 import type { Operation } from '../operation.ts'
@@ -357,6 +357,6 @@ function* composedAnswer(view: Representation, reading: Reading): Steps<Answer> 
   const reuse = reading.reuse && { reuse: reading.reuse }
   const unchanged = conditional(reading, headers, { tag })
   if (unchanged) return { ...unchanged, ...reuse }
-  headers['Content-Type'] = servedType(view.file.resource.type, true)
+  headers['Content-Type'] = composedType(view.file.resource.type)
   return { status: 200, headers, body: yield* bytesOf(text), ...reuse }
 }

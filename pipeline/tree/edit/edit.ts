@@ -78,6 +78,9 @@ function* proposingSame(document: TreeDocument, wanted: Edit, made: ProposedEdit
   }
 }
 
+/** In ISO-2022-JP it makes other characters of all that follows, up to the next one. */
+const ESCAPE = '\u001b'
+
 /**
  * Stored text is UTF-8. A document that is said to have another encoding reads the same in both as long as it is ASCII.
  *
@@ -90,7 +93,13 @@ export function checkEncoding(
   source: string,
   changes: readonly Pick<PlannedSplice, 'text'>[],
 ): void {
-  if (encoding === undefined || changes.every(({ text }) => isAscii(text)) || !isAscii(source)) return
+  if (encoding === undefined) return
+  if (changes.some(({ text }) => text.includes(ESCAPE)))
+    throw new EditError(
+      'other-encoding',
+      `The document declares ${encoding}, so that an escape (U+001B) may not be written.`,
+    )
+  if (changes.every(({ text }) => isAscii(text)) || !isAscii(source)) return
   const message = `The document declares ${encoding}, but what is written here is UTF-8: declare that, or write é as &#233;.`
   throw new EditError('other-encoding', message)
 }

@@ -83,6 +83,34 @@ describe('Documents that declare another encoding', () => {
       expect((await http('PUT', '/page', selecting('#a'), '<p id="a">café</p>')).status).to.equal(206)
     })
 
+  for (const type of ['text/html; charset=iso-2022-jp', 'text/html; charset=none'])
+    it(`HTTP-24 KEY-1 an escape that would make other characters of what follows is not added to ${type}`, async () => {
+      await typed(type, PAGE.replace('<title>', '<meta charset="iso-2022-jp"><title>').replace('one', 'tür'))
+      const refused = await http('POST', '/page', selecting('#a'), '<i>\u001b$B</i>')
+      expect(failureOf(refused)).to.equal('422 InvalidFragment')
+    })
+
+  for (const [type, sent] of [
+    ['text/html; charset=', 'text/html; charset=utf-8'],
+    ['text/html; charset=""; x=y', 'text/html; charset=utf-8'],
+    ['text/html; charset=iso-8859-1', 'text/html; charset=iso-8859-1'],
+  ] as const)
+    it(`HTTP-23 a page of the type ${type} is sent as ${sent}, whatever it says of itself`, async () => {
+      await typed(type, PAGE)
+      expect((await http('GET', '/page')).headers['content-type']).to.equal(sent)
+    })
+
+  it('HTTP-24 a composed page says in which charset it is sent', async () => {
+    await putAll(server, { '/part.html': '<b>café</b>' })
+    await typed(
+      'text/html; charset=iso-2022-jp',
+      `<html xmlns:p="${NS}/1.0"><p:include resource="/part.html" selector="b"/></html>`,
+    )
+    const answer = await http('GET', '/page')
+    expect(answer.headers['content-type']).to.equal('text/html; charset=utf-8')
+    expect(answer.text).to.include('<b>café</b>')
+  })
+
   it('HTTP-24 a composed page declares what it is sent in', async () => {
     await putAll(server, {
       '/part.xml': '<r><b>café</b></r>',
