@@ -9,7 +9,7 @@ import {
   rangeApplies,
   readConditions,
 } from '../../pipeline/http/conditions.ts'
-import { encodePath } from '../../pipeline/http/path.ts'
+import { encodePath, NO_SCOPE } from '../../pipeline/http/path.ts'
 import { parseRange, type Range } from '../../pipeline/http/range.ts'
 import { blobBody, rangeAnswer } from '../../pipeline/read/whole.ts'
 import { absent } from '../../pipeline/refusals.ts'
@@ -66,7 +66,7 @@ const NO_BYTES = new Uint8Array()
 
 /** Stored bytes; those of a draft are none. */
 async function fileAnswer(exchange: Exchange, node: Node, range: Range | undefined): Promise<Answer> {
-  const { view, prefix, settings } = exchange.mount
+  const { view, prefix } = exchange.mount
   const { resource } = node
   await known(exchange, node)
   const tag = contentTag(resource.digest)
@@ -80,7 +80,7 @@ async function fileAnswer(exchange: Exchange, node: Node, range: Range | undefin
     // A page opened in a browser here must not act with the author's password.
     'Content-Security-Policy': 'sandbox',
     // Pages of the site share the origin here: none of them may have a file answer for the mount (SEC-13).
-    ...(prefix !== '' && { 'Service-Worker-Allowed': `/-${settings.brand}/none/` }),
+    ...(prefix !== '' && { 'Service-Worker-Allowed': NO_SCOPE }),
   }
   const current = { tag, ...datesOf(resource) }
   const conditions = readConditions(exchange.request.headers)

@@ -204,6 +204,12 @@ export function encodePath(path: string): string {
 }
 
 /**
+ * `Service-Worker-Allowed` of a script that may become none (SEC-13): browsers take no scope with an escaped slash. In a scope
+ * where nothing is served it would still answer whoever is led there.
+ */
+export const NO_SCOPE = '/%2F'
+
+/**
  * @param path decoded
  * @returns whether it lies under `/.{brand}/` or `/-{brand}/`, or is one of these two names itself, which would
  *   otherwise let a file take the place of the directory (HTTP-16)

@@ -8,7 +8,7 @@ import { cacheControl } from '../http/caching.ts'
 import type { Conditions } from '../http/conditions.ts'
 import { digestingText } from '../http/digest.ts'
 import { composedType } from '../http/media.ts'
-import { directoryLocation, mayNameDirectory } from '../http/path.ts'
+import { directoryLocation, mayNameDirectory, NO_SCOPE } from '../http/path.ts'
 import type { Range, SelectorRange } from '../http/range.ts'
 import type { Operation } from '../operation.ts'
 import { absent, noMatch, requireAdmission, toSelector } from '../refusals.ts'
@@ -149,7 +149,7 @@ function readWhole(site: Site, read: Read, authority: Authorizing, reader: Reade
     const whole = wholeAnswer(file, readingOf(site, read, params ? undefined : onDocument(file), decided, shared))
     const answer = file.isDocument
       ? withVersion(whole, read, () => storedPart(site, file))
-      : withoutWorker(whole, site, file, decided)
+      : withoutWorker(whole, file, decided)
     if (!params) return answer
     return { ...answer, headers: { ...answer.headers, ...routeHeaders(params) } }
   }
@@ -189,11 +189,11 @@ function withVersion(answer: Answer, { versionField }: Read, part: () => string)
 
 /**
  * A script of any visitor is no service worker: it would go on answering what others ask for in its folder, also when it
- * was removed. The scope that it may have is one in which nothing is served (SEC-13).
+ * was removed (SEC-13).
  */
-function withoutWorker(answer: Answer, { settings }: Site, { resource }: StoredFile, authority: Authority): Answer {
+function withoutWorker(answer: Answer, { resource }: StoredFile, authority: Authority): Answer {
   if (!authority.takesFromAnybody(resource.path)) return answer
-  return { ...answer, headers: { ...answer.headers, 'Service-Worker-Allowed': `/-${settings.brand}/none/` } }
+  return { ...answer, headers: { ...answer.headers, 'Service-Worker-Allowed': NO_SCOPE } }
 }
 
 function readingOf(

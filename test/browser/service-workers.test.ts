@@ -50,6 +50,9 @@ describe('Service workers in a browser', function () {
     await visitor.evaluate(() => fetch('/up/worker').then(answer => answer.text()))
     expect(await register('/up/worker', { updateViaCache: 'all' })).to.equal('SecurityError')
     expect(await register('/up/worker', { scope: '/up/worker' })).to.equal('SecurityError')
+    // Whoever is led to an address at which nothing is served would be answered by it there.
+    for (const scope of ['/-platform/none/', '/%2F', '/%2fx'])
+      expect(await register('/up/worker', { scope }), scope).to.be.oneOf(['SecurityError', 'TypeError'])
   })
 
   it('SEC-13 a script of the author becomes one', async () => {

@@ -74,7 +74,7 @@ for (const { title, options, prefix, host, site } of PLACES)
 
     it('SEC-13 no file is a service worker of the mount where pages of the site could ask for it', async () => {
       const { headers } = await dav('GET', `${prefix}/a.html`)
-      expect(headers['service-worker-allowed']).to.equal(prefix === '' ? undefined : '/-platform/none/')
+      expect(headers['service-worker-allowed']).to.equal(prefix === '' ? undefined : '/%2F')
     })
 
     it('DAV-1 hrefs are path-absolute and include the prefix', async () => {

@@ -188,7 +188,7 @@ describe('headers: files that any visitor may have stored', () => {
       for (const [method, fields, status] of forms) {
         const answer = await http(method, `/${folder}/x.js`, fields)
         expect(answer.status).to.equal(status)
-        expect(answer.headers['service-worker-allowed']).to.equal(limited ? '/-platform/none/' : undefined)
+        expect(answer.headers['service-worker-allowed']).to.equal(limited ? '/%2F' : undefined)
       }
     })
 
