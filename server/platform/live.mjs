@@ -4,7 +4,7 @@
 /** Asks elements, never documents: in these an image or a form named as what they can do is found in its place. */
 const top = (page = document) => inert.querySelector.call(page, '*')
 const inert = new Document()
-const parse = text => top(new DOMParser().parseFromString(text, 'text/html'))
+const parse = (text, type = 'text/html') => top(new DOMParser().parseFromString(text, type))
 
 /** Documents that the page is put together from, as its head names them: `<link rel="origin" href="/data/posts.html">`. */
 const named = () => [...top().querySelectorAll('head>link[rel~=origin]')].map(a => a.getAttribute('href'))
@@ -99,7 +99,7 @@ export function live({ root = top(), path = location.pathname, changed = () => {
     else if (next !== undefined) for (const node of nodes) put(parent, node, next)
     else throw Error()
     changed(
-      nodes.filter(node => node.tagName),
+      nodes.filter(a => a.tagName),
       seen,
     )
   }
@@ -118,10 +118,11 @@ export function live({ root = top(), path = location.pathname, changed = () => {
         const [answer, text] = await fetch(path === location.pathname ? path + location.search : path, {
           cache: 'no-cache',
         })
-          .then(async it => [it, await it.text()])
+          .then(async a => [a, await a.text()])
           .catch(() => [])
         if (!answer?.ok) break
-        const page = parse(text)
+        // In XHTML, tags may close themselves.
+        const page = parse(text, document.contentType)
         // Parsers without scripts take for elements what is text here: its styles would count.
         for (const it of page.querySelectorAll('noscript')) it.textContent = it.innerHTML
         until = Date.now() + 2000

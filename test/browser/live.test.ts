@@ -54,6 +54,18 @@ describe('live.mjs in a browser', function () {
     expect(await page.evaluate('stream.state')).to.equal('closed')
   })
 
+  it('EVT-70 of XHTML the whole is read as such: tags that close themselves take nothing in', async () => {
+    await put(pages.server, '/start.js', "import('/whole.mjs')")
+    const xhtml =
+      '<html xmlns="http://www.w3.org/1999/xhtml"><head><script src="/start.js"/></head><body><ul id="l"/></body></html>'
+    await put(pages.server, '/page.xhtml', xhtml)
+    const page = await visit('/page.xhtml')
+    // The first look at the document follows the opening of the stream.
+    await comes(page, 'told.length > 0')
+    await http('POST', '/page.xhtml', { Range: 'selector=#l' }, '<li id="new"/>')
+    await comes(page, "document.querySelector('body > #l > #new')")
+  })
+
   it('EVT-70 POST: every placement', async () => {
     const page = await visit()
     await settled(page)
