@@ -62,6 +62,9 @@ const LETTER = `A-Za-z${BASE_CHAR}${IDEOGRAPHIC}`
 /** Productions 4 and 5. */
 const NAME = new RegExp(`^[${LETTER}_:][${LETTER}0-9${DIGIT}._:${COMBINING_CHAR}${EXTENDER}-]*$`, 'u')
 const ASCII = /^[\0-\x7f]*$/
+const BEYOND_ASCII = /[^\0-\x7f]/
+/** UTF-16 code units that are looked through in one step. */
+const UNITS_PER_STEP = 1024 * 1024
 /** What is a letter may stand anywhere in a name. */
 const LETTERS = new RegExp(`^[\\0-\\x7f${LETTER}]*$`)
 /**
@@ -78,7 +81,7 @@ const PIECES =
  * @returns the first; undefined where there is none
  */
 export function* findingForeignName(root: ParentNode, source: string): Steps<string | undefined> {
-  if (ASCII.test(source)) return undefined
+  if (!(yield* holdingOne(source, BEYOND_ASCII))) return undefined
   const open = [root]
   let seen = 0
   for (let parent = open.pop(); parent; parent = open.pop()) {
@@ -94,6 +97,15 @@ export function* findingForeignName(root: ParentNode, source: string): Steps<str
     }
   }
   return undefined
+}
+
+/** Whether a text holds one of the characters that a pattern is about, in steps. */
+export function* holdingOne(text: string, characters: RegExp): Steps<boolean> {
+  for (let at = 0; at < text.length; at += UNITS_PER_STEP) {
+    if (at > 0) yield
+    if (characters.test(text.slice(at, at + UNITS_PER_STEP))) return true
+  }
+  return false
 }
 
 /** Whether the fourth edition does not know a name. */

@@ -9,7 +9,7 @@ import { Fault } from '../fault.ts'
 import type { PlannedSplice, ProposedEdit, View } from '../tree/edit/edit.ts'
 import { standsInSelect } from '../tree/edit/kept-text.ts'
 import { takingInOthers } from '../tree/edit/outcome.ts'
-import { findingForeignName } from '../tree/foreign-names.ts'
+import { findingForeignName, holdingOne } from '../tree/foreign-names.ts'
 import {
   type AnyNode,
   type ChildNode,
@@ -152,7 +152,7 @@ function* holdingUnreadable(changes: readonly PlannedSplice[], { document, nodes
   if (document.kind !== 'xml') return false
   const added = changes.map(({ text }) => text).join('')
   const declaration = xmlDeclaration(document.source)
-  if (CONTROL.test(added) && declaration !== '' && !VERSION_1_0.test(declaration)) return true
+  if (declaration !== '' && !VERSION_1_0.test(declaration) && (yield* holdingOne(added, CONTROL))) return true
   const holder: FragmentNode = { nodeName: '#document-fragment', childNodes: [...nodes] }
   if ((yield* findingForeignName(holder, added)) !== undefined) return true
   return added.includes('<xml:') && (yield* holding(nodes, node => isElement(node) && node.tagName.startsWith('xml:')))
