@@ -6,7 +6,7 @@ import { packEntries } from '../store/packed-entries.ts'
 import type { Resource } from '../store/resource.ts'
 import type { SiteStore } from '../store/store.ts'
 import { mayBeOfOne } from '../tree/tokens.ts'
-import { type Profile, parseForStorage, readForStorage, type StoredForm, storedForm } from './derive.ts'
+import { NO_ITEMS, type Profile, parseForStorage, readForStorage, type StoredForm, storedForm } from './derive.ts'
 import type { Derivation } from './kind.ts'
 import { KIND_NAMES } from './kinds.ts'
 
@@ -16,9 +16,6 @@ export interface Disagreement {
   /** Whether the rules or models that it declares are others; else only what it is found by. */
   declares: boolean
 }
-
-/** What is there without items. */
-const NOTHING = '[]'
 
 /** What a document is found by: whether two forms of it say the same, for most of which order does not matter. */
 const FOUND_BY: Readonly<Record<string, (stored: string, wanted: string) => boolean>> = {
@@ -33,7 +30,7 @@ function profileInOrder(text: string): string {
 }
 
 /** What cannot be read says nothing. */
-function isSame(name: string, stored = NOTHING, wanted = NOTHING): boolean {
+function isSame(name: string, stored = NO_ITEMS, wanted = NO_ITEMS): boolean {
   if (stored === wanted) return true
   try {
     return FOUND_BY[name]?.(stored, wanted) === true
@@ -73,7 +70,7 @@ export async function checkDeclarations(
     wrong.push({ path, declares: raises.length > 0 })
     if (!repair) continue
     if (raises.length > 0) await store.commit({ changes: [{ op: 'derive', path, expect: version, derived }], raises })
-    if (!isFound) await store.derive(resource, { items: NOTHING, ...derived }, entries)
+    if (!isFound) await store.derive(resource, { items: NO_ITEMS, ...derived }, entries)
   }
   return wrong
 }

@@ -322,6 +322,9 @@ export interface StoredForm {
   entries: Entry[]
 }
 
+/** What is stored of the items of a document that had some, and has none. */
+export const NO_ITEMS = '[]'
+
 /** What was written in steps. */
 const written = new WeakMap<Derived, Record<string, string>>()
 

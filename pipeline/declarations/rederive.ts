@@ -7,12 +7,12 @@ import { Fault } from '../fault.ts'
 import { kindOf } from '../http/media.ts'
 import type { Vocabulary } from '../model/vocabulary.ts'
 import { OUTDATED } from '../store/derivation.ts'
-import type { Resource } from '../store/resource.ts'
+import type { Entry, Resource } from '../store/resource.ts'
 import type { SiteStore } from '../store/store.ts'
 import { decodeInTurn, parsingDocument } from '../tree/document.ts'
 import { CONFIGURATION_NAMES } from '../tree/microdata-value.ts'
 import { inTurns } from '../tree/steps.ts'
-import { parseForStorage, readForStorage, storedForm } from './derive.ts'
+import { NO_ITEMS, parseForStorage, readForStorage, storedForm } from './derive.ts'
 import type { Derivation } from './kind.ts'
 import { KIND_NAMES, KINDS, type KindName, subtypesOfKind } from './kinds.ts'
 import { extractInTurns, holdersOf, rewrittenDeclarations } from './retype.ts'
@@ -177,7 +177,7 @@ async function derivedAgain(
   await unlessOverLimit(resource.path, report, async () => {
     const { derived, entries } = storedForm((await readForStorage(body.bytes, kind, vocabulary)).derived)
     if (declaring.has(resource.path)) for (const name of KIND_NAMES) derived[name] ??= 'null'
-    writes.push(() => store.derive(resource, derived, entries))
+    writes.push(() => store.derive(resource, { items: NO_ITEMS, ...derived }, entries))
   })
   return writes
 }
@@ -231,16 +231,20 @@ export async function deriveOutdated(store: SiteStore, derivation: Derivation, r
     const kind = kindOf(resource.type)
     const derived: Record<string, string> = { [OUTDATED]: 'null' }
     const raises: KindName[] = []
+    let entries: readonly Entry[] | undefined
     if ('bytes' in body && kind !== 'blob')
       await unlessOverLimit(path, report, async () => {
         const parsed = await parseForStorage(body.bytes, kind, derivation)
-        Object.assign(derived, storedForm(parsed.derived).derived)
+        const form = storedForm(parsed.derived)
+        Object.assign(derived, { items: NO_ITEMS, ...form.derived })
+        entries = form.entries
         for (const name of KIND_NAMES) {
           const before = await store.derived(path, name)
           if (before !== undefined) derived[name] ??= 'null'
           if (derived[name] !== before) raises.push(name)
         }
       })
+    if (entries) await store.derive(resource, {}, entries)
     // Whoever has written it anew since has said so in a commit of theirs.
     await store.commit({ changes: [{ op: 'derive', path, expect: version, derived }], raises })
   }

@@ -120,7 +120,7 @@ export class SiteDeclarations {
       } else if (all || before) await rederiveKind(store, name, declarations.derivation, 'subtypes', report)
       await declarations.#load(name)
     }
-    await declarations.deriveOutdated(() => undefined)
+    await declarations.deriveOutdated([{ outdated: true }], () => undefined)
     if (reached === undefined) return declarations
     const write = () => basis.write(reached)
     // A site without files leaves nothing behind: whoever asks may have made up its name.
@@ -308,18 +308,21 @@ export class SiteDeclarations {
   /**
    * Has what servers of the release before wrote say what it declares in this one.
    *
+   * @param commits those that have just come; nothing is to do where none says so
    * @param state as for `readAgain`
+   * @returns paths of the documents that were concerned
    */
-  async deriveOutdated(state: () => unknown): Promise<void> {
-    let paths: ReadonlySet<string>
+  async deriveOutdated(commits: readonly { outdated?: boolean }[], state: () => unknown): Promise<ReadonlySet<string>> {
+    let paths: ReadonlySet<string> = new Set()
+    if (!commits.some(({ outdated }) => outdated)) return paths
     try {
       paths = await deriveOutdated(this.#store, this.derivation, this.#report)
     } catch (error) {
       // Whatever is stored counts until the store takes writes again.
       this.#report('Documents that the release before has written cannot be read again yet', { error })
-      return
     }
     if (paths.size > 0) await this.readAgain(paths, state)
+    return paths
   }
 
   #reach(counters: Counters): void {

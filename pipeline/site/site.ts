@@ -356,18 +356,19 @@ export class Site {
 
   async #follow(commits: readonly Foreign[]): Promise<void> {
     this.#resources.change()
-    for (const { version, paths, edit } of commits) {
-      for (const path of paths) {
+    for (const { version, paths, edit } of commits)
+      for (const path of paths)
         if (path === edit?.path) this.#resources.follow(readNotice(edit), version)
         else this.#resources.forget(path)
-      }
-    }
     const paths = new Set(commits.flatMap(commit => commit.paths))
     // Before anybody else runs: what takes its time below must not find things as they were and take them for new.
     for (const watcher of this.#watchers) watcher(paths)
     if (commits.some(({ raised }) => raised.length > 0))
       await this.#declared.readAgain(paths, () => this.#resources.changes)
-    if (commits.some(({ outdated }) => outdated)) await this.#declared.deriveOutdated(() => this.#resources.changes)
+    const derived = await this.#declared.deriveOutdated(commits, () => this.#resources.changes)
+    // What was found out about them meanwhile is still what others had stored.
+    for (const path of derived) this.#resources.forget(path)
+    if (derived.size > 0) for (const watcher of this.#watchers) watcher(derived)
     await Promise.all([...this.#foreignWatchers].map(watcher => watcher(paths)))
   }
 

@@ -5,13 +5,29 @@
  */
 
 /**
- * Rises with every kind of declarations that comes or gets another form, and with the form of all other derived data; each
- * time both stores get a new step in their tables. Rows of releases that did not say have 0.
+ * Rises with every kind of declarations that comes or gets another form, with the form of all other derived data, and with
+ * every change of how markup is read; each time both stores get a new step in their tables, which notes as outdated what it
+ * may concern. Rows of releases that did not say have 0.
  */
-export const DERIVATION = 2
+export const DERIVATION = 3
 
 /**
  * Name of the derived data that tables add to what was written by another derivation than theirs. Written as `null` it goes
  * away.
  */
 export const OUTDATED = 'outdated'
+
+/**
+ * Condition under which rows of tokens are of documents that the third derivation may read otherwise: those with elements of
+ * SVG or MathML that hold HTML, in which `<![CDATA[` was a comment until then.
+ *
+ * @param holds condition that the row's value holds a text
+ */
+export function mayHoldCdata(holds: (text: string) => string): string {
+  const any = (tokens: string) =>
+    `(${tokens
+      .split(' ')
+      .map(token => holds(JSON.stringify(token)))
+      .join(' OR ')})`
+  return `(${holds('["*"]')} OR ${any('svg math')} AND ${any('title desc foreignobject annotation-xml mi mo mn ms mtext')})`
+}

@@ -1,14 +1,16 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { readForStorage, storedForm } from '../../pipeline/declarations/derive.ts'
 import { KIND_NAMES, KINDS } from '../../pipeline/declarations/kinds.ts'
 import { DERIVATION, OUTDATED } from '../../pipeline/store/derivation.ts'
-import { done, type Open, openTemporary, put } from '../pipeline/store/fixture.ts'
+import { done, type Open, type Opened, openTemporary, put } from '../pipeline/store/fixture.ts'
 import { openEmpty } from '../pipeline/store/postgres/fixture.ts'
 import { asBefore } from '../pipeline/store/release-before.ts'
-import { page, ruleMarkup } from '../support/content.ts'
+import { NS, page, ruleMarkup } from '../support/content.ts'
 import { type Member, members } from './members.ts'
 
 const PROFILE = '{"utf8":true,"types":[],"namespaces":[]}'
+const VOCABULARY = { ns: NS, schemaHost: 'https://schema.org' }
 const RULE = page(ruleMarkup(['*', 'PUT', 'Allow', '/a']))
 
 describe('servers of the release before, on one store with newer ones', () => {
@@ -22,7 +24,7 @@ describe('servers of the release before, on one store with newer ones', () => {
 
       /** Two members of this release, and one that writes documents without the kind that it does not know. */
       async function rolling(
-        work: (old: (path: string) => Promise<void>, join: () => Promise<Member>) => Promise<void>,
+        work: (old: (path: string) => Promise<void>, join: () => Promise<Member>, opened: Opened) => Promise<void>,
       ) {
         const opened = await open({ shared: true })
         try {
@@ -34,6 +36,7 @@ describe('servers of the release before, on one store with newer ones', () => {
               await store.close()
             },
             async () => member(await opened.another()),
+            opened,
           )
         } finally {
           await opened.close()
@@ -60,6 +63,27 @@ describe('servers of the release before, on one store with newer ones', () => {
         })
       })
 
+      it(`RULE-11 ${name}: what they find in markup that they read otherwise is found no more`, async () => {
+        await rolling(async (_, join, { raw }) => {
+          const one = await join()
+          const [path, hidden] = ['/cdata.html', `<p class="k">${ruleMarkup(['*', 'PUT', 'Allow', '/b'])}</p>`]
+          await one.put(path, page(`<svg><desc><![CDATA[>${hidden}]]></desc></svg>`))
+          const { store } = one.site
+          // Where CDATA is a comment, it is markup.
+          const { derived, entries } = storedForm(
+            (await readForStorage(Buffer.from(page(hidden)), 'html', VOCABULARY)).derived,
+          )
+          const tokens = [...(JSON.parse(derived.tokens ?? '') as string[]), 'svg', 'desc']
+          const resource = await store.find(path)
+          if (resource) await store.derive(resource, derived, entries)
+          await raw(asBefore('cdata.html', { ...derived, tokens: JSON.stringify(tokens) }))
+          const { site } = await join()
+          expect(site.rules.documentsUnder('/')).to.deep.equal([])
+          expect([await site.store.entries(path), await site.store.derived(path, 'items')]).to.deep.equal(['', '[]'])
+          expect(await site.documentsWith([['.k']])).to.deep.equal([])
+        })
+      })
+
       it(`RULE-11 ${name}: what they leave out counts with a newer one that comes later`, async () => {
         await rolling(async (old, join) => {
           await old('/rules.html')
@@ -78,6 +102,7 @@ describe('The number of a derivation', () => {
     const known: Record<number, string> = {
       1: 'model/1 access/1 reactions/1',
       2: 'model/1 access/1 reactions/2',
+      3: 'model/1 access/1 reactions/2', // CDATA in SVG and MathML
     }
     expect(KIND_NAMES.map(name => `${name}/${KINDS[name].form}`).join(' ')).to.equal(known[DERIVATION])
   })

@@ -1,6 +1,7 @@
 /** Tables, and how those of earlier releases become those of this one. */
 
 import type pg from 'pg'
+import { mayHoldCdata } from '../derivation.ts'
 import { Unusable } from '../errors.ts'
 import { type DatabaseAddress, quoted } from './connection.ts'
 import { GROUP_FUNCTIONS, WRITE_FROM_MEMORY } from './group-functions.ts'
@@ -196,6 +197,17 @@ CREATE TRIGGER outdated BEFORE INSERT ON derived FOR EACH ROW
   WHEN (NEW.name = 'profile' AND NEW.derivation <> 2 OR NEW.name = 'outdated') EXECUTE FUNCTION note_outdated();
 `
 
+/** What is noted from the third derivation on, and what that one reads otherwise than those before. */
+const DERIVATION_3 = `
+${DERIVATION_2.replace('<> 2', '<> 3')}
+INSERT INTO derived (id, name, site, value)
+SELECT t.id, 'outdated', t.site, '1' FROM derived t JOIN resource r ON r.id = t.id LEFT JOIN body b ON b.id = r.body
+WHERE t.name = 'tokens' AND ${mayHoldCdata(text => `strpos(t.value, '${text}') > 0`)} AND (
+  b.id IS NULL OR position('<![CDATA['::bytea IN b.bytes) > 0
+  OR EXISTS (SELECT FROM derived p WHERE p.id = t.id AND p.name = 'profile' AND strpos(p.value, '"utf8":false') > 0)
+);
+`
+
 /**
  * Objects that hold blobs, with the number that uploads have, from before anything of them is stored until they are gone.
  * `due` is when somebody has to look whether a blob has it; none for those that one has. The trigger sees blobs that
@@ -224,6 +236,7 @@ export const MIGRATIONS: readonly string[] = [
   GROUP_FUNCTIONS,
   WRITE_FROM_MEMORY,
   DERIVATION_2,
+  DERIVATION_3,
 ]
 
 /** Number of the advisory lock under which tables are made: one process does it, the others wait. */

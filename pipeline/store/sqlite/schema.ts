@@ -2,7 +2,7 @@
 
 import { closeSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { DERIVATION } from '../derivation.ts'
+import { DERIVATION, mayHoldCdata } from '../derivation.ts'
 import { Unusable } from '../errors.ts'
 import { type Database, openDatabase } from './database.ts'
 
@@ -10,7 +10,7 @@ import { type Database, openDatabase } from './database.ts'
 export const DATABASE = 'store.sqlite'
 
 /** Raised with every change of the tables. */
-const FORMAT = 12
+const FORMAT = 13
 
 /**
  * `resource` is clustered by place: a look-up, a listing and everything below a collection are each one range of one tree.
@@ -201,6 +201,20 @@ CREATE TABLE IF NOT EXISTS note (
 CREATE INDEX IF NOT EXISTS note_expires ON note (expires);
 `
 
+/** Notes what the third derivation reads otherwise than those before; what is not looked through here counts as such. */
+const NOTE_CDATA = `
+INSERT OR IGNORE INTO derived (id, name, site, value)
+SELECT t.id, 'outdated', t.site, '1' FROM site s CROSS JOIN derived t ON t.site = s.id AND t.name = 'tokens'
+WHERE ${mayHoldCdata(text => `instr(t.value, '${text}')`)} AND (
+  EXISTS (SELECT 1 FROM body b WHERE b.id = t.id AND instr(b.bytes, CAST('<![CDATA[' AS BLOB)))
+  OR EXISTS (SELECT 1 FROM splice p WHERE p.id = t.id)
+  OR EXISTS (SELECT 1 FROM resource r WHERE r.id = t.id AND r.in_file = 1)
+  OR EXISTS (SELECT 1 FROM derived p WHERE p.id = t.id AND p.name = 'profile' AND instr(p.value, '"utf8":false'))
+);
+`
+/** The first format of that derivation. */
+const CDATA_NOTED = 13
+
 /** Bytes of pages that a connection keeps in memory, where nobody says anything else. */
 const PAGES = 32 * 1024 * 1024
 
@@ -302,6 +316,7 @@ export function prepareTables(folder: string): void {
     database.exec('BEGIN IMMEDIATE')
     addColumns(database)
     makeTables(database)
+    if (format > 0 && format < CDATA_NOTED) database.exec(NOTE_CDATA)
     database.exec(`PRAGMA user_version = ${FORMAT}; COMMIT`)
   } finally {
     database.close()

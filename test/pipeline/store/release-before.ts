@@ -1,6 +1,9 @@
 /** What releases before this one write, for both stores. */
 
-import { DERIVATION } from '../../../pipeline/store/derivation.ts'
+import { expect } from 'chai'
+import { DERIVATION, OUTDATED } from '../../../pipeline/store/derivation.ts'
+import type { SiteStore } from '../../../pipeline/store/store.ts'
+import { done, put } from './fixture.ts'
 
 /**
  * Statements that replace the derived data of a document.
@@ -24,4 +27,28 @@ export function asBefore(
        WHERE derived.value <> EXCLUDED.value`,
   )
   return [`DELETE FROM derived WHERE id = ${own} AND name NOT IN (${kept})`, ...rows].join('; ')
+}
+
+/** Documents that hold `<![CDATA[` or do not, by their tokens, and whether the third derivation may read them otherwise. */
+const PAGES: readonly [name: string, text: string, tokens: string[], isNoted: boolean, utf8?: boolean][] = [
+  ['svg', '<svg><desc><![CDATA[>', ['svg', 'desc'], true],
+  ['math', '<math><mi><![CDATA[>', ['math', 'mi'], true],
+  ['anything', '<svg><desc><![CDATA[>', ['*'], true],
+  ['utf-16', '<\0!\0[\0', ['svg', 'title'], true, false],
+  ['plain', '<svg><desc>', ['svg', 'desc'], false],
+  ['drawing', '<svg><path/><![CDATA[>', ['svg', 'path'], false],
+  ['comment', '<title><![CDATA[>', ['title'], false],
+]
+
+export async function putCdata(site: SiteStore): Promise<void> {
+  for (const [name, text, tokens, , utf8 = true] of PAGES)
+    await done(site, [
+      put(`/${name}`, text, { derived: { profile: JSON.stringify({ utf8 }), tokens: JSON.stringify(tokens) } }),
+    ])
+}
+
+/** Insists that those are noted which may be read otherwise, and they alone. */
+export async function isCdataNoted(site: SiteStore): Promise<void> {
+  for (const [name, , , isNoted] of PAGES)
+    expect(await site.derived(`/${name}`, OUTDATED), name).to.equal(isNoted ? '1' : undefined)
 }

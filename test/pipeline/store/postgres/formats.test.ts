@@ -6,7 +6,7 @@ import { MIGRATIONS } from '../../../../pipeline/store/postgres/schema.ts'
 import { openPostgresStore } from '../../../../pipeline/store/postgres/store.ts'
 import { sharedCluster } from '../../../support/postgres.ts'
 import { done, put, putBlob, textAt } from '../fixture.ts'
-import { asBefore } from '../release-before.ts'
+import { asBefore, isCdataNoted, putCdata } from '../release-before.ts'
 
 describe('PostgreSQL store: tables of earlier releases', () => {
   /** Tables of a format, with nothing in them. */
@@ -48,6 +48,18 @@ describe('PostgreSQL store: tables of earlier releases', () => {
         await run(`DO $$ BEGIN ASSERT (SELECT array_agg(number) FROM format) = '{${MIGRATIONS.length}}'; END $$`)
         await run(`DROP SCHEMA ${schema} CASCADE`)
       })
+
+  it('RULE-11 of tables of format 6 those documents are noted that may be read otherwise since', async () => {
+    const { url, schema, run } = await tablesOf(MIGRATIONS.length)
+    const open = () => openPostgresStore({ url, schema, shared: true })
+    const before = await open()
+    await putCdata(before.site('a.example'))
+    await before.close()
+    await run('UPDATE format SET number = 6')
+    const store = await open()
+    await isCdataNoted(store.site('a.example')).finally(() => store.close())
+    await run(`DROP SCHEMA ${schema} CASCADE`)
+  })
 
   it('HTTP-172 of a newer release are refused in a sentence, and stay as they are', async () => {
     const { url, schema, run } = await tablesOf(MIGRATIONS.length)

@@ -3,7 +3,7 @@ import { DERIVATION, OUTDATED } from '../../../../pipeline/store/derivation.ts'
 import { KEPT_APART } from '../../../../pipeline/store/sqlite/read/reader.ts'
 import { connectWriter } from '../../../../pipeline/store/sqlite/schema.ts'
 import { done, openTemporary, put, putBlob } from '../fixture.ts'
-import { asBefore } from '../release-before.ts'
+import { asBefore, isCdataNoted, putCdata } from '../release-before.ts'
 
 describe('SQLite store: folders of earlier releases', () => {
   it('events of format 4, which share no bodies, are read and added to', async () => {
@@ -87,6 +87,21 @@ describe('SQLite store: folders of earlier releases', () => {
         await done(site, [put('/a', 'B', { derived: { profile: '{}' } })])
         expect(await site.derived('/a', OUTDATED), String(derivation)).to.equal(undefined)
       }
+      await opened.intact()
+    } finally {
+      await opened.close()
+    }
+  })
+
+  it('RULE-11 of a folder of format 12 those documents are noted that may be read otherwise since', async () => {
+    const opened = await openTemporary()
+    try {
+      await putCdata(opened.store.site('example.org'))
+      await opened.store.close()
+      const before = connectWriter(opened.folder)
+      before.exec('PRAGMA user_version = 12')
+      before.close()
+      await isCdataNoted((await opened.reopen()).site('example.org'))
       await opened.intact()
     } finally {
       await opened.close()
