@@ -11,13 +11,13 @@ import type { SiteStore } from '../store/store.ts'
 import { TreeError } from '../tree/document.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import { pinTree } from '../tree/pins.ts'
-import { atOnce, inTurns, type Steps } from '../tree/steps.ts'
+import { inTurns, type Steps } from '../tree/steps.ts'
 import { storedDeclarations } from './derive.ts'
 import type { Derivation } from './kind.ts'
 import { type Declares, KIND_NAMES, KINDS, type KindName, subtypesOfKind } from './kinds.ts'
 
-/** Shows the tree of a document that is not stored yet to a function, which must not keep it. */
-export type ShowTree = <T>(look: (tree: TreeDocument) => T) => T
+/** Shows the tree of a document that is not stored yet to work in steps, which must not keep it and may begin anew. */
+export type ShowTree = <T>(look: (tree: TreeDocument) => Steps<T>) => Promise<T>
 
 /** What a commit needs to know of the site. */
 export interface Retyping {
@@ -58,15 +58,17 @@ export async function retyped({ changes }: Pick<Commit, 'changes'>, site: Retypi
   })
   if (kinds.length === 0) return undefined
   const declares = new Map<string, Declares>()
-  const rewritten = changes.map(change => {
+  const rewritten: Change[] = []
+  for (const change of changes) {
     const show = change.op === 'put' ? brought(change.path) : undefined
-    if (change.op !== 'put' || !show) return change
-    const found = show(tree => extracted(change.path, tree, kinds, after))
+    rewritten.push(change)
+    if (change.op !== 'put' || !show) continue
+    const found = await withinLimits(change.path, () => show(tree => extractingKinds(tree, kinds, after)))
     declares.set(change.path, found)
     const derived = { ...change.derived }
     for (const name of kinds) delete derived[name]
-    return { ...change, derived: { ...derived, ...storedDeclarations(found) } }
-  })
+    rewritten.splice(-1, 1, { ...change, derived: { ...derived, ...storedDeclarations(found) } })
+  }
   const written = new Set(changes.flatMap(change => ('path' in change ? [change.path] : [change.from, change.to])))
   for (const path of await holdersOf(store, types)) {
     if (written.has(path)) continue
@@ -83,28 +85,23 @@ export async function retyped({ changes }: Pick<Commit, 'changes'>, site: Retypi
   return { changes: rewritten, kinds, declares }
 }
 
-/** @throws Fault 422 for a document whose items break a limit once they declare something */
-function extracted(path: string, tree: TreeDocument, kinds: readonly KindName[], derivation: Derivation): Declares {
-  try {
-    return atOnce(extractingKinds(tree, kinds, derivation))
-  } catch (error) {
-    throw error instanceof TreeError ? overLimit(path, error) : error
-  }
-}
-
 /**
- * As `extracted`, sharing the event loop where the document is large.
+ * What a document declares of some kinds, sharing the event loop where it is large.
  *
- * @throws Fault 422
+ * @throws Fault 422 for a document whose items break a limit once they declare something
  */
-export async function extractInTurns(
+export function extractInTurns(
   path: string,
   tree: TreeDocument,
   kinds: readonly KindName[],
   derivation: Derivation,
 ): Promise<Declares> {
+  return withinLimits(path, () => inTurns(extractingKinds(tree, kinds, derivation), tree.source.length))
+}
+
+async function withinLimits(path: string, extract: () => Promise<Declares>): Promise<Declares> {
   try {
-    return await inTurns(extractingKinds(tree, kinds, derivation), tree.source.length)
+    return await extract()
   } catch (error) {
     throw error instanceof TreeError ? overLimit(path, error) : error
   }

@@ -241,7 +241,12 @@ function* looking(
   const judgement = judged ?? (yield* judging(registry, path, { document, part: writtenPart(view) }))
   const shown = proposal.shown?.nodes ?? nodes
   const told = isOneElement(shown) ? inserted : proposal.inserted
-  const show: ShowTree = look => proposal.propose(shown => look(shown.document))
+  const show: ShowTree = async look => {
+    const inTree = document === tree && proposal.propose(shown => ifShort(look(shown.document), LOOK))
+    if (inTree) return inTree.value
+    const own = document === tree ? await proposedCopy(tree, wanted) : proposal
+    return own.propose(shown => inTurns(look(shown.document), shown.document.source.length))
+  }
   const tag = yield* taggingElement(site, shown, document, { path, digest })
   const facts = yield* request.facts(proposal.shown ?? view)
   const losses = yield* findingEditLosses(registry, stake, { tree, view, way, entries: derived.entries })
@@ -302,7 +307,7 @@ export async function afterCascade(
     splices: undefined,
     derived,
     tag,
-    show: look => look(document),
+    show: look => inTurns(look(document), document.source.length),
     newTree: () => done(document),
   }
 }

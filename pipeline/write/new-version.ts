@@ -2,6 +2,7 @@
 
 import { type Derived, deriveInTurns, parseForStorage, readForStorage, storedForm } from '../declarations/derive.ts'
 import type { Subtypes } from '../declarations/kind.ts'
+import type { ShowTree } from '../declarations/retype.ts'
 import { Fault } from '../fault.ts'
 import { kindOf, storedType } from '../http/media.ts'
 import { absent } from '../refusals.ts'
@@ -17,7 +18,7 @@ import {
   joining,
   measuring,
   PIECE,
-  parseDocument,
+  parsingDocument,
 } from '../tree/document.ts'
 import type { PlannedSplice } from '../tree/edit/edit.ts'
 import type { DocumentKind, TreeDocument } from '../tree/nodes.ts'
@@ -268,9 +269,9 @@ export function writtenDocuments(path: string, prepared: NewVersion): WrittenDoc
     const written = { path, body: { bytes }, profile, declares }
     // A document without items declares nothing, whatever types there are.
     if (!holdsItems(prepared) || text === undefined || kind === 'blob') return [written]
-    return [{ ...written, show: look => look(parseDocument(kind, text)) }]
+    const tree = () => inTurns(parsingDocument(kind, text), text.length)
+    return [{ ...written, show: async look => inTurns(look(await tree()), text.length) }]
   }
-  return [
-    { path, body: { bytes }, profile, declares, show: look => look(tree), newTree: () => done(tree), isSaved: true },
-  ]
+  const show: ShowTree = look => inTurns(look(tree), tree.source.length)
+  return [{ path, body: { bytes }, profile, declares, show, newTree: () => done(tree), isSaved: true }]
 }

@@ -8,7 +8,9 @@ import { Fault } from '../../../pipeline/fault.ts'
 import { noCode } from '../../../pipeline/model/code.ts'
 import { schemaGroups } from '../../../pipeline/site/schema-groups.ts'
 import { parseDocument } from '../../../pipeline/tree/document.ts'
+import type { TreeDocument } from '../../../pipeline/tree/nodes.ts'
 import { isPinned } from '../../../pipeline/tree/pins.ts'
+import type { Steps } from '../../../pipeline/tree/steps.ts'
 import { NS, page } from '../../support/content.ts'
 import { turnsOf } from '../../support/turns.ts'
 import { code, type HostedSite, openHosted } from './hosted.ts'
@@ -67,6 +69,27 @@ describe('Subtypes of rules and groups', () => {
     expect(found?.changes.map(({ op }) => op)).to.deep.equal(['derive'])
     expect(turns).to.be.above(1)
     expect(isPinned(tree)).to.equal(false)
+  })
+
+  it('SEC-12 RULE-12 others have their turn while the document of an edit is read by other types', async () => {
+    const { site } = hosted
+    await hosted.put('/both.html', page(`<ul id="list">${rule(RULE)}</ul>`))
+    const commit = site.commit.bind(site)
+    let [isOthersTurn, markup] = [false, '']
+    function* lasting({ source }: TreeDocument): Steps<string> {
+      for (const end = performance.now() + 2000; !isOthersTurn && performance.now() < end; ) yield
+      return source
+    }
+    site.commit = async (asked, written) => {
+      setImmediate(() => {
+        isOthersTurn = true
+      })
+      markup = (await written?.[0]?.show?.(lasting)) ?? ''
+      expect(isOthersTurn).to.equal(true)
+      return commit(asked, written)
+    }
+    await hosted.append('/both.html', '<li>new</li>')
+    expect(markup).to.include('<li>new</li></ul>')
   })
 
   it('RULE-12 an item of a type below the rule is one, from the commit that makes it so', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { noCode } from '../../../pipeline/model/code.ts'
+import { done } from '../../../pipeline/tree/steps.ts'
 import { rederived, savedDocument, writtenDocuments } from '../../../pipeline/write/new-version.ts'
 import { NS, page, ruleMarkup } from '../../support/content.ts'
 import { type HostedSite, openHosted } from '../model/hosted.ts'
@@ -40,7 +41,7 @@ describe('A document that is saved as a whole', () => {
 
   it('RULE-12 shows what it holds to those who read it by other types', async () => {
     const [written] = writtenDocuments('/a.html', await saved(ITEM))
-    expect(written?.show?.(({ source }) => source)).to.equal(ITEM)
+    expect(await written?.show?.(({ source }) => done(source))).to.equal(ITEM)
     const [plain] = writtenDocuments('/b.html', await saved(page('nothing')))
     expect(plain).to.not.have.property('show')
   })
