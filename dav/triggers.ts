@@ -6,6 +6,7 @@ import type { Alongside, OneAllowance } from '../pipeline/write/commit.ts'
 import type { Scope } from './access/scope.ts'
 import type { Exchange } from './exchange.ts'
 import type { Mount } from './mount.ts'
+import { whereItIs } from './places/as-found.ts'
 
 /** Outbound requests of triggers: stored together with the write, or else recorded before the answer (REA-86). */
 interface Calls extends Alongside {
@@ -45,17 +46,20 @@ export interface MountTriggers {
 
 /** @returns what has methods carried out with the triggers that the server knows of, if it knows of any */
 export function withTriggers(triggers: MountTriggers | undefined): Exchange['triggered'] {
-  return async (exchange, method) => {
+  return (exchange, method) => {
     const depth = triggers?.depthOf(exchange) ?? 0
     const asked = depth > 0 ? { ...exchange, depth } : exchange
-    const triggered = await triggers?.ofRequest(asked)
-    if (!triggered) return method(asked)
-    if ('answer' in triggered) return triggered.answer
-    const { body, calls } = triggered
-    try {
-      return await method({ ...asked, body, alongside: calls })
-    } finally {
-      await calls.record()
-    }
+    // A draft has none, and may be a document by the time at which the method begins again.
+    return whereItIs(async () => {
+      const triggered = await triggers?.ofRequest(asked)
+      if (!triggered) return method(asked)
+      if ('answer' in triggered) return triggered.answer
+      const { body, calls } = triggered
+      try {
+        return await whereItIs(() => method({ ...asked, body, alongside: calls }))
+      } finally {
+        await calls.record()
+      }
+    })
   }
 }

@@ -13,7 +13,7 @@ import { checkConditions } from '../conditions/preconditions.ts'
 import { depthOf, type Exchange } from '../exchange.ts'
 import { withLocks } from '../locks/after-commit.ts'
 import { checkLocks, requireParent } from '../locks/guard.ts'
-import { requireSamePlace, whereItIs } from '../places/as-found.ts'
+import { requireSamePlace } from '../places/as-found.ts'
 import { checkMembers } from '../places/members.ts'
 import { isCollection, type Node } from '../places/place.ts'
 import { destinationOf, mayOverwrite } from '../requests/destination.ts'
@@ -21,12 +21,12 @@ import { rootRefused } from './delete.ts'
 import { moveElement, movesElement } from './elements.ts'
 
 export async function copy(exchange: Exchange): Promise<Answer> {
-  return whereItIs(() => relocate(exchange, 'copy'))
+  return relocate(exchange, 'copy')
 }
 
 export async function move(exchange: Exchange): Promise<Answer> {
   if (movesElement(exchange)) return moveElement(exchange, destinationOf(exchange))
-  return whereItIs(() => relocate(exchange, 'move'))
+  return relocate(exchange, 'move')
 }
 
 /** What is found at both ends before anything is done. */

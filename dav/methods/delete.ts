@@ -9,7 +9,7 @@ import { checkConditions } from '../conditions/preconditions.ts'
 import { depthOf, type Exchange } from '../exchange.ts'
 import { withLocks } from '../locks/after-commit.ts'
 import { checkLocks } from '../locks/guard.ts'
-import { requireSamePlace, whereItIs } from '../places/as-found.ts'
+import { requireSamePlace } from '../places/as-found.ts'
 import { checkMembers } from '../places/members.ts'
 import { isCollection } from '../places/place.ts'
 import { writeElements } from './elements.ts'
@@ -17,7 +17,7 @@ import { writeElements } from './elements.ts'
 export async function remove(exchange: Exchange): Promise<Answer> {
   checkWritable(exchange.author.scope, exchange.path)
   if (header(exchange, 'range') !== undefined) return writeElements(exchange, 'delete')
-  return whereItIs(() => removeWhole(exchange))
+  return removeWhole(exchange)
 }
 
 async function removeWhole(exchange: Exchange): Promise<Answer> {

@@ -1,6 +1,7 @@
 /**
  * What a request finds may be kept elsewhere before it has its leases: a draft is published, by the upkeep or with what a visitor
- * writes. Each place removes and moves what it keeps and nothing else, so that the request begins again.
+ * writes. Each place removes and moves what it keeps and nothing else, so that the request begins again, with the triggers that
+ * run for what it then finds.
  */
 
 import type { Node } from './place.ts'

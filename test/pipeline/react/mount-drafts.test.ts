@@ -50,6 +50,7 @@ describe('drafts with mountReactions', () => {
       trigger({ resource: '/failing.html', action: [records, 'Context.request.path = "/y"'] }),
       trigger({ resource: '/called.html', action: request('action', { url: 'https://calls.example/' }) }),
       trigger({ resource: '/guarded*', method: 'PUT', action: answering(409, 'guarded') }),
+      trigger({ resource: '/kept.html', method: ['DELETE', 'MOVE', 'COPY'], action: answering(409, 'kept') }),
       trigger({ resource: '/stamped.html', method: 'PUT', action: puts('Context.request.path') }),
     ]
     site = await reactingSite(
@@ -152,4 +153,23 @@ describe('drafts with mountReactions', () => {
     }
     expect(await stored('/stamped.html')).to.include(LOAN)
   })
+
+  for (const method of ['DELETE', 'MOVE', 'COPY'])
+    it(`REA-6 DAV-48 those for ${method} are asked where one is published just before it`, async () => {
+      const all = as('all')
+      expect((await all('PUT', '/kept.html', {}, '')).status).to.be.oneOf([201, 204])
+      const { leases } = site.site
+      const { hold } = leases
+      leases.hold = async <T>(...asked: Parameters<typeof hold>) => {
+        leases.hold = hold
+        await site.running.mounts.tend(Date.now() + 2 * SETTLE)
+        return hold.call(leases, ...asked) as Promise<T>
+      }
+      const { status } = await all(method, '/kept.html', { Destination: `${site.mountUrl}/kept-no-more.html` })
+      expect([status, await stored('/kept.html'), await stored('/kept-no-more.html')]).to.deep.equal([
+        409,
+        '',
+        undefined,
+      ])
+    })
 })
