@@ -195,7 +195,12 @@ export async function connectRedis(address: RedisAddress, options: ConnectionOpt
   }
 
   // Errors of a connection are followed by its end, which is what counts.
-  redis.on('error', lost)
+  redis.on('error', error => {
+    // It is away for another reason than the one that was told.
+    isUnexplained ||= refusal !== undefined
+    refusal = undefined
+    lost(error)
+  })
   const tellEnd = () => {
     for (const listener of ended) listener()
   }

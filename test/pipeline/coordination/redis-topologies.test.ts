@@ -116,7 +116,7 @@ describe('Redis in its different shapes', () => {
     [0, 1, ['Redis is away {"reason":"READONLY', 'Redis is back {}']],
   ] as const)
     it(`EVT-81 a server that refused ${times} writes is told once, and as back when it has stayed ${calm} ms`, async () => {
-      const { port: own, admin } = await started()
+      const { port: own, admin, stop } = await started()
       const told: string[] = []
       const report: ConnectionOptions['report'] = (_, message, details) =>
         told.push(`${message} ${JSON.stringify(details).slice(0, 19)}`)
@@ -130,6 +130,13 @@ describe('Redis in its different shapes', () => {
       }
       while (told.length < expected.length) await new Promise(resolve => setTimeout(resolve, 10))
       expect(told).to.deep.equal(expected)
+      if (calm > 0) {
+        // Where it is gone altogether, that is the reason from then on.
+        await stop()
+        while (told.length === expected.length) await new Promise(resolve => setTimeout(resolve, 10))
+        await new Promise<void>(resolve => redis.once('close', resolve))
+        expect(told.slice(expected.length)).to.deep.equal(['Redis cannot be reached {"reason":"connect '])
+      }
       await connection.close()
     })
 
