@@ -235,7 +235,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     clearInterval(idle)
     checksums.close()
     await threads.close()
-    await writer.close()
+    await Promise.all([reader.slow.end(), writer.close()])
     database.close()
   }
   let closing: Promise<void> | undefined

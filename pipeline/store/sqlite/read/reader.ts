@@ -6,15 +6,7 @@ import type { Body } from '../../blobs.ts'
 import type { WeakDigests } from '../../disk/digests.ts'
 import type { ProvenFiles } from '../../disk/proven-files.ts'
 import { namesCollection, splitPath } from '../../paths.ts'
-import {
-  COLUMNS,
-  MEMBER_COLUMNS,
-  type MemberTuple,
-  memberOf,
-  pathOf,
-  type ResourceRow,
-  resourceOf,
-} from '../../records/rows.ts'
+import { COLUMNS, type MemberTuple, memberOf, pathOf, type ResourceRow, resourceOf } from '../../records/rows.ts'
 import type { Property, Resource } from '../../resource.ts'
 import type { SiteStore } from '../../store.ts'
 import { ZERO } from '../../tags.ts'
@@ -24,18 +16,13 @@ import type { BodyPlace, ReadBody } from '../writer/messages.ts'
 import { prepareBody } from './body.ts'
 import { type EntryReader, type Found, prepareEntryReader } from './entry-reader.ts'
 import { type EventReader, prepareEvents } from './event-reader.ts'
+import { createSlowReads, LISTING, MEMBERS, type SlowReads } from './slow-reads.ts'
 
 /** Members read at once. */
 const PAGE = 512
 
-/** Members of a listing read at once: up to here it is one query. */
-const LISTING = 4096
-
 /** Pieces of derived data sorted at once: more are found by walking the site. */
 const SORTED = 2048
-
-/** Reads over several turns of the event loop that go on side by side. */
-const SLOW_READS = 2
 
 /** Bytes of a body that takes its connection more than a few milliseconds to read. */
 const LARGE = 4 * 1024 * 1024
@@ -66,8 +53,6 @@ export interface ReaderContext {
 
 /** The reading half of a site. */
 export type SiteReader = Omit<SiteStore, 'name' | 'commit' | 'derive'>
-
-const MEMBERS = `SELECT ${MEMBER_COLUMNS} FROM resource WHERE site = ? AND folder = ? AND name > ? ORDER BY name LIMIT ?`
 
 /** A page of the files below a collection whose bytes are in files of their own. */
 export const KEPT_APART = `SELECT ${COLUMNS} FROM resource INDEXED BY resource_apart
@@ -128,14 +113,14 @@ export interface Reader {
   reads: ReturnType<typeof prepareReads>
   events: EventReader
   entries: EntryReader
-  slowly: Slowly
+  slow: SlowReads
 }
 
 export function prepareReader(context: ReaderContext): Reader {
   const { database } = context
   const entries = prepareEntryReader(database)
-  const slowly = createSlowly(context)
-  return { context, reads: prepareReads(database), events: prepareEvents(context), entries, slowly }
+  const slow = createSlowReads(context)
+  return { context, reads: prepareReads(database), events: prepareEvents(context), entries, slow }
 }
 
 /** Root of a site without commits: an empty collection. */
@@ -169,53 +154,19 @@ async function digestsOf(bytes: Uint8Array): Promise<WeakDigests> {
   return { sha1: sha1.digest('hex'), md5: md5.digest('hex') }
 }
 
-/** Carries out a read in one state, on a connection that sees it over several turns of the event loop. */
-type Slowly = <T>(read: (database: Database) => Promise<T>) => Promise<T>
-
-/** Few go on side by side, and the others wait: each has a connection of its own, and works in every turn. */
-function createSlowly({ connect, database }: ReaderContext): Slowly {
-  let free = SLOW_READS
-  const waiting: (() => void)[] = []
-  return async read => {
-    if (free > 0) free--
-    else await new Promise<void>(resolve => waiting.push(resolve))
-    let own: Database | undefined
-    try {
-      own = connect?.()
-      own?.exec('BEGIN')
-      return await read(own ?? database)
-    } finally {
-      own?.close()
-      const next = waiting.shift()
-      if (next) next()
-      else free++
-    }
-  }
-}
-
-/** All members of a collection that is too large for one query, a page at a time. */
-async function listSlowly(database: Database, site: number, collection: string): Promise<Resource[]> {
-  const members = database.prepareTuples<MemberTuple>(MEMBERS)
-  const found: Resource[] = []
-  for (let after = ''; ; ) {
-    const rows = members.all(site, collection, after, LISTING)
-    for (const row of rows) found.push(memberOf(collection, row))
-    if (rows.length < LISTING) return found
-    after = rows.at(-1)?.[0] ?? ''
-    await setImmediate()
-  }
-}
-
 /** A look-up that finds, or looks at, too much for one turn. */
-async function lookUpSlowly(looking: ReturnType<EntryReader['lookingUp']>): Promise<Found[]> {
+async function lookUpSlowly(
+  looking: ReturnType<EntryReader['lookingUp']>,
+  turn: () => Promise<void>,
+): Promise<Found[]> {
   for (let step = looking.next(); ; step = looking.next()) {
     if (step.done) return step.value
-    await setImmediate()
+    await turn()
   }
 }
 
 /** Reads of one site. @param name of the site; it need not exist yet */
-export function readSite({ context, reads, events, entries, slowly }: Reader, name: string): SiteReader {
+export function readSite({ context, reads, events, entries, slow }: Reader, name: string): SiteReader {
   let known: number | undefined
   /** Number of the site; 0, which no site has, before its first commit. */
   const site = (): number => (known ??= reads.site.get(name)?.id) ?? 0
@@ -262,7 +213,7 @@ export function readSite({ context, reads, events, entries, slowly }: Reader, na
     },
     async list(collection) {
       const rows = reads.members.all(site(), collection, '', LISTING)
-      if (rows.length === LISTING) return slowly(database => listSlowly(database, site(), collection))
+      if (rows.length === LISTING) return slow.list(site(), collection)
       return rows.map(row => memberOf(collection, row))
     },
     async *walk(prefix, { collections = false } = {}) {
@@ -290,7 +241,7 @@ export function readSite({ context, reads, events, entries, slowly }: Reader, na
       const at = site()
       const found = entries.lookingUp(at, keys, limit).next()
       if (found.done) return found.value
-      return slowly(database => lookUpSlowly(prepareEntryReader(database).lookingUp(at, keys, limit)))
+      return slow.of((database, turn) => lookUpSlowly(prepareEntryReader(database).lookingUp(at, keys, limit), turn))
     },
     async entries(path) {
       const { folder, name } = splitPath(path)
