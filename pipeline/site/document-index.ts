@@ -35,6 +35,9 @@ const CHARACTERS_OF_TOKEN = 100
 /** Tokens that a document keeps although those of the site have that part, and until they have twice as much. */
 const FEW_TOKENS = 256
 
+/** Paths that are sorted without a pause. */
+const SORTED_PER_TURN = 4_096
+
 /** Of so many documents, one that is found is one of many. */
 const FEW = 8
 
@@ -123,6 +126,7 @@ export class DocumentIndex {
           if (!path.endsWith('/')) await this.#putInTurn(path, await this.#store.derived(path, TOKENS))
           else await this.#readBelow(path)
         }
+      await this.#orderInTurns()
     } catch (error) {
       for (const path of changed) this.#changed.add(path)
       throw error
@@ -228,11 +232,18 @@ export class DocumentIndex {
       const all = this.#everything()
       return below === '/' ? all : all.filter(path => path.startsWith(below))
     }
+    const sets = needs.length > 0 ? [...needs, [ANY_TOKEN]].flatMap(tokens => this.#setsOf(tokens) ?? []) : []
+    let most = 0
+    for (const { rarest } of sets) most += rarest.size
+    // To take many out of all in order is done sooner than to gather and sort them.
+    if (below === '/' && most * FEW > this.#tokens.size) {
+      const has = (path: string) =>
+        sets.some(({ rarest, others }) => rarest.has(path) && others.every(paths => paths.has(path)))
+      return this.#everything().filter(has)
+    }
     const found = new Set<string>()
-    const sets = needs.length > 0 ? [...needs, [ANY_TOKEN]] : []
-    for (const tokens of sets) for (const path of this.#having(tokens, below)) found.add(path)
-    // To take many out of all in order is done sooner than to sort them.
-    if (found.size * FEW > this.#tokens.size) return this.#everything().filter(path => found.has(path))
+    for (const { rarest, others } of sets)
+      for (const path of rarest) if (path.startsWith(below) && others.every(paths => paths.has(path))) found.add(path)
     return [...found].sort(byCodePoints)
   }
 
@@ -249,26 +260,86 @@ export class DocumentIndex {
     return this.#all
   }
 
+  /** The same before anybody asks, where it would take long; in turns. */
+  async #orderInTurns(): Promise<void> {
+    if (this.#come.size <= SORTED_PER_TURN) return
+    const ordering = this.#ordering()
+    while (!ordering.next().done) await waitingTurn()
+  }
+
+  *#ordering(): Steps<void> {
+    const kept: string[] = []
+    const known = new Set<string>()
+    let looked = 0
+    for (const path of this.#all) {
+      if (++looked % SORTED_PER_TURN === 0) yield
+      if (!this.#isGone) kept.push(path)
+      else if (this.#tokens.has(path)) {
+        kept.push(path)
+        known.add(path)
+      }
+    }
+    const come = yield* sorting(known.size > 0 ? [...this.#come].filter(path => !known.has(path)) : [...this.#come])
+    this.#all = yield* merging(kept, come)
+    this.#come.clear()
+    this.#isGone = false
+  }
+
   #ofTypes(ancestor: string): Set<string> {
     const found = new Set<string>()
     for (const type of this.#subtypes(ancestor)) for (const path of this.#pathsOf(`type:${type}`) ?? []) found.add(path)
     return found
   }
 
-  /** Documents below a collection that have all of some tokens, from the rarest one on. */
-  #having(tokens: readonly string[], below: string): string[] {
+  /** Paths of each of some tokens, the fewest first. @returns undefined where no document has one of them */
+  #setsOf(tokens: readonly string[]): Having | undefined {
     const sets: ReadonlySet<string>[] = []
     for (const token of tokens) {
       const type = typeOfAny(token)
       const paths = type === undefined ? this.#pathsOf(token) : this.#ofTypes(type)
-      if (!paths) return []
+      if (!paths) return undefined
       sets.push(paths)
     }
     const [rarest, ...others] = sets.sort((a, b) => a.size - b.size)
-    const found: string[] = []
-    for (const path of rarest ?? [])
-      if (path.startsWith(below) && others.every(paths => paths.has(path))) found.push(path)
-    return found
+    return rarest && { rarest, others }
+  }
+}
+
+/** Documents that have all of some tokens are those that are in each of these. */
+interface Having {
+  rarest: ReadonlySet<string>
+  others: readonly ReadonlySet<string>[]
+}
+
+/** Paths in order. */
+function* sorting(paths: readonly string[]): Steps<string[]> {
+  let runs: string[][] = []
+  for (let from = 0; from < paths.length; from += SORTED_PER_TURN) {
+    runs.push(paths.slice(from, from + SORTED_PER_TURN).sort(byCodePoints))
+    yield
+  }
+  while (runs.length > 1) {
+    const merged: string[][] = []
+    for (let i = 0; i < runs.length; i += 2) merged.push(yield* merging(runs[i] ?? [], runs[i + 1] ?? []))
+    runs = merged
+  }
+  return runs[0] ?? []
+}
+
+function* merging(some: readonly string[], others: readonly string[]): Steps<string[]> {
+  const merged: string[] = []
+  let [i, k] = [0, 0]
+  for (;;) {
+    const [one, other] = [some[i], others[k]]
+    if (one === undefined && other === undefined) return merged
+    if (other === undefined || (one !== undefined && byCodePoints(one, other) <= 0)) {
+      merged.push(one ?? '')
+      i++
+    } else {
+      merged.push(other)
+      k++
+    }
+    if (merged.length % SORTED_PER_TURN === 0) yield
   }
 }
 
