@@ -69,9 +69,19 @@ export class LockMemory {
     for (const held of this.#byToken.values()) if (held.expires > latest) this.prolong(held, latest)
   }
 
-  /** Drops what has expired by now, unless a request keeps it alive. */
-  dropExpired(now: number): void {
-    for (let held = this.#queue.due(now); held; held = this.#queue.due(now)) if (held.holds === 0) this.drop(held)
+  /**
+   * Drops what has expired by now, unless a request keeps it alive.
+   *
+   * @param most looks at no more of them
+   * @returns whether that was all
+   */
+  dropExpired(now: number, most: number): boolean {
+    for (let dropped = 0; dropped < most; dropped++) {
+      const held = this.#queue.due(now)
+      if (!held) return true
+      if (held.holds === 0) this.drop(held)
+    }
+    return false
   }
 
   /** To be called when a hold of a lock was released: drops the lock if only the hold kept it. */

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import {
   LONGEST_LOCK,
   type Lock,
@@ -15,6 +16,9 @@ import {
 import { encodeEntry, type JournalEntry, readEntry } from './locks-entries.ts'
 import { type Journal, openJournal } from './locks-journal.ts'
 import { type HeldLock, LockMemory } from './locks-memory.ts'
+
+/** Locks whose time has come that are dropped without a pause. */
+const DROPPED_PER_TURN = 4_096
 
 /** Name of the journal inside the store's folder. */
 const JOURNAL = 'locks.journal'
@@ -39,22 +43,41 @@ export async function openLocalLocks(options: LocalLocksOptions = {}): Promise<L
   const journal = folder === undefined ? undefined : await open(join(folder, JOURNAL), memory)
   const taken = new Map<string, number>()
   let closed = false
+  let dropping: Promise<void> | undefined
   /** When somebody looked last. */
   let looked = Number.POSITIVE_INFINITY
 
-  /** The locks in effect now. */
-  function present(): LockMemory {
+  function checkOpen(): void {
     if (closed) throw new LockError('Locks are closed')
+  }
+
+  /** The locks in effect now; undefined where so many have expired that they are dropped in turns. */
+  function present(): LockMemory | undefined {
+    checkOpen()
     const now = clock()
     // Locks that were taken while the clock was ahead would last as much longer when it is set right.
     if (now < looked) memory.shorten(now + LONGEST_LOCK * 1000)
     looked = now
-    memory.dropExpired(now)
-    return memory
+    if (!dropping && memory.dropExpired(now, DROPPED_PER_TURN)) return memory
+    dropping ??= dropInTurns().finally(() => {
+      dropping = undefined
+    })
+    return undefined
   }
 
-  function held(site: string, token: string): HeldLock | undefined {
-    const found = present().find(token)
+  async function dropInTurns(): Promise<void> {
+    do await setImmediate()
+    while (!memory.dropExpired(clock(), DROPPED_PER_TURN))
+  }
+
+  /** The same, to be awaited where they are not known at once. */
+  async function presentLater(): Promise<LockMemory> {
+    await dropping
+    return present() ?? presentLater()
+  }
+
+  const heldIn = (locks: LockMemory, site: string, token: string): HeldLock | undefined => {
+    const found = locks.find(token)
     return found?.site === site ? found : undefined
   }
 
@@ -67,7 +90,7 @@ export async function openLocalLocks(options: LocalLocksOptions = {}): Promise<L
   }
 
   async function take(site: string, request: LockRequest): Promise<Taken> {
-    const tree = present().of(site)
+    const tree = (present() ?? (await presentLater())).of(site)
     const conflict = tree?.conflict(request)
     if (conflict) return { ok: false, reason: 'conflict', holder: conflict.holder.lock, below: conflict.below }
     const isFull =
@@ -97,19 +120,19 @@ export async function openLocalLocks(options: LocalLocksOptions = {}): Promise<L
     take,
     taken: site => taken.get(site) ?? 0,
     async find(site, token) {
-      return held(site, token)?.lock
+      return heldIn(present() ?? (await presentLater()), site, token)?.lock
     },
     async on(site, path) {
-      return locksOf(present().of(site)?.on(path))
+      return locksOf((present() ?? (await presentLater())).of(site)?.on(path))
     },
     async onMembers(site, collection) {
-      return locksOf(present().of(site)?.onMembers(collection))
+      return locksOf((present() ?? (await presentLater())).of(site)?.onMembers(collection))
     },
     async below(site, path, limit) {
-      return locksOf(present().of(site)?.below(path, limit))
+      return locksOf((present() ?? (await presentLater())).of(site)?.below(path, limit))
     },
     async refresh(site, token, seconds) {
-      const found = held(site, token)
+      const found = heldIn(present() ?? (await presentLater()), site, token)
       if (!found) return undefined
       memory.prolong(found, clock() + seconds * 1000)
       const { lock } = found
@@ -117,17 +140,20 @@ export async function openLocalLocks(options: LocalLocksOptions = {}): Promise<L
       return lock
     },
     async end(site, token) {
-      const found = held(site, token)
+      const found = heldIn(present() ?? (await presentLater()), site, token)
       if (found) await end([found])
       return found !== undefined
     },
     async endAll(site, tokens) {
-      await end(tokens.flatMap(token => held(site, token) ?? []))
+      checkOpen()
+      // At once: who does not find any more what they were on must not find them either.
+      await end(tokens.flatMap(token => heldIn(memory, site, token) ?? []))
     },
     async keepAlive(site, user, tokens) {
       const kept: HeldLock[] = []
+      const locks = present() ?? (await presentLater())
       for (const token of tokens) {
-        const found = held(site, token)
+        const found = heldIn(locks, site, token)
         if (found?.lock.user === user) kept.push(found)
       }
       for (const each of kept) each.holds++

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { openLocalLocks } from '../../../pipeline/coordination/local/locks.ts'
+import { turnsOf } from '../../support/turns.ts'
 import { locksContract } from './locks-contract.ts'
 
 /** A time that is no whole second. */
@@ -47,6 +48,26 @@ describe('locks with a journal', () => {
     },
     { lasting: true },
   )
+})
+
+describe('many locks that expire at once', () => {
+  it('SEC-12 DAV-83 are dropped in turns, by whoever asks first', async () => {
+    let now = START
+    const locks = await openLocalLocks({ clock: () => now })
+    const request = { scope: 'exclusive', depth: 0, owner: '', user: 'ann' } as const
+    const take = (path: string, seconds: number) => locks.take('a.example', { ...request, path, seconds })
+    for (let i = 0; i < 9_000; i++) await take(`/in/${i}`, 60)
+    await take('/in/kept', 120)
+    now += 60_000
+    let below: string[] = []
+    const looking = async () => {
+      below = (await locks.below('a.example', '/in/')).map(({ path }) => path)
+    }
+    expect(await turnsOf(() => Promise.all([looking(), take('/in/7', 60)]))).to.be.above(1)
+    expect(below).to.deep.equal(['/in/kept'])
+    expect(await locks.on('a.example', '/in/7')).to.have.length(1)
+    await locks.close()
+  })
 })
 
 describe('locks that were taken while the clock was ahead', () => {
