@@ -224,6 +224,8 @@ export async function rederiveKind(
 export async function deriveOutdated(store: SiteStore, derivation: Derivation, report: Report): Promise<Set<string>> {
   const found = new Map<string, number>()
   for await (const { path, version } of store.allDerived(OUTDATED)) found.set(path, version)
+  const ready: (() => Promise<unknown>)[] = []
+  const write = () => Promise.all(ready.splice(0).map(each => each()))
   for (const [path, version] of found) {
     const resource = await store.find(path)
     const body = resource && (await store.body(resource))
@@ -244,10 +246,14 @@ export async function deriveOutdated(store: SiteStore, derivation: Derivation, r
           if (derived[name] !== before) raises.push(name)
         }
       })
-    if (entries) await store.derive(resource, {}, entries)
-    // Whoever has written it anew since has said so in a commit of theirs.
-    await store.commit({ changes: [{ op: 'derive', path, expect: version, derived }], raises })
+    ready.push(async () => {
+      if (entries) await store.derive(resource, {}, entries)
+      // Whoever has written it anew since has said so in a commit of theirs.
+      await store.commit({ changes: [{ op: 'derive', path, expect: version, derived }], raises })
+    })
+    if (ready.length === AT_ONCE) await write()
   }
+  await write()
   return new Set(found.keys())
 }
 
