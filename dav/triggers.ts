@@ -46,7 +46,7 @@ export interface MountTriggers {
 
 /** @returns what has methods carried out with the triggers that the server knows of, if it knows of any */
 export function withTriggers(triggers: MountTriggers | undefined): Exchange['triggered'] {
-  return (exchange, method) => {
+  return async (exchange, method) => {
     const depth = triggers?.depthOf(exchange) ?? 0
     const asked = depth > 0 ? { ...exchange, depth } : exchange
     // A draft has none, and may be a document by the time at which the method begins again.
