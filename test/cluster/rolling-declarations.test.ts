@@ -64,22 +64,22 @@ describe('servers of the release before, on one store with newer ones', () => {
       })
 
       it(`RULE-11 ${name}: what they find in markup that they read otherwise is found no more`, async () => {
-        await rolling(async (_, join, { raw }) => {
-          const one = await join()
+        await rolling(async (_, join, { another, raw }) => {
+          const { site, coherence } = await join()
+          expect(await site.documentsWith([['.k']])).to.deep.equal([])
           const [path, hidden] = ['/cdata.html', `<p class="k">${ruleMarkup(['*', 'PUT', 'Allow', '/b'])}</p>`]
-          await one.put(path, page(`<svg><desc><![CDATA[>${hidden}]]></desc></svg>`))
-          const { store } = one.site
+          const text = page(`<svg><desc><![CDATA[>${hidden}]]></desc></svg>`)
           // Where CDATA is a comment, it is markup.
-          const { derived, entries } = storedForm(
-            (await readForStorage(Buffer.from(page(hidden)), 'html', VOCABULARY)).derived,
-          )
-          const tokens = [...(JSON.parse(derived.tokens ?? '') as string[]), 'svg', 'desc']
-          const resource = await store.find(path)
-          if (resource) await store.derive(resource, derived, entries)
-          await raw(asBefore('cdata.html', { ...derived, tokens: JSON.stringify(tokens) }))
-          const { site } = await join()
+          const read = await readForStorage(Buffer.from(page(hidden)), 'html', VOCABULARY)
+          const { derived, entries } = storedForm(read.derived)
+          const old = await another()
+          await done(old.site('a.example'), [put(path, text, { derived, entries })])
+          await raw(asBefore('cdata.html', { ...derived, tokens: '["svg","desc",".k"]' }))
+          await old.close()
+          await coherence.inStep()
           expect(site.rules.documentsUnder('/')).to.deep.equal([])
-          expect([await site.store.entries(path), await site.store.derived(path, 'items')]).to.deep.equal(['', '[]'])
+          const { store } = site
+          expect([await store.entries(path), await store.derived(path, 'items')]).to.deep.equal(['', '[]'])
           expect(await site.documentsWith([['.k']])).to.deep.equal([])
         })
       })
