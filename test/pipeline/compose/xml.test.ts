@@ -131,7 +131,19 @@ describe('XML documents', () => {
       ['<item xmlns="urn:x"><Script>a &lt; b</Script><noscript>1</noscript></item>', 206],
     ] as const)
       expect((await send('POST', '/list.xml', selecting('#list'), fragment)).status, fragment).to.equal(status)
-    expect((await send('GET', '/list.html')).text).to.include('<li>theirs</li>')
+    await put(
+      server,
+      '/list.xml',
+      '<table xmlns="http://www.w3.org/1999/xhtml" id="list"><tr><td>theirs</td></tr></table>',
+    )
+    for (const [fragment, status] of [
+      ['<tr><td>x</td></tr>', 206],
+      ['<col/>', 206],
+      ['<tr><td><PlainText xmlns="">x</PlainText></td></tr>', 422],
+      ['<template for="x"/>', 422],
+    ] as const)
+      expect((await send('POST', '/list.xml', selecting('#list'), fragment)).status, fragment).to.equal(status)
+    expect((await send('GET', '/list.html')).text).to.include('<td>theirs</td>')
   })
 
   it('KEY-1 what somebody adds to them leaves them readable in all browsers, whose XML is of several editions', async () => {
