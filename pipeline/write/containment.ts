@@ -24,7 +24,7 @@ import {
 import { outerMarkup, writingMarkup } from '../tree/serialize.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { xmlDeclaration } from '../tree/xml-declaration.ts'
-import { endingAlike, endingAsBegun, holdsMarkup, isNoscript } from './noscript.ts'
+import { endingAlike, endingAsBegun, holdsMarkup, isNoscript, isReadAlike } from './noscript.ts'
 
 /**
  * In steps.
@@ -132,10 +132,19 @@ function* holdingLeavers(
     return markup
   }
   if (isXml) return !(yield* endingAsBegun(place, yield* written()))
-  for (const each of left) if (!(yield* endingAlike(parentElement(each), outerMarkup(each, 'html')))) return true
+  for (const each of left) {
+    if (!(yield* endingAlike(parentElement(each), outerMarkup(each, 'html')))) return true
+    if (!(yield* isReadAlike(each))) return true
+  }
   if (!isNew) return false
   if (places.some(standsInSelect)) return true
-  if (!(yield* holding(nodes, node => isNoscript(node) && holdsMarkup(node)))) return false
+  const brought: ElementNode[] = []
+  yield* holding(nodes, node => {
+    if (isNoscript(node) && holdsMarkup(node)) brought.push(node)
+    return false
+  })
+  if (brought.length === 0) return false
+  for (const each of brought) if (!(yield* isReadAlike(each))) return true
   const isRewritten = way === 'ancestor' || way === 'document'
   return !(yield* endingAlike(place, isRewritten ? yield* written() : changes.map(({ text }) => text).join('')))
 }

@@ -4,10 +4,20 @@
  * XML holds may leave its place where an HTML page shows it.
  */
 
+import { keptText, MAY_DIFFER } from '../tree/edit/kept-text.ts'
+import { parsingFragment } from '../tree/fragment.ts'
 import { type HtmlNodes, parserOptions, surroundings } from '../tree/html.ts'
 import { TreeError } from '../tree/limits.ts'
 import { LongText } from '../tree/long-text.ts'
-import { type ChildNode, type ElementNode, HTML_NAMESPACE, isElement, isText, type ParentNode } from '../tree/nodes.ts'
+import {
+  type ChildNode,
+  type ElementNode,
+  HTML_NAMESPACE,
+  isElement,
+  isText,
+  type ParentNode,
+  parentElement,
+} from '../tree/nodes.ts'
 import { writingStart } from '../tree/serialize-html.ts'
 import { SteppedParser } from '../tree/stepped-parser.ts'
 import type { Steps } from '../tree/steps.ts'
@@ -15,9 +25,18 @@ import type { Steps } from '../tree/steps.ts'
 /** Comes to be wherever it stands, and stays open. */
 const END = '<template>'
 /** What pages have around the documents that they show. */
-const AROUND = '<body><main><article><section><div>'
+const AROUND = '<!DOCTYPE html><body><main><article><section><div>'
 /** Tags that close what stands before a text. */
 const OWED = /^(?:<\/[a-z][^\t\n\f\r <>]*>)+/i
+
+const DIV: ElementNode = {
+  nodeName: 'div',
+  tagName: 'div',
+  namespaceURI: HTML_NAMESPACE,
+  attrs: [],
+  childNodes: [],
+  parentNode: null,
+}
 
 export function isNoscript(node: ChildNode): node is ElementNode {
   return isElement(node) && node.tagName === 'noscript' && node.namespaceURI === HTML_NAMESPACE
@@ -39,6 +58,19 @@ export function* endingAlike(place: ElementNode | undefined, text: string): Step
   const mode = place && surroundings(place).mode
   const state = yield* findingState(source, true, mode)
   return state !== '' && state === (yield* findingState(source, false, mode))
+}
+
+/** Whether all browsers read what a `noscript` holds as the parser does where that is markup, in steps. */
+export function* isReadAlike(noscript: ElementNode): Steps<boolean> {
+  const text = noscript.childNodes.map(node => (isText(node) ? node.value : '')).join('')
+  if (!MAY_DIFFER.test(text)) return true
+  const around = parentElement(noscript) ?? DIV
+  try {
+    return (yield* keptText('html', around, yield* parsingFragment('html', text, around), text)) !== undefined
+  } catch (error) {
+    if (error instanceof TreeError) return false
+    throw error
+  }
 }
 
 /** Whether nothing of a text of XML reaches beyond its place where that stands in an HTML page, in steps. */

@@ -2,7 +2,8 @@
  * Markup that browsers read otherwise than the parser, so that it may take in what follows the place that was written to, or
  * leave it. In `select` the parser passes over most tags, as the HTML standard said until 2025, and browsers of today make elements
  * of them; nor does a `textarea` or `keygen` close it there. Some browsers leave SVG and MathML at a `</p>` without start tag, also
- * where these hold HTML, and some close no `search` by the end tag of another element, as the standard has it.
+ * where these hold HTML, some close no `search` by the end tag of another element, as the standard has it, and some close nothing
+ * in MathML by the `</foreignObject>` of the SVG around it, as they compare the names of end tags as one of the two has them.
  */
 
 import { parsingFragment } from '../fragment.ts'
@@ -19,8 +20,10 @@ import { mayHavePrefixed } from '../prefixed-parser.ts'
 import { parsingFragmentAlike } from '../readings.ts'
 import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import { betweenTags } from './between.ts'
-import { contentOf, isHtmlElement } from './shape.ts'
+import { closesItself, contentOf, isHtmlElement } from './shape.ts'
 
+/** What is read alike holds none of these, unless it comes into SVG or MathML. */
+export const MAY_DIFFER = /<(?:select|search|svg|math)/i
 const TAG = /<[a-z/!?]/i
 /** Other tags than those that every parser keeps there. */
 const OTHER_TAG = /<(?!\/?(?:option|optgroup|hr)[\t\n\f\r />])[a-z/!?]/i
@@ -50,8 +53,8 @@ export function* keptText(
 ): Steps<string | undefined> {
   if (kind === 'xml') return text
   if (standsInSelect(context)) return OTHER_TAG.test(text) && !mayHavePrefixed(text) ? undefined : text
-  if (!/<(?:select|search|svg|math)/i.test(text) && !(isForeign(context) && LEAVING.test(text))) return text
-  let readOtherwise = yield* holdingOpen(nodes)
+  if (!MAY_DIFFER.test(text) && !(isForeign(context) && LEAVING.test(text))) return text
+  let readOtherwise = yield* holdingOpen(nodes, text, context)
   let passedOver = false
   let isShown = false
   const leaving: string[] = []
@@ -74,8 +77,9 @@ export function* keptText(
  * @throws TreeError for a limit
  */
 export function* keptMove(document: TreeDocument, from: ElementNode, text: string): Steps<string | undefined> {
-  if (!/<(?:select|search)/i.test(text)) return text
-  return (yield* holdingOpen(yield* parsingFragmentAlike(document, text, from))) ? undefined : text
+  if (!MAY_DIFFER.test(text)) return text
+  const nodes = yield* parsingFragmentAlike(document, text, from)
+  return (yield* holdingOpen(nodes, text, from)) ? undefined : text
 }
 
 /**
@@ -114,15 +118,31 @@ function* findingMatch(text: string, pattern: RegExp, isOne: (match: RegExpExecA
   return false
 }
 
-/** Whether something else than its end tag closes a `search` or a `select`, in steps. */
-function* holdingOpen(nodes: readonly ChildNode[]): Steps<boolean> {
+/**
+ * Whether something else than its end tag closes a `search` or a `select`, or an element of MathML in SVG or of SVG in MathML; in
+ * steps.
+ */
+function* holdingOpen(nodes: readonly ChildNode[], text: string, context: ElementNode): Steps<boolean> {
   const open = [...nodes]
   for (let node = open.pop(), seen = 1; node; node = open.pop(), seen++) {
     if (seen % NODES_PER_STEP === 0) yield
     if (!isElement(node)) continue
-    if ((isHtmlElement(node, 'search') || isSelect(node)) && !node.sourceCodeLocation?.endTag) return true
+    const place = node.sourceCodeLocation
+    if (!place?.endTag) {
+      if (isHtmlElement(node, 'search') || isSelect(node)) return true
+      const tag = place?.startTag && text.slice(place.startTag.startOffset, place.startTag.endOffset)
+      if (isForeign(node) && standsInOther(node, context) && !(tag && closesItself(tag))) return true
+    }
     for (const child of contentOf(node).childNodes) open.push(child)
   }
+  return false
+}
+
+/** Whether an element of SVG stands in MathML, or the other way round. */
+function standsInOther({ namespaceURI, parentNode }: ElementNode, context: ElementNode): boolean {
+  const isOther = (element: ElementNode) => isForeign(element) && element.namespaceURI !== namespaceURI
+  for (const around of [parentNode, context])
+    for (let at: ParentNode | null = around; at && isElement(at); at = at.parentNode) if (isOther(at)) return true
   return false
 }
 

@@ -153,6 +153,21 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
       '<p><select><textarea></textarea></p>',
       '<p><select></select><textarea></textarea></p>',
     ],
+    [
+      'an end tag of SVG in MathML',
+      '<i><svg><foreignObject><math></foreignObject></i>',
+      '<i><svg><foreignObject><math></math></foreignObject></svg></i>',
+    ],
+    [
+      'an end tag of MathML in SVG',
+      '<i><math><lineargradient><annotation-xml><svg a=b/></lineargradient></i>',
+      '<i><math><lineargradient><annotation-xml><svg a="b/"></svg></annotation-xml></lineargradient></math></i>',
+    ],
+    [
+      'MathML in SVG that closes itself',
+      '<svg><foreignObject><math  a="b"/></foreignObject></svg>',
+      '<svg><foreignObject><math  a="b"/></foreignObject></svg>',
+    ],
     ['a search that its own end tag closes', '<search  hidden><p>x</search>', '<search  hidden><p>x</search>'],
     [
       'end tags of HTML in SVG',
@@ -189,6 +204,8 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
       '<template><noscript></template></div></noscript></template>',
       '<p>a<template><tr><noscript></template></div><div></noscript></template>',
       '<table><noscript><object><table></table></div></object></noscript></table>',
+      '<b><noscript><p><select><textarea></textarea></p></noscript></b>',
+      '<b><noscript><svg><foreignObject><math></foreignObject></noscript></b>',
     ]
     for (const fragment of again)
       expect((await send('POST', '/list.html', selecting('#list'), fragment)).status, fragment).to.equal(422)
