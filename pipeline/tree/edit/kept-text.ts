@@ -20,7 +20,7 @@ import { mayHavePrefixed } from '../prefixed-parser.ts'
 import { parsingFragmentAlike } from '../readings.ts'
 import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import { betweenTags } from './between.ts'
-import { closesItself, contentOf, isHtmlElement } from './shape.ts'
+import { contentOf, isHtmlElement } from './shape.ts'
 
 /** What is read alike holds none of these, unless it comes into SVG or MathML. */
 export const MAY_DIFFER = /<(?:select|search|svg|math)/i
@@ -31,6 +31,8 @@ const OTHER_TAG = /<(?!\/?(?:option|optgroup|hr)[\t\n\f\r />])[a-z/!?]/i
 const STARTS = /<([a-z][^\t\n\f\r />]*)/gi
 /** Of these alone browsers make elements in a `select` that hold nothing of what follows it. */
 const HARMLESS = new Set(['select', 'option', 'optgroup', 'hr'])
+/** Tags that surely close themselves, in SVG and MathML: the slash of `<g fill=red/>` belongs to the value. */
+const CLOSED = /^<[^\s="'/>]+(?:\s+[^\s="'/>]+(?:="[^"]*"|='[^']*')?)*\s*\/>$/
 /** End tags that stand for an element where none is open. */
 const LEAVING = /<\/(?:p|br)[\t\n\f\r />]/i
 /** The same, and sections in SVG and MathML in which no tag counts. */
@@ -131,7 +133,7 @@ function* holdingOpen(nodes: readonly ChildNode[], text: string, context: Elemen
     if (!place?.endTag) {
       if (isHtmlElement(node, 'search') || isSelect(node)) return true
       const tag = place?.startTag && text.slice(place.startTag.startOffset, place.startTag.endOffset)
-      if (isForeign(node) && standsInOther(node, context) && !(tag && closesItself(tag))) return true
+      if (isForeign(node) && standsInOther(node, context) && !(tag && CLOSED.test(tag))) return true
     }
     for (const child of contentOf(node).childNodes) open.push(child)
   }

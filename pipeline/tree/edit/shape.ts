@@ -36,15 +36,11 @@ export function isSelfClosed(document: TreeDocument, element: ElementNode): bool
   if (!place?.startTag || place.endTag || place.endOffset !== place.startTag.endOffset) return false
   const tag = textOf(document).slice(place.startTag.startOffset, place.startTag.endOffset)
   if (!tag.endsWith('/>')) return false
-  return document.kind === 'xml' || (element.namespaceURI !== HTML_NAMESPACE && closesItself(tag))
-}
-
-/** Whether the start tag of an element of SVG or MathML in HTML closes it. */
-export function closesItself(tag: string): boolean {
-  if (!tag.endsWith('/>')) return false
+  if (document.kind === 'xml') return true
+  if (element.namespaceURI === HTML_NAMESPACE) return false
   // The slash of `<g fill=red/>` belongs to the value: then what follows the tag stands inside.
   const context: ElementNode = { ...EMPTY, nodeName: 'svg', tagName: 'svg', namespaceURI: SVG_NAMESPACE }
-  return !tag.includes('=') || parseFragment('html', `${tag}.`, context).length === 2
+  return parseFragment('html', `${tag}.`, context).length === 2
 }
 
 /** Whether a prefixed element has no end tag, and so ends with its start tag. */
