@@ -145,8 +145,10 @@ function* holdingLeavers(
   })
   if (brought.length === 0) return false
   for (const each of brought) if (!(yield* isReadAlike(each))) return true
-  const isRewritten = way === 'ancestor' || way === 'document'
-  return !(yield* endingAlike(place, isRewritten ? yield* written() : changes.map(({ text }) => text).join('')))
+  // Pages that are put together write it anew, and so may later edits: a `>` in its text is `&gt;` then.
+  if (!(yield* endingAlike(place, yield* written()))) return true
+  if (way === 'ancestor' || way === 'document') return false
+  return !(yield* endingAlike(place, changes.map(({ text }) => text).join('')))
 }
 
 /** What is text in XML 1.0, and must be written as a reference where a document says that it is XML 1.1. */

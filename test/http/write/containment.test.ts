@@ -204,6 +204,7 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
       '<template><noscript></template></div></noscript></template>',
       '<p>a<template><tr><noscript></template></div><div></noscript></template>',
       '<table><noscript><object><table></table></div></object></noscript></table>',
+      '<b><noscript><i x="</noscript>"></i></noscript></b>',
       '<b><noscript><p><select><textarea></textarea></p></noscript></b>',
       '<b><noscript><svg><foreignObject><math></foreignObject></noscript></b>',
     ]
