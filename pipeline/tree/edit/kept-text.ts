@@ -3,9 +3,11 @@
  * leave it. In `select` the parser passes over most tags, as the HTML standard said until 2025, and browsers of today make elements
  * of them; nor does a `textarea` or `keygen` close it there. Some browsers leave SVG and MathML at a `</p>` without start tag, also
  * where these hold HTML, some close no `search` by the end tag of another element, as the standard has it, and some close nothing
- * in MathML by the `</foreignObject>` of the SVG around it, as they compare the names of end tags as one of the two has them.
+ * in MathML by the `</foreignObject>` of the SVG around it, nor in SVG by that of HTML: they compare the names of end tags as what
+ * is open innermost has them.
  */
 
+import { foreignContent } from 'parse5'
 import { parsingFragment } from '../fragment.ts'
 import {
   type ChildNode,
@@ -121,8 +123,8 @@ function* findingMatch(text: string, pattern: RegExp, isOne: (match: RegExpExecA
 }
 
 /**
- * Whether something else than its end tag closes a `search` or a `select`, or an element of MathML in SVG or of SVG in MathML; in
- * steps.
+ * Whether something else than its end tag closes a `search` or a `select`, or an element of SVG or MathML in one that has a name
+ * of SVG; in steps.
  */
 function* holdingOpen(nodes: readonly ChildNode[], text: string, context: ElementNode): Steps<boolean> {
   const open = [...nodes]
@@ -140,9 +142,11 @@ function* holdingOpen(nodes: readonly ChildNode[], text: string, context: Elemen
   return false
 }
 
-/** Whether an element of SVG stands in MathML, or the other way round. */
+/** Whether an element of SVG or MathML stands in one of another kind that has a name which SVG writes with capital letters. */
 function standsInOther({ namespaceURI, parentNode }: ElementNode, context: ElementNode): boolean {
-  const isOther = (element: ElementNode) => isForeign(element) && element.namespaceURI !== namespaceURI
+  const isOther = (element: ElementNode) =>
+    element.namespaceURI !== namespaceURI &&
+    foreignContent.SVG_TAG_NAMES_ADJUSTMENT_MAP.has(element.tagName.toLowerCase())
   for (const around of [parentNode, context])
     for (let at: ParentNode | null = around; at && isElement(at); at = at.parentNode) if (isOther(at)) return true
   return false

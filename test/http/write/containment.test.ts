@@ -164,6 +164,11 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
       '<i><math><lineargradient><annotation-xml><svg a="b/"></svg></annotation-xml></lineargradient></math></i>',
     ],
     [
+      'an end tag of HTML in SVG',
+      '<i><svg><foreignObject><lineargradient><svg></lineargradient></foreignObject></svg></i>',
+      '<i><svg><foreignObject><lineargradient><svg></svg></lineargradient></foreignObject></svg></i>',
+    ],
+    [
       'MathML in SVG that closes itself',
       '<svg><foreignObject><math  a="b"/></foreignObject></svg>',
       '<svg><foreignObject><math  a="b"/></foreignObject></svg>',
