@@ -2,15 +2,17 @@
 
 import { NO_BODY } from '../../pipeline/body.ts'
 import { perform } from '../../pipeline/operation.ts'
+import type { Beside } from '../../pipeline/site/commit-row.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { removeTree, transferTree } from '../../pipeline/write/collection.ts'
+import type { Alongside } from '../../pipeline/write/commit.ts'
 import { deleteDocument } from '../../pipeline/write/document.ts'
 import { writeProperties } from '../../pipeline/write/properties.ts'
 import { scopeAuthority } from '../access/scope-authority.ts'
 import type { Exchange } from '../exchange.ts'
 import { endOutdated } from './drafts.ts'
-import { following } from './following.ts'
 import { isCollection, type Place, type Relocation } from './place.ts'
+import type { Followed } from './unpublished.ts'
 import { rememberedAnew, toHelperName } from './unpublished-changes.ts'
 
 export const sitePlace: Place = {
@@ -81,4 +83,26 @@ export async function relocateOnSite(exchange: Exchange, relocation: Relocation)
   const transfer = { op, from, to, deep, overwrite, isGone, check: checkAll, cause: {} }
   const { replaced } = await transferTree(site, { ...transfer, raw, configure, allowance, alongside })
   return (replaced !== undefined && !wasGone) || before?.place.isPublished === false
+}
+
+/**
+ * Drafts and helper files go with what happens on the site in the same commit (DAV-8).
+ *
+ * @returns what is stored with that of the site, and what to call under the leases of the paths: it finds what is to go along
+ */
+function following(
+  { mount, alongside }: Exchange,
+  followed: Followed,
+): { alongside: Alongside; look: () => Promise<void> } {
+  let beside: Beside | undefined
+  return {
+    alongside: {
+      notes: () => alongside?.notes() ?? [],
+      stored: notes => alongside?.stored(notes),
+      beside: () => beside,
+    },
+    async look() {
+      beside = await mount.unpublished.following(followed)
+    },
+  }
 }
