@@ -151,7 +151,7 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
   let replaced = node
   let stored: Resource | undefined
   // Properties of a draft over nothing were set on the draft; they come along, as they are when nobody sets any more.
-  const properties: Property[] = []
+  let properties: readonly Property[] = []
   const operation = putDocument(
     mount.site,
     {
@@ -160,8 +160,7 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
       conditions: undefined,
       check: async () => {
         replaced = await checkAgain(exchange)
-        const brought = replaced?.place.isNew ? await mount.view.properties(replaced) : []
-        properties.splice(0, properties.length, ...brought)
+        properties = replaced?.place.isNew ? await mount.view.properties(replaced) : []
       },
       checksNoBytes: readConditions(exchange.request.headers) === undefined && header(exchange, 'if') === undefined,
       stored: resource => {
@@ -172,7 +171,7 @@ async function putOrdinary(exchange: Exchange, upload: Upload, node: Node | unde
       configure: exchange.configure,
       allowance: exchange.allowance,
       alongside: exchange.alongside,
-      properties,
+      properties: () => properties,
       needsParent,
       ...(language !== undefined && { language }),
       ...(shown !== undefined && { shown }),

@@ -99,7 +99,7 @@ async function publish(
     conditions: undefined,
     check,
     cause: {},
-    properties,
+    properties: () => properties,
     needsParent: true,
     stored: (resource: Resource | undefined) => resource && stored?.({ resource, isPublished: true }),
     ...facts,

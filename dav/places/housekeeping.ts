@@ -170,7 +170,7 @@ async function publishDraft(mount: Mount, draft: Resource, triggers: MountTrigge
   if (begun) return drop(mount, draft, async () => (await publishingOf(mount, path)).begun)
   let isOvertaken = false
   /** As they are when nobody sets any more. */
-  const properties: Property[] = []
+  let properties: readonly Property[] = []
   if (node?.place.isEmpty && (await mount.view.find(parentOf(path)))) {
     const { isNew } = node.place
     const check = async (file: StoredFile | undefined) => {
@@ -179,7 +179,7 @@ async function publishDraft(mount: Mount, draft: Resource, triggers: MountTrigge
       const isAsFound = mount.unpublished.stands(draft) && (file === undefined) === isNew
       isOvertaken = !isAsFound || (await isLocked(mount, path))
       if (isOvertaken) throw new Fault(412, 'PreconditionFailed', 'An author has come back to the draft.')
-      properties.splice(0, properties.length, ...(isNew ? await mount.view.properties(node) : []))
+      properties = isNew ? await mount.view.properties(node) : []
     }
     const facts = { ...(language !== undefined && { language }), ...(shown !== undefined && { shown }) }
     const allowance = oneAllowance(mount.site)
@@ -191,7 +191,7 @@ async function publishDraft(mount: Mount, draft: Resource, triggers: MountTrigge
       check,
       cause: {},
       needsParent: true,
-      properties,
+      properties: () => properties,
       ...facts,
       ...judging,
     }

@@ -46,8 +46,8 @@ export interface DocumentPut extends WholeWrite {
   language?: string
   /** Modification time set by the client, unix seconds (DAV-36). */
   shown?: number
-  /** Dead properties that the new resource begins with. */
-  properties?: readonly Property[]
+  /** Dead properties that a new resource begins with, as they are at its commit. */
+  properties?: () => readonly Property[]
   /** A new resource needs its collection; otherwise missing collections are made (DAV-14). */
   needsParent?: boolean
   /** Told of the resource that the write has stored. */
@@ -110,10 +110,8 @@ export function putDocument(site: Site, write: DocumentPut, authority: Authorizi
 }
 
 /** Whether nothing that a PUT says depends on the bytes it replaces. */
-function mayFollow({ conditions, check, checksNoBytes, configure, alongside, properties = [] }: DocumentPut): boolean {
-  return (
-    !conditions && (!check || checksNoBytes === true) && configure !== false && !alongside && properties.length === 0
-  )
+function mayFollow({ conditions, check, checksNoBytes, configure, alongside }: DocumentPut): boolean {
+  return !conditions && (!check || checksNoBytes === true) && configure !== false && !alongside
 }
 
 function declaresNothing({ derived }: NewVersion): boolean {
@@ -196,7 +194,8 @@ async function prepare(site: Site, write: DocumentPut, body: BodySource): Promis
 }
 
 function toChanges(write: DocumentPut, file: StoredFile | undefined, prepared: NewVersion): Change[] {
-  const { path, language, shown, properties = [], needsParent = false } = write
+  const { path, language, shown, needsParent = false } = write
+  const properties = write.properties?.() ?? []
   const put: Change = {
     op: 'put',
     path,
