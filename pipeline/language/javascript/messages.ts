@@ -9,6 +9,8 @@ import type { CodePlace, ConsoleLine, Limits } from './interface.ts'
 
 /** Given to a worker when it starts. */
 export interface WorkerSetup {
+  /** The engine. */
+  compiled: WebAssembly.Module
   limits: Limits
   /** Where answers to its questions arrive while it waits. */
   answers: MessagePort

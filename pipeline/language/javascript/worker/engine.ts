@@ -4,8 +4,6 @@
  * from one evaluation to the next (JS-4, JS-37, JS-38). The calls are those of the low-level interface of quickjs-emscripten.
  */
 
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import loader from '@jitl/quickjs-wasmfile-release-sync/emscripten-module'
 import { layoutOf, takeImage } from './memory-image.ts'
 
@@ -72,8 +70,6 @@ const AS_MODULE = 1
 
 /** Promises that are not settled (`JSPromiseStateEnum`); what is no promise has a negative state. */
 const PENDING = 0
-
-let binary: WebAssembly.Module | undefined
 
 /** The host's side of an evaluation. None of them may throw. */
 export interface Host {
@@ -145,19 +141,17 @@ function unmasked(text: string): string {
 /**
  * Starts an instance.
  *
+ * @param compiled the engine itself
  * @param limits bytes of memory beyond the empty realm, and of stack
  * @param prelude evaluated once, before the image is taken: a module that is given the function `host` as a global and hands
  *   out the functions of `Realm` as globals; the host resolves what it imports
  */
 export async function startEngine(
+  compiled: WebAssembly.Module,
   limits: { memory: number; stack: number },
   prelude: string,
   preparing: Host,
 ): Promise<Engine> {
-  binary ??= new WebAssembly.Module(
-    readFileSync(createRequire(import.meta.url).resolve('@jitl/quickjs-wasmfile-release-sync/wasm')),
-  )
-  const compiled = binary
   // An empty realm with its stack ends below seven megabytes. The build begins with sixteen, whatever the limit is.
   const pages = Math.max(FIRST_PAGES, Math.min(MOST_PAGES, 110 + Math.ceil(limits.memory / PAGE)))
   const memory = new WebAssembly.Memory({ initial: FIRST_PAGES, maximum: pages })

@@ -24,7 +24,7 @@ import { setup } from './operations.ts'
 
 if (!parentPort) throw new Error('This is a worker thread.')
 const port = parentPort
-const { limits, answers, control } = workerData as WorkerSetup
+const { compiled, limits, answers, control } = workerData as WorkerSetup
 const signal = new Int32Array(control)
 const figures = new Float64Array(control)
 
@@ -39,7 +39,7 @@ const preparing: Host = {
   source: name => realmFile(name.slice('realm:'.length)),
 }
 
-const newEngine = () => startEngine(limits, realmFile('main'), preparing)
+const newEngine = () => startEngine(compiled, limits, realmFile('main'), preparing)
 
 let engine: Engine = await newEngine()
 
