@@ -26,7 +26,8 @@ export interface ServerProcess {
  *
  * @param folder existing folder; the settings file is written into it
  * @param settings as a settings file has them; free ports unless they say something else
- * @param env variables of the environment besides those of this process
+ * @param env variables of the environment besides those of this process: what the launcher would start a server again for
+ *   is among them, unless it says undefined
  * @param descriptors that the system lets it have
  * @param begun is given the process before it is ready
  * @throws with the output, when it ends before it is ready
@@ -34,7 +35,7 @@ export interface ServerProcess {
 export async function startProcess(
   folder: string,
   settings: Record<string, unknown>,
-  env: Readonly<Record<string, string>> = {},
+  env: Readonly<Record<string, string | undefined>> = {},
   descriptors?: number,
   begun?: (child: ChildProcess) => void,
 ): Promise<ServerProcess> {
@@ -48,7 +49,7 @@ export async function startProcess(
     descriptors === undefined ? command : ['sh', '-c', 'ulimit -n "$0" && exec "$@"', String(descriptors), ...command]
   const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...env },
+    env: { ...process.env, MALLOC_ARENA_MAX: '1', ...env },
   })
   begun?.(child)
   let output = ''

@@ -32,7 +32,8 @@ describe('the server as a process', () => {
       '/rules.html': rulesPage(['*', 'PUT', 'Allow', '/w/*'], ['*', 'GET', 'Deny', '/shut/*']),
     })
     await prepared.close()
-    server = await startProcess(folder, settings)
+    // As from a shell: the launcher has to see to it.
+    server = await startProcess(folder, settings, { MALLOC_ARENA_MAX: undefined })
   })
   after(async () => {
     server.child.kill('SIGKILL')
