@@ -203,7 +203,10 @@ describe('a start without Redis', () => {
   it('EVT-81 goes on at once, says so in one line, reads, and refuses to write', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'scriptorium-start-'))
     const redis = `redis://127.0.0.1:${await freePort()}`
-    const server = await startProcess(folder, { data: join(folder, 'data'), redis, log: { format: 'json' } })
+    const server = await startProcess(folder, {
+      ...{ data: join(folder, 'data'), redis, log: { format: 'json' } },
+      sites: [{ host: 'localhost' }],
+    })
     const told = server
       .everything()
       .split('\n')

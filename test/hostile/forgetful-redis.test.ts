@@ -58,7 +58,10 @@ describe('locks that vanish with a Redis that forgets', () => {
     await connection.redis.config('SET', 'save', '')
     await connection.redis.config('SET', 'maxmemory', '100mb')
     const folder = await mkdtemp(join(tmpdir(), 'scriptorium-forgetful-'))
-    const server = await startProcess(folder, { data: join(folder, 'data'), redis: redis.url })
+    const server = await startProcess(folder, {
+      ...{ data: join(folder, 'data'), redis: redis.url },
+      sites: [{ host: 'localhost' }],
+    })
     try {
       await eventually(() => expect(server.everything()).to.include('Redis keeps nothing on disk'))
       await eventually(() => expect(server.everything()).to.include('Redis drops what it holds'))

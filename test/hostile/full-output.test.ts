@@ -23,8 +23,8 @@ describe('a full disk under standard output', () => {
 
   async function started(output: number | 'pipe'): Promise<{ child: ChildProcess; ended: Promise<unknown> }> {
     const file = join(folder, 'settings.json')
-    const listening = { listen: { port }, mount: { port: 0 } }
-    writeFileSync(file, JSON.stringify({ data: join(folder, 'data'), log: { format: 'json' }, ...listening }))
+    const settings = { listen: { port }, mount: { port: 0 }, sites: [{ host: 'localhost' }] }
+    writeFileSync(file, JSON.stringify({ data: join(folder, 'data'), log: { format: 'json' }, ...settings }))
     const child = spawn(process.execPath, [LAUNCHER, 'serve', '--config', file], {
       stdio: ['ignore', output, 'ignore'],
     })

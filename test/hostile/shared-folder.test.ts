@@ -34,7 +34,7 @@ describe('one data folder', () => {
   describe('two processes on it', () => {
     it('a second server and an import are refused, and told who has it; a killed server leaves it free', async () => {
       const data = join(folder, 'data')
-      const server = await startProcess(folder, { data })
+      const server = await startProcess(folder, { data, sites: [{ host: 'localhost' }] })
       const config = join(folder, 'settings.json')
       mkdirSync(join(folder, 'files'))
       writeFileSync(join(folder, 'files', 'a.html'), '<p>x</p>')
