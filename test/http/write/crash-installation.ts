@@ -3,18 +3,15 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { runHere } from '../../server/cli/real.ts'
 import { type ServerProcess, startProcess } from '../../support/process.ts'
-import { type Ran, run } from '../../support/program.ts'
-
-const LAUNCHER = fileURLToPath(new URL('../../../server/launch.mjs', import.meta.url))
 
 export interface Installation {
   /** Folder of the data. */
   data: string
   start(): Promise<ServerProcess>
-  /** Runs another command of the command line on the same data. */
-  run(...args: string[]): Promise<Ran>
+  /** Runs another command of the command line on the same data, in this process. */
+  run(...args: string[]): ReturnType<typeof runHere>
   remove(): Promise<void>
 }
 
@@ -28,7 +25,7 @@ export async function install(files: Readonly<Record<string, string>>): Promise<
   const installation: Installation = {
     data,
     start: () => startProcess(folder, settings),
-    run: (command = 'check', ...args) => run(process.execPath, [LAUNCHER, command, '-c', config, ...args]),
+    run: (command = 'check', ...args) => runHere([command, '-c', config, ...args], folder),
     remove: () => rm(folder, { recursive: true, force: true }),
   }
   const content = join(folder, 'site')
