@@ -3,16 +3,14 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { runHere } from '../../server/cli/real.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type ServerProcess, startProcess } from '../../support/process.ts'
-import { succeed } from '../../support/program.ts'
 import { type Receiver, receiver } from './receiver.ts'
 import { ask, javascript, meta, NS, OPEN, page, request, sessel, trigger } from './site.ts'
 
-const LAUNCHER = fileURLToPath(new URL('../../../server/launch.mjs', import.meta.url))
 /** In every body and every value of a field, of all that is asked, called and answered. */
 const SECRET = 'nobody-may-log-this'
 const LEFT_OUT = 'An outbound request is left out'
@@ -79,7 +77,8 @@ describe('The log of a server with outbound requests', () => {
     ]
     const inner = trigger({ resource: '/inner', action: sessel('action', 'throw Context.request.body') })
     await writeFile(join(files, 'reactions.html'), page(triggers.join('') + handlers.join('') + inner))
-    await succeed(process.execPath, [LAUNCHER, 'import', '-c', config, '--site', 'localhost', files])
+    const imported = await runHere(['import', '-c', config, '--site', 'localhost', files], folder)
+    expect(imported.code, imported.output).to.equal(0)
     server = await startProcess(folder, settings)
   })
   after(async () => {

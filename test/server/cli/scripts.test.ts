@@ -6,6 +6,7 @@ import { expect } from 'chai'
 import { property, schema } from '../../pipeline/model/markup.ts'
 import { NS, page } from '../../support/content.ts'
 import { run } from '../../support/program.ts'
+import { runHere } from './real.ts'
 
 const TEA = 'urn:t:Tea'
 
@@ -28,7 +29,8 @@ describe('command line: scripts of a site', () => {
       join(folder, 'site.yaml'),
       `data: ./data\nsites: [{ host: localhost, credentials: [{ user: u, key: "sha256$${'0'.repeat(64)}" }] }]\n`,
     )
-    await command('import', '-c', 'site.yaml', 'files')
+    const imported = await runHere(['import', '-c', join(folder, 'site.yaml'), join(folder, 'files')], folder)
+    expect(imported.code, imported.output).to.equal(0)
   })
   after(() => rm(folder, { recursive: true, force: true }))
 
