@@ -11,12 +11,13 @@ import { mergeSums } from '../../records/sums.ts'
 import { applyChange, isSimple } from './apply.ts'
 import { requireGuards } from './entries.ts'
 import { writeNotes } from './notes.ts'
-import { mergePending, nothingPending } from './pending.ts'
+import { mergePending } from './pending.ts'
 import { addCollection } from './placing.ts'
 import {
   type CommitState,
   foldSums,
   forgetRead,
+  newState,
   nextId,
   resourceAt,
   rowAt,
@@ -141,18 +142,8 @@ function start(transaction: Transaction, job: CommitJob, version: number, isDire
   const { sums } = site
   return {
     state: {
-      transaction,
-      session: transaction.session,
-      site,
-      version,
-      at: job.at,
+      ...newState(transaction, site, version, job.at),
       unlisted: job.unlisted,
-      sums: new Map(),
-      known: new Set(),
-      pending: nothingPending(),
-      counters: new Map(),
-      ms: site.ms,
-      seq: site.seq,
       limits: job.eventLimits,
       chunks: job.chunks,
       isDirect,

@@ -23,7 +23,7 @@ import { atHand, beginFromMemory, type Memory, NotAtHand, remember } from './mem
 import { writeNotes } from './notes.ts'
 import { mergePending, nothingPending } from './pending.ts'
 import { catchUp, notePlace, type PlaceRow } from './places.ts'
-import { type CommitState, noteWritten, rowAt, type SiteState, settleSums, type Transaction } from './state.ts'
+import { newState, noteWritten, rowAt, settleSums, type Transaction } from './state.ts'
 
 /** One thing to write. Times are unix milliseconds by the clock of the process. */
 export type WriterJob =
@@ -182,31 +182,10 @@ async function startTransaction(
   return transaction
 }
 
-/** What derived data is written with: nothing else of a commit. */
-function bareState(transaction: Transaction, site: SiteState, at: number): CommitState {
-  return {
-    transaction,
-    session: transaction.session,
-    site,
-    version: transaction.version,
-    at,
-    unlisted: new Set(),
-    sums: new Map(),
-    known: new Set(),
-    pending: nothingPending(),
-    counters: new Map(),
-    ms: site.ms,
-    seq: site.seq,
-    limits: undefined,
-    chunks: undefined,
-    isDirect: false,
-  }
-}
-
 async function derive(transaction: Transaction, job: Extract<WriterJob, { task: 'derive' }>): Promise<void> {
   const site = transaction.sites.get(job.site)
   if (site === undefined) return
-  const state = bareState(transaction, site, job.at)
+  const state = newState(transaction, site, transaction.version, job.at)
   const row = await rowAt(state, job.path)
   if (row === undefined || row.version !== job.version) return
   deriveAll(state, row.id, job.derived, false)

@@ -13,7 +13,7 @@ import { COLUMNS, type Row, rowOf } from '../rows.ts'
 import type { WriterSession } from '../session.ts'
 import { unpack } from '../text.ts'
 import { flush } from './flush.ts'
-import { type Pending, placeKey } from './pending.ts'
+import { nothingPending, type Pending, placeKey } from './pending.ts'
 
 /** A site within a transaction. */
 export interface SiteState {
@@ -68,6 +68,27 @@ export interface CommitState {
   chunks: ReadonlyMap<string, string> | undefined
   /** Statements may find what is pending only in tables: set inside a savepoint. */
   isDirect: boolean
+}
+
+/** A commit, or less than one, with nothing noted for it yet. @param at unix milliseconds */
+export function newState(transaction: Transaction, site: SiteState, version: number, at: number): CommitState {
+  return {
+    transaction,
+    session: transaction.session,
+    site,
+    version,
+    at,
+    unlisted: new Set(),
+    sums: new Map(),
+    known: new Set(),
+    pending: nothingPending(),
+    counters: new Map(),
+    ms: site.ms,
+    seq: site.seq,
+    limits: undefined,
+    chunks: undefined,
+    isDirect: false,
+  }
 }
 
 /** The row at a place, whatever its kind, as the changes so far have it. */
