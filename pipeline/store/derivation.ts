@@ -11,11 +11,14 @@
  */
 export const DERIVATION = 3
 
+/** What names of `OUTDATED` begin with, in each derivation. */
+export const ANY_OUTDATED = 'outdated'
+
 /**
  * Name of the derived data that tables add to what was written by another derivation than theirs. Written as `null` it goes
- * away.
+ * away. Servers of the release before do not find it: what they read again would be noted again.
  */
-export const OUTDATED = 'outdated'
+export const OUTDATED = `${ANY_OUTDATED}/${DERIVATION}`
 
 /**
  * Condition under which rows of tokens are of documents that the third derivation may read otherwise: those with elements of

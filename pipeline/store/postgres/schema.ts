@@ -197,11 +197,31 @@ CREATE TRIGGER outdated BEFORE INSERT ON derived FOR EACH ROW
   WHEN (NEW.name = 'profile' AND NEW.derivation <> 2 OR NEW.name = 'outdated') EXECUTE FUNCTION note_outdated();
 `
 
-/** What is noted from the third derivation on, and what that one reads otherwise than those before. */
+/**
+ * What is noted from the third derivation on, and what that one reads otherwise than those before. The name says by which it
+ * is to be read again: two servers of a release before would go on to note each other's, and what they note as done is none.
+ */
 const DERIVATION_3 = `
-${DERIVATION_2.replace('<> 2', '<> 3')}
+CREATE OR REPLACE FUNCTION note_outdated() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NEW.name = 'profile' THEN
+    INSERT INTO derived (id, name, site, value) VALUES (NEW.id, 'outdated/3', NEW.site, '1');
+  ELSIF NEW.name <> 'outdated/3' THEN
+    RETURN NULL;
+  ELSIF NEW.value = 'null' THEN
+    DELETE FROM derived WHERE id = NEW.id AND name = 'outdated/3';
+    RETURN NULL;
+  ELSIF EXISTS (SELECT FROM derived WHERE id = NEW.id AND name = 'outdated/3') THEN
+    RETURN NULL;
+  END IF;
+  RETURN NEW;
+END $$;
+DROP TRIGGER outdated ON derived;
+CREATE TRIGGER outdated BEFORE INSERT ON derived FOR EACH ROW
+  WHEN (NEW.name = 'profile' AND NEW.derivation <> 3 OR NEW.name LIKE 'outdated%') EXECUTE FUNCTION note_outdated();
+UPDATE derived SET name = 'outdated/3' WHERE name = 'outdated';
 INSERT INTO derived (id, name, site, value)
-SELECT t.id, 'outdated', t.site, '1' FROM derived t JOIN resource r ON r.id = t.id LEFT JOIN body b ON b.id = r.body
+SELECT t.id, 'outdated/3', t.site, '1' FROM derived t JOIN resource r ON r.id = t.id LEFT JOIN body b ON b.id = r.body
 WHERE t.name = 'tokens' AND ${mayHoldCdata(text => `strpos(t.value, '${text}') > 0`)} AND (
   b.id IS NULL OR position('<![CDATA['::bytea IN b.bytes) > 0
   OR EXISTS (SELECT FROM derived p WHERE p.id = t.id AND p.name = 'profile' AND strpos(p.value, '"utf8":false') > 0)

@@ -2,7 +2,7 @@
 
 import { closeSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { DERIVATION, mayHoldCdata } from '../derivation.ts'
+import { ANY_OUTDATED, DERIVATION, mayHoldCdata, OUTDATED } from '../derivation.ts'
 import { Unusable } from '../errors.ts'
 import { type Database, openDatabase } from './database.ts'
 
@@ -85,11 +85,12 @@ CREATE TABLE IF NOT EXISTS derived (
 CREATE INDEX IF NOT EXISTS derived_name ON derived (site, name);
 DROP TRIGGER IF EXISTS outdated;
 CREATE TRIGGER outdated BEFORE INSERT ON derived WHEN NEW.name = 'profile' AND NEW.derivation <> ${DERIVATION} BEGIN
-  INSERT OR IGNORE INTO derived (id, name, site, value) VALUES (NEW.id, 'outdated', NEW.site, '1');
+  INSERT OR IGNORE INTO derived (id, name, site, value) VALUES (NEW.id, '${OUTDATED}', NEW.site, '1');
 END;
-CREATE TRIGGER IF NOT EXISTS no_longer_outdated BEFORE INSERT ON derived WHEN NEW.name = 'outdated'
-  AND (NEW.value = 'null' OR EXISTS (SELECT 1 FROM derived WHERE id = NEW.id AND name = 'outdated')) BEGIN
-  DELETE FROM derived WHERE NEW.value = 'null' AND id = NEW.id AND name = 'outdated';
+DROP TRIGGER IF EXISTS no_longer_outdated;
+CREATE TRIGGER no_longer_outdated BEFORE INSERT ON derived WHEN NEW.name LIKE '${ANY_OUTDATED}%' AND (NEW.name <> '${OUTDATED}'
+  OR NEW.value = 'null' OR EXISTS (SELECT 1 FROM derived WHERE id = NEW.id AND name = '${OUTDATED}')) BEGIN
+  DELETE FROM derived WHERE NEW.value = 'null' AND id = NEW.id AND name = NEW.name;
   SELECT RAISE(IGNORE);
 END;
 
@@ -201,10 +202,11 @@ CREATE TABLE IF NOT EXISTS note (
 CREATE INDEX IF NOT EXISTS note_expires ON note (expires);
 `
 
-/** Notes what the third derivation reads otherwise than those before; what is not looked through here counts as such. */
+/** Notes what the third derivation reads otherwise than those before, beside what was noted for one of them; what is not looked through here counts as such. */
 const NOTE_CDATA = `
+UPDATE OR REPLACE derived SET name = '${OUTDATED}' WHERE name LIKE '${ANY_OUTDATED}%';
 INSERT OR IGNORE INTO derived (id, name, site, value)
-SELECT t.id, 'outdated', t.site, '1' FROM site s CROSS JOIN derived t ON t.site = s.id AND t.name = 'tokens'
+SELECT t.id, '${OUTDATED}', t.site, '1' FROM site s CROSS JOIN derived t ON t.site = s.id AND t.name = 'tokens'
 WHERE ${mayHoldCdata(text => `instr(t.value, '${text}')`)} AND (
   EXISTS (SELECT 1 FROM body b WHERE b.id = t.id AND instr(b.bytes, CAST('<![CDATA[' AS BLOB)))
   OR EXISTS (SELECT 1 FROM splice p WHERE p.id = t.id)

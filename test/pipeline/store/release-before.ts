@@ -38,12 +38,18 @@ const PAGES: readonly [name: string, text: string, tokens: string[], isNoted: bo
   ['plain', '<svg><desc>', ['svg', 'desc'], false],
   ['drawing', '<svg><path/><![CDATA[>', ['svg', 'path'], false],
   ['comment', '<title><![CDATA[>', ['title'], false],
+  ['noted', '<p>', ['p'], true],
 ]
+
+/** What the release before had noted, and not read again yet. */
+export const NOTED_BEFORE = "UPDATE derived SET name = 'outdated' WHERE name = 'noted'"
 
 export async function putCdata(site: SiteStore): Promise<void> {
   for (const [name, text, tokens, , utf8 = true] of PAGES)
     await done(site, [
-      put(`/${name}`, text, { derived: { profile: JSON.stringify({ utf8 }), tokens: JSON.stringify(tokens) } }),
+      put(`/${name}`, text, {
+        derived: { profile: JSON.stringify({ utf8 }), tokens: JSON.stringify(tokens), [name]: '1' },
+      }),
     ])
 }
 

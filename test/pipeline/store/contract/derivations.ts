@@ -16,9 +16,9 @@ export function describeDerivations(open: Open): void {
 
   const page = (path: string) => put(path, 'A', { derived: { profile: '{}', tokens: '[]' } })
 
-  async function outdated(): Promise<string[]> {
+  async function outdated(name = OUTDATED): Promise<string[]> {
     const paths: string[] = []
-    for await (const { path } of site.allDerived(OUTDATED)) paths.push(path)
+    for await (const { path } of site.allDerived(name)) paths.push(path)
     return paths
   }
 
@@ -30,6 +30,15 @@ export function describeDerivations(open: Open): void {
       expect(await outdated()).to.deep.equal(['/in/a.html'])
       expect(await site.derived('/in/a.html', 'tokens')).to.equal(undefined)
     }
+    await opened.intact()
+  })
+
+  it('RULE-11 servers of the release before do not read again what is noted of each other, for ever', async () => {
+    await done(site, [page('/a.html')])
+    await opened.raw(asBefore('a.html', { profile: '{}' }))
+    // What one of them has found before this release came is done, as far as it knows.
+    await opened.raw("INSERT INTO derived (id, name, site, value) SELECT id, 'outdated', site, 'null' FROM resource")
+    expect([await outdated('outdated'), await outdated()]).to.deep.equal([[], ['/a.html']])
     await opened.intact()
   })
 

@@ -6,7 +6,7 @@ import { MIGRATIONS } from '../../../../pipeline/store/postgres/schema.ts'
 import { openPostgresStore } from '../../../../pipeline/store/postgres/store.ts'
 import { sharedCluster } from '../../../support/postgres.ts'
 import { done, put, putBlob, textAt } from '../fixture.ts'
-import { asBefore, isCdataNoted, putCdata } from '../release-before.ts'
+import { asBefore, isCdataNoted, NOTED_BEFORE, putCdata } from '../release-before.ts'
 
 describe('PostgreSQL store: tables of earlier releases', () => {
   /** Tables of a format, with nothing in them. */
@@ -55,7 +55,7 @@ describe('PostgreSQL store: tables of earlier releases', () => {
     const before = await open()
     await putCdata(before.site('a.example'))
     await before.close()
-    await run('UPDATE format SET number = 6')
+    await run(`${NOTED_BEFORE}; UPDATE format SET number = 6`)
     const store = await open()
     await isCdataNoted(store.site('a.example')).finally(() => store.close())
     await run(`DROP SCHEMA ${schema} CASCADE`)

@@ -3,7 +3,7 @@ import { DERIVATION, OUTDATED } from '../../../../pipeline/store/derivation.ts'
 import { KEPT_APART } from '../../../../pipeline/store/sqlite/read/reader.ts'
 import { connectWriter } from '../../../../pipeline/store/sqlite/schema.ts'
 import { done, openTemporary, put, putBlob } from '../fixture.ts'
-import { asBefore, isCdataNoted, putCdata } from '../release-before.ts'
+import { asBefore, isCdataNoted, NOTED_BEFORE, putCdata } from '../release-before.ts'
 
 describe('SQLite store: folders of earlier releases', () => {
   it('events of format 4, which share no bodies, are read and added to', async () => {
@@ -99,7 +99,7 @@ describe('SQLite store: folders of earlier releases', () => {
       await putCdata(opened.store.site('example.org'))
       await opened.store.close()
       const before = connectWriter(opened.folder)
-      before.exec('PRAGMA user_version = 12')
+      before.exec(`${NOTED_BEFORE}; PRAGMA user_version = 12`)
       before.close()
       await isCdataNoted((await opened.reopen()).site('example.org'))
       await opened.intact()
