@@ -104,12 +104,17 @@ export class DocumentIndex {
    * @param below collection that others are left out of: it takes no more than to look at their paths
    */
   find(needs: Needs, below = '/'): readonly string[] | Promise<readonly string[]> {
-    if (this.#isRead && !this.#reading && this.#changed.size === 0) return this.#found(needs, below)
+    if (this.#isUpToDate()) return this.#found(needs, below)
     return this.#upToDate().then(() => this.#found(needs, below))
   }
 
+  /** As far as it takes no turns to be. */
+  #isUpToDate(): boolean {
+    return this.#isRead && !this.#reading && this.#changed.size === 0 && this.#come.size <= SORTED_PER_TURN
+  }
+
   async #upToDate(): Promise<void> {
-    while (!this.#isRead || this.#reading || this.#changed.size > 0) {
+    while (!this.#isUpToDate()) {
       this.#reading ??= this.#read([...this.#changed]).finally(() => {
         this.#reading = undefined
       })
@@ -228,18 +233,15 @@ export class DocumentIndex {
   }
 
   #found(needs: Needs, below: string): readonly string[] {
-    if (needs.some(({ length }) => length === 0)) {
-      const all = this.#everything()
-      return below === '/' ? all : all.filter(path => path.startsWith(below))
-    }
+    if (needs.some(({ length }) => length === 0)) return this.#everything(below)
     const sets = needs.length > 0 ? [...needs, [ANY_TOKEN]].flatMap(tokens => this.#setsOf(tokens) ?? []) : []
     let most = 0
     for (const { rarest } of sets) most += rarest.size
     // To take many out of all in order is done sooner than to gather and sort them.
-    if (below === '/' && most * FEW > this.#tokens.size) {
+    if (most * FEW > this.#tokens.size) {
       const has = (path: string) =>
         sets.some(({ rarest, others }) => rarest.has(path) && others.every(paths => paths.has(path)))
-      return this.#everything().filter(has)
+      return this.#everything(below).filter(has)
     }
     const found = new Set<string>()
     for (const { rarest, others } of sets)
@@ -247,17 +249,14 @@ export class DocumentIndex {
     return [...found].sort(byCodePoints)
   }
 
-  /** All documents in order: what came is put among those that were there. */
-  #everything(): readonly string[] {
-    if (!this.#isGone && this.#come.size === 0) return this.#all
+  /** All documents below a collection in order: what came is put among those that were there. */
+  #everything(below: string): readonly string[] {
     // One that went and came again stands in both.
-    const kept = this.#isGone ? this.#all.filter(path => this.#tokens.has(path)) : [...this.#all]
-    const known = this.#isGone ? new Set(kept) : undefined
-    for (const path of this.#come) if (!known?.has(path)) kept.push(path)
-    this.#all = kept.sort(byCodePoints)
+    if (this.#isGone) this.#all = this.#all.filter(path => this.#tokens.has(path) && !this.#come.has(path))
+    if (this.#come.size > 0) this.#all = [...this.#all, ...this.#come].sort(byCodePoints)
     this.#come.clear()
     this.#isGone = false
-    return this.#all
+    return below === '/' ? this.#all : between(this.#all, below)
   }
 
   /** The same before anybody asks, where it would take long; in turns. */
@@ -269,17 +268,12 @@ export class DocumentIndex {
 
   *#ordering(): Steps<void> {
     const kept: string[] = []
-    const known = new Set<string>()
     let looked = 0
     for (const path of this.#all) {
       if (++looked % SORTED_PER_TURN === 0) yield
-      if (!this.#isGone) kept.push(path)
-      else if (this.#tokens.has(path)) {
-        kept.push(path)
-        known.add(path)
-      }
+      if (!this.#isGone || (this.#tokens.has(path) && !this.#come.has(path))) kept.push(path)
     }
-    const come = yield* sorting(known.size > 0 ? [...this.#come].filter(path => !known.has(path)) : [...this.#come])
+    const come = yield* sorting([...this.#come])
     this.#all = yield* merging(kept, come)
     this.#come.clear()
     this.#isGone = false
@@ -309,6 +303,26 @@ export class DocumentIndex {
 interface Having {
   rarest: ReadonlySet<string>
   others: readonly ReadonlySet<string>[]
+}
+
+/** Those of paths in order that lie below a collection. */
+function between(paths: readonly string[], below: string): readonly string[] {
+  const from = firstOf(paths, 0, path => byCodePoints(path, below) >= 0)
+  return paths.slice(
+    from,
+    firstOf(paths, from, path => !path.startsWith(below)),
+  )
+}
+
+/** Index of the first path, from one on, that something is true of: of all behind it, too. */
+function firstOf(paths: readonly string[], from: number, isTrue: (path: string) => boolean): number {
+  let [low, high] = [from, paths.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (isTrue(paths[middle] ?? '')) high = middle
+    else low = middle + 1
+  }
+  return low
 }
 
 /** Paths in order. */
