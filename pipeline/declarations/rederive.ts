@@ -78,11 +78,29 @@ function formOf(name: KindName): string {
   return `${name}/${KINDS[name].form}`
 }
 
-/** Documents whose derived data are written at once: they share transactions. */
+/** Documents whose derived data are written at once, as they share transactions, and bytes of theirs at which it is fewer. */
 const AT_ONCE = 64
+const BYTES_AT_ONCE = 4 * 1024 * 1024
 
 /** Documents after which the store is told how far this has come. */
 const MARKED = 1024
+
+/** Documents that are written at once: each is kept, with what was made of it, until it is. */
+class Together {
+  #ready: (() => Promise<unknown>)[] = []
+  #bytes = 0
+
+  async add({ size }: Resource, write: () => Promise<unknown>): Promise<void> {
+    this.#ready.push(write)
+    this.#bytes += size
+    if (this.#ready.length === AT_ONCE || this.#bytes >= BYTES_AT_ONCE) await this.write()
+  }
+
+  async write(): Promise<void> {
+    this.#bytes = 0
+    await Promise.all(this.#ready.splice(0).map(each => each()))
+  }
+}
 
 /** Milliseconds between lines of the log. */
 const TOLD = 60_000
@@ -110,20 +128,22 @@ export async function rederiveAll(
   const from = after === undefined ? undefined : Buffer.from(after)
   let documents = 0
   let told = Date.now()
-  const ready: (() => Promise<void>)[] = []
-  const write = () => Promise.all(ready.splice(0).map(each => each()))
+  const together = new Together()
   for await (const resource of store.walk('/')) {
     if (resource.kind !== 'document' || kindOf(resource.type) === 'blob') continue
     if (from && Buffer.compare(Buffer.from(resource.path), from) <= 0) continue
     if (documents++ === 0) report('Reading all documents again, to know what they hold and declare', { after })
-    ready.push(...(await derivedAgain(store, resource, declaring, vocabulary, report)))
-    if (documents % AT_ONCE === 0) await write()
-    if (documents % MARKED === 0) await mark(resource.path)
+    for (const write of await derivedAgain(store, resource, declaring, vocabulary, report))
+      await together.add(resource, write)
+    if (documents % MARKED === 0) {
+      await together.write()
+      await mark(resource.path)
+    }
     if (Date.now() - told < TOLD) continue
     told = Date.now()
     report('Reading documents again', { documents })
   }
-  await write()
+  await together.write()
   if (documents > 0) report('All documents were read again', { documents })
 }
 
@@ -224,8 +244,7 @@ export async function rederiveKind(
 export async function deriveOutdated(store: SiteStore, derivation: Derivation, report: Report): Promise<Set<string>> {
   const found = new Map<string, number>()
   for await (const { path, version } of store.allDerived(OUTDATED)) found.set(path, version)
-  const ready: (() => Promise<unknown>)[] = []
-  const write = () => Promise.all(ready.splice(0).map(each => each()))
+  const together = new Together()
   for (const [path, version] of found) {
     const resource = await store.find(path)
     const body = resource && (await store.body(resource))
@@ -246,14 +265,13 @@ export async function deriveOutdated(store: SiteStore, derivation: Derivation, r
           if (derived[name] !== before) raises.push(name)
         }
       })
-    ready.push(async () => {
+    await together.add(resource, async () => {
       if (entries) await store.derive(resource, {}, entries)
       // Whoever has written it anew since has said so in a commit of theirs.
       await store.commit({ changes: [{ op: 'derive', path, expect: version, derived }], raises })
     })
-    if (ready.length === AT_ONCE) await write()
   }
-  await write()
+  await together.write()
   return new Set(found.keys())
 }
 

@@ -4,6 +4,7 @@ import { outdated } from '../../../pipeline/declarations/rederive.ts'
 import { SiteDeclarations } from '../../../pipeline/declarations/site-declarations.ts'
 import { siteFindings } from '../../../pipeline/findings.ts'
 import { noCode } from '../../../pipeline/model/code.ts'
+import { OUTDATED } from '../../../pipeline/store/derivation.ts'
 import { NS, page, ruleMarkup } from '../../support/content.ts'
 import { type HostedSite, openHosted } from '../model/hosted.ts'
 import { instance, SCHEMA_HOST, schema } from '../model/markup.ts'
@@ -153,6 +154,39 @@ describe('A site whose documents have to be read again, all of them', () => {
       await hosted.close()
     }
   })
+})
+
+describe('Large documents that have to be read again', () => {
+  const whys: [why: string, basis: string | undefined, derived: Record<string, string>][] = [
+    ['with all others', undefined, {}],
+    ['as they are noted', CURRENT, { profile: '{"utf8":true}', [OUTDATED]: '1' }],
+  ]
+  for (const [why, stored, derived] of whys)
+    it(`SEC-12 RULE-11 ${why} are written before many more are read`, async () => {
+      const hosted = await openHosted(noCode)
+      try {
+        const { store, settings } = hosted.site
+        const bytes = Buffer.from(page(`<!--${'x'.repeat(2_100_000)}-->`))
+        const document = { op: 'put', kind: 'document', content: { bytes }, type: 'text/html', derived } as const
+        await store.commit({ changes: Array.from({ length: 3 }, (_, i) => ({ ...document, path: `/${i}.html` })) })
+        let [unwritten, most, written] = [0, 0, 0]
+        const { body, derive } = store
+        store.body = async resource => {
+          most = Math.max(most, ++unwritten)
+          return body.call(store, resource)
+        }
+        store.derive = async (...given) => {
+          unwritten--
+          written++
+          return derive.apply(store, given)
+        }
+        const basis = { read: async () => stored, write: async () => undefined }
+        await SiteDeclarations.read({ store, settings, basis, report: () => undefined })
+        expect({ most, written }).to.deep.equal({ most: 2, written: 3 })
+      } finally {
+        await hosted.close()
+      }
+    })
 })
 
 describe('What fields of declarations do not say', () => {
