@@ -197,7 +197,8 @@ async function derivedAgain(
   await unlessOverLimit(resource.path, report, async () => {
     const { derived, entries } = storedForm((await readForStorage(body.bytes, kind, vocabulary)).derived)
     if (declaring.has(resource.path)) for (const name of KIND_NAMES) derived[name] ??= 'null'
-    writes.push(() => store.derive(resource, { items: NO_ITEMS, ...derived }, entries))
+    const items = await noItems(store, resource.path)
+    writes.push(() => store.derive(resource, { ...items, ...derived }, entries))
   })
   return writes
 }
@@ -244,6 +245,8 @@ export async function rederiveKind(
 export async function deriveOutdated(store: SiteStore, derivation: Derivation, report: Report): Promise<Set<string>> {
   const found = new Map<string, number>()
   for await (const { path, version } of store.allDerived(OUTDATED)) found.set(path, version)
+  const documents = found.size
+  if (documents >= AT_ONCE) report('Reading documents again that another release has stored', { documents })
   const together = new Together()
   for (const [path, version] of found) {
     const resource = await store.find(path)
@@ -257,7 +260,7 @@ export async function deriveOutdated(store: SiteStore, derivation: Derivation, r
       await unlessOverLimit(path, report, async () => {
         const parsed = await parseForStorage(body.bytes, kind, derivation)
         const form = storedForm(parsed.derived)
-        Object.assign(derived, { items: NO_ITEMS, ...form.derived })
+        Object.assign(derived, await noItems(store, path), form.derived)
         entries = form.entries
         for (const name of KIND_NAMES) {
           const before = await store.derived(path, name)
@@ -273,6 +276,11 @@ export async function deriveOutdated(store: SiteStore, derivation: Derivation, r
   }
   await together.write()
   return new Set(found.keys())
+}
+
+/** What takes the place of items that a document may not have any more. */
+async function noItems(store: SiteStore, path: string): Promise<{ items?: string }> {
+  return (await store.derived(path, 'items')) === undefined ? {} : { items: NO_ITEMS }
 }
 
 async function unlessOverLimit(path: string, report: Report, work: () => Promise<void>): Promise<void> {

@@ -183,6 +183,31 @@ describe('Large documents that have to be read again', () => {
         const basis = { read: async () => stored, write: async () => undefined }
         await SiteDeclarations.read({ store, settings, basis, report: () => undefined })
         expect({ most, written }).to.deep.equal({ most: 2, written: 3 })
+        // What never had items is told of none.
+        expect(await store.derived('/0.html', 'items')).to.equal(undefined)
+      } finally {
+        await hosted.close()
+      }
+    })
+})
+
+describe('Many documents that are noted to be read again', () => {
+  for (const count of [63, 64])
+    it(`RULE-11 are told of from 64 on: ${count}`, async () => {
+      const hosted = await openHosted(noCode)
+      try {
+        const { store, settings } = hosted.site
+        const derived = { profile: '{"utf8":true}', [OUTDATED]: '1' }
+        const content = { bytes: Buffer.from('<p>') }
+        const document = { op: 'put', kind: 'document', content, type: 'text/html', derived } as const
+        await store.commit({ changes: Array.from({ length: count }, (_, i) => ({ ...document, path: `/${i}.html` })) })
+        const told: unknown[] = []
+        const report = (message: string, details: object) => told.push({ message, ...details })
+        const basis = { read: async () => CURRENT, write: async () => undefined }
+        await SiteDeclarations.read({ store, settings, basis, report })
+        const message = 'Reading documents again that another release has stored'
+        expect(told).to.deep.equal(count === 64 ? [{ message, documents: 64 }] : [])
+        expect(await store.derived('/62.html', 'tokens')).to.equal('["html","head","body","p"]')
       } finally {
         await hosted.close()
       }
