@@ -10,6 +10,7 @@ import { untilFirst } from '../tree/precedence.ts'
 import type { Composing, FailedPart, Paginator } from './composing.ts'
 import { asFault, failureOfPart } from './failure.ts'
 import { SiteGraph } from './graph.ts'
+import { fittingHtml } from './html-in-xml.ts'
 import type { Languages } from './languages.ts'
 import { Names } from './names.ts'
 import type { Page } from './page.ts'
@@ -158,6 +159,7 @@ function* composing(
   const tree: TreeDocument = { kind, source: page.search.source, root: composed, clean: false }
   const links = creating ? [] : yield* dividing(state, tree)
   if (!creating) yield* resolvingReads(state, tree)
+  if (kind === 'xml') yield* fittingHtml(state, composed)
   return {
     tree,
     reads,

@@ -67,7 +67,7 @@ function* findingOwed(cut: ElementNode): Steps<Bindings> {
   const enter = (node: ElementNode): string[] => {
     const own = node.attrs.map(a => declaredPrefix(a) ?? declaredInHtml(a)).filter(prefix => prefix !== undefined)
     declare(own, 1)
-    need(prefixOf(xmlTagName(node)), node.namespaceURI)
+    need(prefixOf(xmlTagName(node.tagName)), node.namespaceURI)
     for (const a of node.attrs) if (isPrefixed(a)) need(a.prefix, a.namespace)
     return own
   }
@@ -132,7 +132,7 @@ function xmlWriter(markup: LongText, context: Bindings = new Map()): XmlWriter {
     }
     let owed = ''
     for (const [prefix, namespace] of declarations ?? []) owed += ensure(prefix, namespace)
-    owed += ensure(prefixOf(xmlTagName(node)), node.namespaceURI)
+    owed += ensure(prefixOf(xmlTagName(node.tagName)), node.namespaceURI)
     for (const a of node.attrs) if (isPrefixed(a)) owed += ensure(a.prefix, a.namespace)
     return owed
   }
@@ -142,8 +142,8 @@ function xmlWriter(markup: LongText, context: Bindings = new Map()): XmlWriter {
   /** What HTML has and XML cannot have is left out. */
   const isWritable = (a: Attribute, node: ElementNode): boolean => {
     if (a.prefix) return a.name !== 'xlink' || a.prefix !== 'xmlns' || !node.attrs.some(other => isElsewhere(other, a))
-    if (a.name === 'xmlns') return prefixOf(xmlTagName(node)) !== '' || a.value.trim() === node.namespaceURI
-    return isXmlAttribute(a.name, a.value, isBound, node.namespaceURI)
+    if (a.name === 'xmlns') return prefixOf(xmlTagName(node.tagName)) !== '' || a.value.trim() === node.namespaceURI
+    return isXmlAttribute(a.name, a.value, isBound)
   }
 
   /** Attributes as XML can have them: two that HTML's parser tells apart by their prefixes may have one name there. */
@@ -175,7 +175,7 @@ function xmlWriter(markup: LongText, context: Bindings = new Map()): XmlWriter {
   const element = (node: ElementNode, declarations?: Bindings): string => {
     const outer = hidden.length
     const owed = enter(node, declarations)
-    const name = xmlTagName(node)
+    const name = xmlTagName(node.tagName)
     let tag = `<${name}`
     for (const a of writable(node)) tag += `${beforeValue(a)}${escapeAttribute(a.value)}"`
     let content = ''
@@ -191,7 +191,7 @@ function xmlWriter(markup: LongText, context: Bindings = new Map()): XmlWriter {
     }
     const outer = hidden.length
     const owed = enter(node, declarations)
-    const name = xmlTagName(node)
+    const name = xmlTagName(node.tagName)
     markup.add(`<${name}`)
     for (const a of writable(node)) {
       markup.add(beforeValue(a))
@@ -261,7 +261,7 @@ function doctype(name: string, publicId: string, systemId: string): string {
 const IN_TEXT = /[&<>\r\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff]/g
 const IN_ATTRIBUTE = /[&<>"\t\n\r\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ufffe\uffff]/g
 /** Characters that no XML document may hold; HTML and programs may (XML 1.0, section 2.2). */
-const ILLEGAL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f\ufffe\uffff]/g
+const ILLEGAL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
 const REFERENCES: Record<string, string> = {
   '&': '&amp;',
   '<': '&lt;',

@@ -173,6 +173,19 @@ describe('XML documents', () => {
     expect(answer.text).to.match(/<cU002070\W/)
   })
 
+  it('HTTP-24 COMP-118 what an author of XML has called so stays, in XHTML as well, be it read, written or composed', async () => {
+    const own = '<p data-pre\u021b="1"><pre\u021b/><!-- \u0092 --></p>'
+    const text = `<html xmlns="http://www.w3.org/1999/xhtml"><body><ul>${own}</ul></body></html>`
+    await put(server, '/rules.html', rulesPage(['*', 'POST', 'Allow', '/x.xml', 'p']))
+    await put(server, '/x.xml', text)
+    const read = await send('GET', '/x.xml', selecting('p'))
+    expect(read.text).to.equal(own.replace('>', ' xmlns="http://www.w3.org/1999/xhtml">'))
+    expect((await send('POST', '/x.xml', selecting('p'), '<b/>')).status).to.equal(206)
+    expect((await send('GET', '/x.xml')).text).to.equal(text.replace('</p>', '<b/></p>'))
+    const composed = await get('/y.xml', text.replace('<ul>', `<ul ${DECLARED} r:a="p">`))
+    expect(composed.text).to.contain(own)
+  })
+
   it('MOD-94 no element that a shape has not seen comes of them in a page', async () => {
     await put(server, '/notes.xml', '<notes id="notes"><!--><script>1</script>--><?x ><script>2</script>?></notes>')
     await put(
