@@ -4,7 +4,7 @@
 /** Asks elements, never documents: in these an image or a form named as what they can do is found in its place. */
 const top = (page = document) => inert.querySelector.call(page, '*')
 const inert = new Document()
-const parse = (text, type = 'text/html') => top(new DOMParser().parseFromString(text, type))
+const parse = (text, type) => top(new DOMParser().parseFromString(text, type || 'text/html'))
 
 /** Documents that the page is put together from, as its head names them: `<link rel="origin" href="/data/posts.html">`. */
 const named = () => [...top().querySelectorAll('head>link[rel~=origin]')].map(a => a.getAttribute('href'))
@@ -121,8 +121,8 @@ export function live({ root = top(), path = location.pathname, changed = () => {
           .then(async a => [a, await a.text()])
           .catch(() => [])
         if (!answer?.ok) break
-        // In XHTML, tags may close themselves.
-        const page = parse(text, document.contentType)
+        // In XHTML, tags may close themselves; what it follows may be HTML.
+        const page = parse(text, /xml/.test(answer.headers.get('Content-Type')) && document.contentType)
         // Parsers without scripts take for elements what is text here: its styles would count.
         for (const it of page.querySelectorAll('noscript')) it.textContent = it.innerHTML
         until = Date.now() + 2000

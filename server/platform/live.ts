@@ -10,9 +10,9 @@ import { bodyTag } from '../../pipeline/store/tags.ts'
 const SOURCE = readFileSync(new URL('live.mjs', import.meta.url), 'utf8')
   .replace(/^ *(\/\/.*|\/\*\*.*\*\/)?\n/gm, '')
   .replace(/^ +/gm, '')
-  .replace(/(?<=[{(,])\n|\n(?=[})])/g, '')
-  .replace(/^const /gm, 'let ')
-  .replace(/('[^'\n]*'|`[^`]*`)| *([=!<>+?:&|,(){}]+) */g, (_, text, sign) => text ?? sign)
+  .replace(/(?<=^|\()const /gm, 'let ')
+  .replace(/(?<=[{(,]|=>)\n|,?\n(?=[})])|\n(?=\.)/g, '')
+  .replace(/('[^'\n]*'|`[^`]*`)| *([=!<>+?:&|,(){}[\]]+) */g, (_, text, sign) => text ?? sign)
 
 /** For editors and type checkers. */
 const DECLARATIONS = readFileSync(new URL('live.d.mts', import.meta.url), 'utf8')

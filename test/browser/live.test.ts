@@ -66,6 +66,21 @@ describe('live.mjs in a browser', function () {
     await comes(page, "document.querySelector('body > #l > #new')")
   })
 
+  it('EVT-70 HTML that a page of XHTML follows is read as HTML', async () => {
+    await put(
+      pages.server,
+      '/follow.js',
+      `import('/.platform/live.mjs').then(({ live }) => {
+  window.stream = live({ root: document.querySelector('#l'), path: '${PATH}' })
+})`,
+    )
+    const xhtml =
+      '<html xmlns="http://www.w3.org/1999/xhtml"><head><script src="/follow.js"/></head><body><ul id="l"/></body></html>'
+    await put(pages.server, '/page.xhtml', xhtml)
+    await put(pages.server, PATH, pageOf('<br><ul id="l"><li id="new"><br>new</ul>'))
+    await comes(await visit('/page.xhtml'), "document.querySelector('body > #l > #new > br')")
+  })
+
   it('EVT-70 POST: every placement', async () => {
     const page = await visit()
     await settled(page)
