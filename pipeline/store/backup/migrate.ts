@@ -102,7 +102,8 @@ async function migrate(from: Store, state: Snapshot, to: Store, options: Migrate
 
 async function moveNotes(from: NoteStore, to: NoteStore, prefix: string): Promise<void> {
   let after = ''
-  let changes: NoteChange[] = []
+  // What a move that was interrupted has left may have been done since where it came from.
+  let changes: NoteChange[] = [{ op: 'drop-all', prefix }]
   let bytes = 0
   for (let keys = await from.noteKeys(prefix, after, KEYS); keys.length > 0; ) {
     for (const key of keys) {
