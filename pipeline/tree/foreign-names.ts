@@ -3,7 +3,7 @@
  * do not know it, Firefox's among them, refuse the whole document that holds one of those, and their users see nothing of it.
  */
 
-import { isElement, type ParentNode } from './nodes.ts'
+import { type ChildNode, isElement, type ParentNode } from './nodes.ts'
 import { NODES_PER_STEP, type Steps } from './steps.ts'
 
 /** Beyond ASCII (XML 1.0, fourth edition, production 85). */
@@ -78,15 +78,21 @@ const PIECES =
  * Looks for a name of an element, attribute or processing instruction that the fourth edition does not know, in steps.
  *
  * @param source text of the document: ASCII is the same in all editions
+ * @param without nodes that are passed over, with all in them
  * @returns the first; undefined where there is none
  */
-export function* findingForeignName(root: ParentNode, source: string): Steps<string | undefined> {
+export function* findingForeignName(
+  root: ParentNode,
+  source: string,
+  without?: ReadonlySet<ChildNode>,
+): Steps<string | undefined> {
   if (!(yield* holdingOne(source, BEYOND_ASCII))) return undefined
   const open = [root]
   let seen = 0
   for (let parent = open.pop(); parent; parent = open.pop()) {
     for (const node of parent.childNodes) {
       if (++seen % NODES_PER_STEP === 0) yield
+      if (without?.has(node)) continue
       if (!isElement(node)) {
         if (node.nodeName === '#instruction' && isForeign(node.target)) return node.target
         continue

@@ -54,7 +54,7 @@ export function* checkingContainment(
     throw misplaced(
       'without scripts, or in another page, more would change, which needs the right to PUT the whole document',
     )
-  if ((yield* holdingUnreadable(changes, view)) && !mayWriteAll())
+  if ((yield* holdingUnreadable(changes, view, readsAll)) && !mayWriteAll())
     throw misplaced(
       'some browsers would show nothing of the document any more, which needs the right to PUT the whole of it',
     )
@@ -159,13 +159,21 @@ const VERSION_1_0 = /\sversion\s*=\s*["']1\.0["']/
  * Whether the new nodes hold what is well-formed XML, but not for all browsers, in steps: Firefox reads names of the fourth
  * edition only, Chromium no element with the prefix `xml`. Either shows an error in place of a whole document with one.
  */
-function* holdingUnreadable(changes: readonly PlannedSplice[], { document, nodes }: View): Steps<boolean> {
+function* holdingUnreadable(
+  changes: readonly PlannedSplice[],
+  { document, nodes }: View,
+  readsAll: boolean,
+): Steps<boolean> {
   if (document.kind !== 'xml') return false
   const added = changes.map(({ text }) => text).join('')
   const declaration = xmlDeclaration(document.source)
   if (declaration !== '' && !VERSION_1_0.test(declaration) && (yield* holdingOne(added, CONTROL))) return true
   const holder: FragmentNode = { nodeName: '#document-fragment', childNodes: [...nodes] }
-  if ((yield* findingForeignName(holder, added)) !== undefined) return true
+  if ((yield* findingForeignName(holder, added)) !== undefined) {
+    // A document with others is read by programs; whether it has them is told to its readers alone (SEC-6).
+    if (!readsAll) return true
+    if ((yield* findingForeignName(document.root, document.source, new Set(nodes))) === undefined) return true
+  }
   return added.includes('<xml:') && (yield* holding(nodes, node => isElement(node) && node.tagName.startsWith('xml:')))
 }
 

@@ -147,7 +147,8 @@ describe('XML documents', () => {
   })
 
   it('KEY-1 what somebody adds to them leaves them readable in all browsers, whose XML is of several editions', async () => {
-    await put(server, '/rules.html', rulesPage(['*', 'POST', 'Allow', '/list*.xml', '#list']))
+    const secret = ['*', 'GET', 'Deny', '/list-secret.xml'] as const
+    await put(server, '/rules.html', rulesPage(['*', 'POST', 'Allow', '/list*.xml', '#list'], secret))
     for (const [version, fragment, status] of [
       ['1.0', '<a\u2fef/>', 422],
       ['1.0', '<b a\u200c=""/>', 422],
@@ -162,6 +163,15 @@ describe('XML documents', () => {
       await put(server, `/list${version}.xml`, `<?xml version="${version}"?><ul id="list"><li>theirs</li></ul>`)
       const { status: answered } = await send('POST', `/list${version}.xml`, selecting('#list'), fragment)
       expect(answered, `${version} ${fragment}`).to.equal(status)
+    }
+    for (const [path, own, status] of [
+      ['/list.xml', 'pre\u021b', 206],
+      ['/list.xml', 'price', 422],
+      ['/list-secret.xml', 'pre\u021b', 422],
+    ] as const) {
+      await put(server, path, `<ul id="list"><${own}/><!--\u021b--></ul>`)
+      const { status: answered } = await send('POST', path, selecting('#list'), '<pre\u021b>5</pre\u021b>')
+      expect(answered, `${path} beside ${own}`).to.equal(status)
     }
   })
 
