@@ -143,13 +143,16 @@ export function composedType(type: string): string {
   return otherCharset(type) === undefined ? servedType(type, true) : inUtf8(type)
 }
 
+/** @param type names a charset; what stands before that stays */
 function inUtf8(type: string): string {
-  return `${type.slice(0, type.indexOf(';')).trim()}; charset=utf-8`
+  return `${type.slice(0, type.search(CHARSET)).trim()}; charset=utf-8`
 }
+
+const CHARSET = /;[ \t]*charset[ \t]*=[ \t]*"?([^";]*)/i
 
 /** @returns the charset that a type names, empty where it names nothing, which browsers pass over; undefined without one */
 function charsetIn(type: string): string | undefined {
-  return /;[ \t]*charset[ \t]*=[ \t]*"?([^";]*)/i.exec(type)?.[1]?.trim()
+  return CHARSET.exec(type)?.[1]?.trim()
 }
 
 /** @returns the charset that a type names, unless it is UTF-8: readers go by it, whatever the document declares */

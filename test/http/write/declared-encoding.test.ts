@@ -117,6 +117,9 @@ describe('Documents that declare another encoding', () => {
       '/all.xml': `${DECLARED}<all xmlns:p="${NS}/1.0"><p:include resource="/part.xml" selector="b"/></all>`,
     })
     const answer = await http('GET', '/all.xml')
+    const type = 'application/atom+xml; type=entry; charset=iso-8859-1'
+    await http('PUT', '/all', { 'Content-Type': type }, answer.text)
+    expect((await http('GET', '/all')).headers['content-type']).to.equal(type.replace('iso-8859-1', 'utf-8'))
     expect(answer.text).to.match(/^<\?xml version="1.0" encoding="UTF-8"\?>\n<all[^>]*><b>café<\/b><\/all>$/)
   })
 })
