@@ -5,7 +5,6 @@ import { Fault } from '../fault.ts'
 import { cacheableOf, cacheControl, vary } from '../http/caching.ts'
 import { evaluateRead, preconditionFailed, type Representation as Tagged } from '../http/conditions.ts'
 import { digestingText } from '../http/digest.ts'
-import { servedType } from '../http/media.ts'
 import { type Part, writingMultipart } from '../http/multipart.ts'
 import { encodePath } from '../http/path.ts'
 import { entriesContentRange, resolveEntries, type SelectorRange, selectorContentRange } from '../http/range.ts'
@@ -21,7 +20,7 @@ import { writingStretches } from '../tree/serialize.ts'
 import type { Stretches } from '../tree/source-text.ts'
 import type { Steps } from '../tree/steps.ts'
 import type { Reading } from './read.ts'
-import type { Representation } from './representation.ts'
+import { type Representation, typeOf } from './representation.ts'
 
 /** One element: 206 with its outer markup; in steps, as all answers here. */
 export function* fragmentAnswer(
@@ -30,14 +29,14 @@ export function* fragmentAnswer(
   range: SelectorRange,
   reading: Reading,
 ): Steps<Answer> {
-  const { file, tree } = view
+  const { tree } = view
   const markup = yield* writingStretches(element, tree.kind)
   const part = yield* tellingFragment(markup)
   const tag = fragmentTag(part, view.documentPart())
   const headers = commonHeaders(view, reading, tag)
   const unchanged = conditional(reading, headers, { tag, fragmentParts: [part] })
   if (unchanged) return unchanged
-  headers['Content-Type'] = servedType(file.resource.type, file.profile?.utf8 ?? false)
+  headers['Content-Type'] = typeOf(view)
   headers['Content-Range'] = selectorContentRange(range.wire)
   return { status: 206, headers, body: yield* bytesOf(markup), ...(reading.reuse && { reuse: reading.reuse }) }
 }
@@ -107,15 +106,16 @@ const PARTS_PER_STEP = 20
  * @throws Fault 422 when elements inside each other repeat the document beyond all proportion
  */
 export function* elementParts(
-  { tree, file, documentPart }: Representation,
+  view: Representation,
   elements: ElementNode[],
   options: { lastModified?: string; addressed?: Addressed } = {},
 ): Steps<{ parts: Part[]; places: { place: string; part: string }[] }> {
+  const { tree, file, documentPart } = view
   // Addresses tell nothing of what their reader may not see, such as another element with the same id.
   const { document, copyOf } = options.addressed ?? { document: tree, copyOf: (element: ElementNode) => element }
   const index = yield* indexingAddresses(document)
   const location = encodePath(file.resource.path)
-  const type = servedType(file.resource.type, file.profile?.utf8 ?? false)
+  const type = typeOf(view)
   const parts: Part[] = []
   const places: { place: string; part: string }[] = []
   let left = Math.max(LARGEST_PARTS.least, document.source.length * LARGEST_PARTS.perUnit)

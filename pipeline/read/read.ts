@@ -7,7 +7,6 @@ import { negotiate } from '../http/accept.ts'
 import { cacheControl } from '../http/caching.ts'
 import type { Conditions } from '../http/conditions.ts'
 import { digestingText } from '../http/digest.ts'
-import { composedType } from '../http/media.ts'
 import { directoryLocation, mayNameDirectory, NO_SCOPE } from '../http/path.ts'
 import type { Range, SelectorRange } from '../http/range.ts'
 import type { Operation } from '../operation.ts'
@@ -30,17 +29,18 @@ import {
   jsonLdAnswer,
   matchesAnswer,
 } from './elements.ts'
-import type { Representation } from './representation.ts'
 import {
   findFor,
   isComposed,
   linkingReadable,
   lookAt,
   lookAtSeen,
+  type Representation,
   requireSound,
   routeHeaders,
   type Seen,
   storedPart,
+  typeOf,
   viewingOf,
 } from './representation.ts'
 import { byStandingRules } from './standing-rules.ts'
@@ -357,6 +357,6 @@ function* composedAnswer(view: Representation, reading: Reading): Steps<Answer> 
   const reuse = reading.reuse && { reuse: reading.reuse }
   const unchanged = conditional(reading, headers, { tag })
   if (unchanged) return { ...unchanged, ...reuse }
-  headers['Content-Type'] = composedType(view.file.resource.type)
+  headers['Content-Type'] = typeOf(view)
   return { status: 200, headers, body: yield* bytesOf(text), ...reuse }
 }

@@ -10,6 +10,7 @@ import { checkLinks, checkPaginators } from '../compose/paginate.ts'
 import { composedFor, type Reader } from '../compose/reader.ts'
 import { type Resolved, resolvePath, routeParameters } from '../compose/routes.ts'
 import { isLive, meaningOf } from '../compose/vocabulary.ts'
+import { composedType, servedType } from '../http/media.ts'
 import { hasResolvers } from '../model/read-chains.ts'
 import type { Registry } from '../model/registry.ts'
 import type { Site } from '../site/site.ts'
@@ -64,6 +65,12 @@ export interface Representation {
   transientAround(element: ElementNode): ElementNode | undefined
   /** The page that was put together; undefined for what is stored. */
   readonly composition: Composition | undefined
+}
+
+/** `Content-Type` of what is written of a view: all of it, or an element. */
+export function typeOf({ composed, file }: Pick<Representation, 'composed' | 'file'>): string {
+  const { type } = file.resource
+  return composed ? composedType(type) : servedType(type, file.profile?.utf8 ?? false)
 }
 
 /** What is found at a path; a blob has no view. */

@@ -6,12 +6,11 @@ import type { Composition } from '../compose/compose.ts'
 import { Prefixes } from '../compose/prefixes.ts'
 import { inert, readingOf, type TransientPlace, type VisitorSession } from '../compose/session-copies.ts'
 import { Fault } from '../fault.ts'
-import { servedType } from '../http/media.ts'
 import { selectorContentRange } from '../http/range.ts'
 import { fragmentPart, fragmentTag } from '../http/tags.ts'
 import { beyond, judgeAsItIs, refuseFailures, standingFailures } from '../model/judge.ts'
 import { checkingShapes, type ShapeFailure } from '../model/shape-check.ts'
-import type { Representation } from '../read/representation.ts'
+import { type Representation, typeOf } from '../read/representation.ts'
 import type { Site } from '../site/site.ts'
 import { TreeError } from '../tree/document.ts'
 import { parsingFragment } from '../tree/fragment.ts'
@@ -118,7 +117,7 @@ export async function writeSessionElement(
     headers: {
       ...(tag && { ETag: tag }),
       ...headers,
-      'Content-Type': servedType(view.file.resource.type, true),
+      'Content-Type': typeOf(view),
       'Content-Range': selectorContentRange(write.range.wire),
     },
     body,

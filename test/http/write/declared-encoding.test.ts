@@ -107,8 +107,11 @@ describe('Documents that declare another encoding', () => {
       `<html xmlns:p="${NS}/1.0"><p:include resource="/part.html" selector="b"/></html>`,
     )
     const answer = await http('GET', '/page')
-    expect(answer.headers['content-type']).to.equal('text/html; charset=utf-8')
-    expect(answer.text).to.include('<b>café</b>')
+    const part = await http('GET', '/page', selecting('b'))
+    const both = await http('QUERY', '/page', { 'Content-Type': 'text/css-selector' }, 'b')
+    for (const each of [answer, part]) expect(each.headers['content-type']).to.equal('text/html; charset=utf-8')
+    for (const each of [answer, part, both]) expect(each.text).to.include('<b>café</b>')
+    expect(both.text).to.include('text/html; charset=utf-8').and.not.include('iso-2022-jp')
   })
 
   it('HTTP-24 a composed page declares what it is sent in', async () => {
