@@ -91,6 +91,7 @@ export async function writeSessionElement(
   const { view, target, top, place, session } = about
   const headers = { 'Cache-Control': 'no-store' }
   if (write.op === 'delete' && target === top) {
+    if (!(await confirm())) return undefined
     await reach(session.take(place.name))
     return { status: 204, headers }
   }

@@ -404,16 +404,24 @@ describe('Transient elements with Redis', () => {
     // As when a process stood still for longer than its lease lives, or another Redis has taken the place of the first.
     const { leases } = first.site
     const { confirm } = leases
-    leases.confirm = async () => {
-      leases.confirm = confirm
-      await redis.admin.del(...(await redis.admin.keys('*:lease*')))
-      const meanwhile = { Cookie: cookie, ...selecting('#cart') }
-      expect((await client(second)('POST', '/shop.html', meanwhile, '<li>meanwhile</li>')).status).to.equal(206)
-      return false
+    const loseNext = () => {
+      leases.confirm = async () => {
+        leases.confirm = confirm
+        await redis.admin.del(...(await redis.admin.keys('*:lease*')))
+        const meanwhile = { Cookie: cookie, ...selecting('#cart') }
+        expect((await client(second)('POST', '/shop.html', meanwhile, '<li>meanwhile</li>')).status).to.equal(206)
+        return false
+      }
     }
     const late = { Cookie: cookie, ...selecting('#cart') }
+    loseNext()
     expect((await client(first)('POST', '/shop.html', late, '<li>late</li>')).status).to.equal(206)
-    expect((await shown({ Cookie: cookie })).text).to.match(/shared.*meanwhile.*late/)
+    const both = await shown({ Cookie: cookie })
+    expect(both.text).to.match(/shared.*meanwhile.*late/)
+    loseNext()
+    const seen = { ...late, 'If-Match': both.headers.etag }
+    expect((await client(first)('DELETE', '/shop.html', seen)).status, 'of what it has not seen').to.equal(412)
+    expect((await shown({ Cookie: cookie })).text).to.match(/late.*meanwhile/)
     await second.stop()
     await first.close()
     await redis.stop()
