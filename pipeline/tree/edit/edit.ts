@@ -94,7 +94,7 @@ export function checkEncoding(
   changes: readonly Pick<PlannedSplice, 'text'>[],
 ): void {
   if (encoding === undefined) return
-  if (changes.some(({ text }) => text.includes(ESCAPE)))
+  if (changes.some(({ text }) => text.includes(ESCAPE)) && mayShift(encoding))
     throw new EditError(
       'other-encoding',
       `The document declares ${encoding}, so that an escape (U+001B) may not be written.`,
@@ -102,6 +102,15 @@ export function checkEncoding(
   if (changes.every(({ text }) => isAscii(text)) || !isAscii(source)) return
   const message = `The document declares ${encoding}, but what is written here is UTF-8: declare that, or write é as &#233;.`
   throw new EditError('other-encoding', message)
+}
+
+/** Whether escapes may mean something in an encoding: browsers go by what the document says where they do not know its name. */
+function mayShift(encoding: string): boolean {
+  try {
+    return new TextDecoder(encoding).encoding === 'iso-2022-jp'
+  } catch {
+    return true
+  }
 }
 
 function isAscii(text: string): boolean {

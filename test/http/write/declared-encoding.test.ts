@@ -90,6 +90,11 @@ describe('Documents that declare another encoding', () => {
       expect(failureOf(refused)).to.equal('422 InvalidFragment')
     })
 
+  it('HTTP-24 an escape is added where it means nothing', async () => {
+    await typed('text/html; charset=shift_jis', PAGE)
+    expect((await http('POST', '/page', selecting('#a'), '<i>\u001b$B</i>')).status).to.equal(206)
+  })
+
   for (const [type, sent] of [
     ['text/html; charset=', 'text/html; charset=utf-8'],
     ['text/html; charset=""; x=y', 'text/html; charset=utf-8'],
