@@ -9,6 +9,7 @@ import { Fault } from '../fault.ts'
 import type { PlannedSplice, ProposedEdit, View } from '../tree/edit/edit.ts'
 import { standsInSelect } from '../tree/edit/kept-text.ts'
 import { takingInOthers } from '../tree/edit/outcome.ts'
+import { isHtmlElement } from '../tree/edit/shape.ts'
 import { findingForeignName, holdingOne } from '../tree/foreign-names.ts'
 import {
   type AnyNode,
@@ -46,7 +47,7 @@ export function* checkingContainment(
   const mayWriteAll = () => authority.admit({ ask: 'put', path, exists: true }) === 'allow'
   // What is replaced stands nowhere in the tree as it would be, and the innermost element that changes may be one around.
   const places = [place, ...view.parents].filter(each => each !== undefined).filter(isElement)
-  if ((yield* holdingEndless(changes, view, places)) && !mayWriteAll())
+  if ((yield* holdingEndless(proposal, view, places)) && !mayWriteAll())
     throw misplaced('nobody could write behind it any more, which needs the right to PUT the whole document')
   if ((yield* holdingPatches(changes, view)) && !mayWriteAll())
     throw misplaced('browsers would show it in place of others, which needs the right to PUT the whole document')
@@ -69,14 +70,18 @@ export function* checkingContainment(
 
 /** Whether the new nodes hold an element that no tag ends, in steps. The parser passes over some where browsers do not. */
 function* holdingEndless(
-  changes: readonly PlannedSplice[],
+  { way, changes }: ProposedEdit,
   { document, nodes }: View,
   places: readonly ElementNode[],
 ): Steps<boolean> {
   if (!changes.some(({ text }) => /<(plaintext|script)/i.test(text))) return false
   if (document.kind === 'html' && places.some(standsInSelect) && changes.some(({ text }) => /<plaintext/i.test(text)))
     return true
-  return yield* holding(nodes, node => isElement(node) && isEndless(node, document.kind))
+  // What a script has taken in may end the one that it holds, and not the script.
+  const isReparsed = document.kind === 'html' && way === 'reparsed'
+  const isOpen = (node: ElementNode) => isHtmlElement(node, 'script') && !node.sourceCodeLocation?.endTag
+  const isOne = (node: ElementNode) => isEndless(node, document.kind) || (isReparsed && isOpen(node))
+  return yield* holding(nodes, node => isElement(node) && isOne(node))
 }
 
 /** Whether one of the nodes, or of those in them, is of a kind, in steps. */

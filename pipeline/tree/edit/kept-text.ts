@@ -1,13 +1,12 @@
 /**
  * Markup that browsers read otherwise than the parser, so that it may take in what follows the place that was written to, or
  * leave it. In `select` the parser passes over most tags, as the HTML standard said until 2025, and browsers of today make elements
- * of them; nor does a `textarea` or `keygen` close it there. Some browsers leave SVG and MathML at a `</p>` without start tag, also
- * where these hold HTML, some close no `search` by the end tag of another element, as the standard has it, and some close nothing
- * in MathML by the `</foreignObject>` of the SVG around it, nor in SVG by that of HTML: they compare the names of end tags as what
- * is open innermost has them.
+ * of them; nor does a `textarea` or `keygen` close it there. Some close no `search` or `dialog` by the end tag of another element,
+ * as the standard has it, and no `template` by that of a table, which the parser does; to some, a `b` with `is` is an element like
+ * any other, which is not opened again. In SVG and MathML they differ on what closes an element, but for its own end tag and that
+ * of one of its kind around it, and some leave these at a `</p>` without start tag, also where they hold HTML.
  */
 
-import { foreignContent } from 'parse5'
 import { parsingFragment } from '../fragment.ts'
 import {
   type ChildNode,
@@ -20,12 +19,13 @@ import {
 } from '../nodes.ts'
 import { mayHavePrefixed } from '../prefixed-parser.ts'
 import { parsingFragmentAlike } from '../readings.ts'
+import { isVoid } from '../serialize-html.ts'
 import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import { betweenTags } from './between.ts'
 import { contentOf, isHtmlElement } from './shape.ts'
 
 /** What is read alike holds none of these, unless it comes into SVG or MathML. */
-export const MAY_DIFFER = /<(?:select|search|svg|math)/i
+export const MAY_DIFFER = /<(?:select|search|dialog|template|svg|math)|[\s/"']is[\s=/>]/i
 const TAG = /<[a-z/!?]/i
 /** Other tags than those that every parser keeps there. */
 const OTHER_TAG = /<(?!\/?(?:option|optgroup|hr)[\t\n\f\r />])[a-z/!?]/i
@@ -33,8 +33,12 @@ const OTHER_TAG = /<(?!\/?(?:option|optgroup|hr)[\t\n\f\r />])[a-z/!?]/i
 const STARTS = /<([a-z][^\t\n\f\r />]*)/gi
 /** Of these alone browsers make elements in a `select` that hold nothing of what follows it. */
 const HARMLESS = new Set(['select', 'option', 'optgroup', 'hr'])
+/** Not every parser closes these with what stands around them. */
+const HOLDING = new Set(['search', 'dialog', 'template', 'select'])
+/** What parsers open again, and some do not where it has `is`. */
+const FORMATTING = new Set('a b big code em font i nobr s small strike strong tt u'.split(' '))
 /** Tags that surely close themselves, in SVG and MathML: the slash of `<g fill=red/>` belongs to the value. */
-const CLOSED = /^<[^\s="'/>]+(?:\s+[^\s="'/>]+(?:="[^"]*"|='[^']*')?)*\s*\/>$/
+const CLOSED = /^<[^\s="'/>]+(?:\s+[^\s="'/>]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+(?=\s)))?)*\s*\/>$/
 /** End tags that stand for an element where none is open. */
 const LEAVING = /<\/(?:p|br)[\t\n\f\r />]/i
 /** The same, and sections in SVG and MathML in which no tag counts. */
@@ -57,7 +61,7 @@ export function* keptText(
 ): Steps<string | undefined> {
   if (kind === 'xml') return text
   if (standsInSelect(context)) return OTHER_TAG.test(text) && !mayHavePrefixed(text) ? undefined : text
-  if (!MAY_DIFFER.test(text) && !(isForeign(context) && LEAVING.test(text))) return text
+  if (!MAY_DIFFER.test(text) && !isForeign(context)) return text
   let readOtherwise = yield* holdingOpen(nodes, text, context)
   let passedOver = false
   let isShown = false
@@ -123,33 +127,34 @@ function* findingMatch(text: string, pattern: RegExp, isOne: (match: RegExpExecA
 }
 
 /**
- * Whether something else than its end tag closes a `search` or a `select`, or an element of SVG or MathML in one that has a name
- * of SVG; in steps.
+ * Whether something else than its end tag closes one of those, or an element of SVG or MathML, but for the end tag of one of its
+ * kind around it, or whether an end tag of SVG or MathML closes HTML in it; in steps.
  */
 function* holdingOpen(nodes: readonly ChildNode[], text: string, context: ElementNode): Steps<boolean> {
   const open = [...nodes]
   for (let node = open.pop(), seen = 1; node; node = open.pop(), seen++) {
     if (seen % NODES_PER_STEP === 0) yield
     if (!isElement(node)) continue
-    const place = node.sourceCodeLocation
-    if (!place?.endTag) {
-      if (isHtmlElement(node, 'search') || isSelect(node)) return true
-      const tag = place?.startTag && text.slice(place.startTag.startOffset, place.startTag.endOffset)
-      if (isForeign(node) && standsInOther(node, context) && !(tag && CLOSED.test(tag))) return true
-    }
+    if (!node.sourceCodeLocation?.endTag && isHeldOpen(node, text, context)) return true
     for (const child of contentOf(node).childNodes) open.push(child)
   }
   return false
 }
 
-/** Whether an element of SVG or MathML stands in one of another kind that has a name which SVG writes with capital letters. */
-function standsInOther({ namespaceURI, parentNode }: ElementNode, context: ElementNode): boolean {
-  const isOther = (element: ElementNode) =>
-    element.namespaceURI !== namespaceURI &&
-    foreignContent.SVG_TAG_NAMES_ADJUSTMENT_MAP.has(element.tagName.toLowerCase())
-  for (const around of [parentNode, context])
-    for (let at: ParentNode | null = around; at && isElement(at); at = at.parentNode) if (isOther(at)) return true
-  return false
+/** @param node has no end tag */
+function isHeldOpen(node: ElementNode, text: string, context: ElementNode): boolean {
+  const { namespaceURI, parentNode, sourceCodeLocation: place } = node
+  if (namespaceURI === HTML_NAMESPACE && (HOLDING.has(node.tagName) || isCustomised(node))) return true
+  const parent = parentNode && isElement(parentNode) ? parentNode : context
+  if (!place || !(isForeign(node) || isForeign(parent)) || isVoid(node)) return false
+  if (isForeign(node) && CLOSED.test(text.slice(place.startOffset, place.startTag?.endOffset))) return false
+  const around = parent === context ? undefined : parent.sourceCodeLocation
+  const endsWithParent = place.endOffset === (around?.endTag?.startOffset ?? around?.endOffset ?? text.length)
+  return isForeign(node) ? namespaceURI !== parent.namespaceURI || !endsWithParent : endsWithParent
+}
+
+function isCustomised({ tagName, attrs }: ElementNode): boolean {
+  return FORMATTING.has(tagName) && attrs.some(({ name }) => name === 'is')
 }
 
 function isForeign({ namespaceURI }: ElementNode): boolean {

@@ -142,6 +142,15 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
     ['text of MathML that nothing ends', '<math><mi><![CDATA[x</mi></math>', '<math><mi>x'],
     ['a search that another end tag closes', '<i><search hidden></i>', '<i><search hidden=""></search></i>'],
     ['the same in a template', '<template><b><search></b></template>', '<template><b><search></search></b></template>'],
+    ['a dialog that another end tag closes', '<i><dialog open></i>', '<i><dialog open=""></dialog></i>'],
+    [
+      'a template that the end tag of a table closes',
+      '<table><tr><td><template><td></td></table>',
+      '<table><tbody><tr><td><template><td></td></template></td></tr></tbody></table>',
+    ],
+    ['formatting with is that others close', '<b is="x"><p></b></p>', '<b is="x"></b><p><b is="x"></b></p>'],
+    ['SVG that ends with HTML around it', '<i>a<svg class=b></i>', '<i>a<svg class="b"></svg></i>'],
+    ['SVG that ends with SVG around it', '<svg><g a=b/><path></svg>', '<svg><g a=b/><path></svg>'],
     [
       'an end tag that leaves SVG',
       '<svg><desc></p></div><h1>x</h1></desc></svg>',
