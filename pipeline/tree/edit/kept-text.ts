@@ -25,7 +25,7 @@ import { betweenTags } from './between.ts'
 import { contentOf, isHtmlElement } from './shape.ts'
 
 /** What is read alike holds none of these, unless it comes into SVG or MathML. */
-export const MAY_DIFFER = /<(?:select|search|dialog|template|svg|math)|[\s/"']is[\s=/>]/i
+export const MAY_DIFFER = /<(?:select|opt|r[bpt]|search|dialog|template|svg|math)|[\s/"']is[\s=/>]/i
 const TAG = /<[a-z/!?]/i
 /** Other tags than those that every parser keeps there. */
 const OTHER_TAG = /<(?!\/?(?:option|optgroup|hr)[\t\n\f\r />])[a-z/!?]/i
@@ -35,13 +35,16 @@ const STARTS = /<([a-z][^\t\n\f\r />]*)/gi
 const HARMLESS = new Set(['select', 'option', 'optgroup', 'hr'])
 /** Not every parser closes these with what stands around them. */
 const HOLDING = new Set(['search', 'dialog', 'template', 'select'])
+/** Where the end tag of one closes another in it, some parsers close what they stand in as well, but for a `select`. */
+const IMPLIED = new Set(['option', 'optgroup', 'rb', 'rp', 'rt', 'rtc'])
 /** What parsers open again, and some do not where it has `is`. */
 const FORMATTING = new Set('a b big code em font i nobr s small strike strong tt u'.split(' '))
 /** Tags that surely close themselves, in SVG and MathML: the slash of `<g fill=red/>` belongs to the value. */
 const CLOSED = /^<[^\s="'/>]+(?:\s+[^\s="'/>]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+(?=\s)))?)*\s*\/>$/
 /** End tags that stand for an element where none is open. */
 const LEAVING = /<\/(?:p|br)[\t\n\f\r />]/i
-/** The same, and sections in SVG and MathML in which no tag counts. */
+const BREAK = /<\/br[\t\n\f\r />]/i
+/** Both, and sections in SVG and MathML in which no tag counts. */
 const LEAVING_OR_CDATA = /<\/(?:p|br)[\t\n\f\r />]|<!\[CDATA\[.*?(?:\]\]>|$)/gis
 
 /**
@@ -67,7 +70,9 @@ export function* keptText(
   let isShown = false
   const leaving: string[] = []
   yield* betweenTags(nodes, text, (piece, within) => {
-    if (isForeign(within.at(-1) ?? context) && LEAVING.test(piece)) leaving.push(piece)
+    // What is open again in SVG does not show where `</br>` stands.
+    const leaves = isForeign(within.at(-1) ?? context) ? LEAVING : BREAK
+    if ((isForeign(context) || within.some(isForeign)) && leaves.test(piece)) leaving.push(piece)
     if (!within.some(isSelect)) return
     passedOver ||= TAG.test(piece)
     isShown ||= mayHavePrefixed(piece)
@@ -146,11 +151,17 @@ function isHeldOpen(node: ElementNode, text: string, context: ElementNode): bool
   const { namespaceURI, parentNode, sourceCodeLocation: place } = node
   if (namespaceURI === HTML_NAMESPACE && (HOLDING.has(node.tagName) || isCustomised(node))) return true
   const parent = parentNode && isElement(parentNode) ? parentNode : context
-  if (!place || !(isForeign(node) || isForeign(parent)) || isVoid(node)) return false
-  if (isForeign(node) && CLOSED.test(text.slice(place.startOffset, place.startTag?.endOffset))) return false
   const around = parent === context ? undefined : parent.sourceCodeLocation
-  const endsWithParent = place.endOffset === (around?.endTag?.startOffset ?? around?.endOffset ?? text.length)
-  return isForeign(node) ? namespaceURI !== parent.namespaceURI || !endsWithParent : endsWithParent
+  const endsWithParent = place?.endOffset === (around?.endTag?.startOffset ?? around?.endOffset ?? text.length)
+  if (isImplied(node) && isImplied(parent)) return endsWithParent && !standsInSelect(parent)
+  if (!place || !(isForeign(node) || isForeign(parent)) || isVoid(node)) return false
+  if (!isForeign(node)) return endsWithParent
+  if (CLOSED.test(text.slice(place.startOffset, place.startTag?.endOffset))) return false
+  return namespaceURI !== parent.namespaceURI || !endsWithParent
+}
+
+function isImplied({ namespaceURI, tagName }: ElementNode): boolean {
+  return namespaceURI === HTML_NAMESPACE && IMPLIED.has(tagName)
 }
 
 function isCustomised({ tagName, attrs }: ElementNode): boolean {

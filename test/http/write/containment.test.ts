@@ -149,6 +149,12 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
       '<table><tbody><tr><td><template><td></td></template></td></tr></tbody></table>',
     ],
     ['formatting with is that others close', '<b is="x"><p></b></p>', '<b is="x"></b><p><b is="x"></b></p>'],
+    ['an option that an optgroup closes', '<optgroup><option></optgroup>', '<optgroup><option></option></optgroup>'],
+    [
+      'an end tag behind what is open again in SVG',
+      '<svg><desc><b><i></b></br></i></desc></svg>',
+      '<svg><desc><b><i></i></b><i><br></i></desc></svg>',
+    ],
     ['SVG that ends with HTML around it', '<i>a<svg class=b></i>', '<i>a<svg class="b"></svg></i>'],
     ['SVG that ends with SVG around it', '<svg><g a=b/><path></svg>', '<svg><g a=b/><path></svg>'],
     [
