@@ -27,6 +27,9 @@ import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { xmlDeclaration } from '../tree/xml-declaration.ts'
 import { endingAlike, endingAsBegun, holdsMarkup, isNoscript, isReadAlike } from './noscript.ts'
 
+/** At their end, parsers look for what is open around them. */
+const RESETTING = ['table', 'template']
+
 /**
  * In steps.
  *
@@ -51,6 +54,10 @@ export function* checkingContainment(
     throw misplaced('nobody could write behind it any more, which needs the right to PUT the whole document')
   if ((yield* holdingPatches(changes, view)) && !mayWriteAll())
     throw misplaced('browsers would show it in place of others, which needs the right to PUT the whole document')
+  if ((yield* holdingResets(changes, view)) && !mayWriteAll())
+    throw misplaced(
+      'some browsers would read what follows as if no table were open, which needs the right to PUT the whole document',
+    )
   if (yield* holdingLeavers(proposal, view, places, mayWriteAll))
     throw misplaced(
       'without scripts, or in another page, more would change, which needs the right to PUT the whole document',
@@ -105,6 +112,25 @@ function* holding(nodes: readonly ChildNode[], isOne: (node: ChildNode) => boole
 function* holdingPatches(changes: readonly PlannedSplice[], { document, nodes }: View): Steps<boolean> {
   if (!changes.some(({ text }) => /<(template|\?)/i.test(text))) return false
   return nodes.some(node => isPatch(node, document.kind)) || (yield* holding(nodes, isMark))
+}
+
+/**
+ * Whether the new nodes hold a table or a `template` in SVG or MathML in a table, in steps: Firefox forgets
+ * that a table is open around SVG, and passes over its tags then.
+ */
+function* holdingResets(changes: readonly PlannedSplice[], { document, nodes }: View): Steps<boolean> {
+  if (document.kind === 'xml' || !changes.some(({ text }) => /<(?:table|template)/i.test(text))) return false
+  return yield* holding(nodes, isReset)
+}
+
+function isReset(node: ChildNode): boolean {
+  if (!isElement(node) || !RESETTING.some(name => isHtmlElement(node, name))) return false
+  let isForeign = false
+  for (let at = parentElement(node); at; at = parentElement(at)) {
+    if (isForeign && isHtmlElement(at, 'table')) return true
+    isForeign ||= at.namespaceURI !== HTML_NAMESPACE
+  }
+  return false
 }
 
 /** What XML holds may stand in HTML pages, where names are all that is left of it. */

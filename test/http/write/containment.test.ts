@@ -205,6 +205,18 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
         .and.contain('<p>theirs</p></div>')
     })
 
+  it('KEY-1 a table or template in SVG in a table is 422, as browsers forget the table around it', async () => {
+    const list = page('<table><tbody id="list"><tr><td>theirs</td></tr></tbody></table>')
+    await put(server, '/list.html', list)
+    const row = (text: string) => `<tr><td><svg><desc>${text}</desc></svg></td></tr>`
+    for (const text of ['<template></template>', '<p><table></table>']) {
+      const { status } = await send('POST', '/list.html', selecting('#list'), row(text))
+      expect(status, text).to.equal(422)
+    }
+    expect((await send('GET', '/list.html')).text).to.equal(list)
+    expect((await send('POST', '/list.html', selecting('#list'), row('<select></select>'))).status).to.equal(206)
+  })
+
   it('KEY-1 what a noscript holds stays in it, also where it is markup', async () => {
     await put(server, '/list.html', page('<div id="list"><p>theirs</p></div>'))
     const leaving = ['</p></div>x', '<b>', '<a href="x">', '<form>', '<!--', '<li>', '<body class="x">', '<table>']
