@@ -25,7 +25,7 @@ import { betweenTags } from './between.ts'
 import { contentOf, isHtmlElement } from './shape.ts'
 
 /** What is read alike holds none of these, unless it comes into SVG or MathML. */
-export const MAY_DIFFER = /<(?:select|opt|r[bpt]|search|dialog|template|svg|math)|[\s/"']is[\s=/>]/i
+export const MAY_DIFFER = /<(?:select|opt|r[bpt]|t(?:body|head|foot)|search|dialog|template|svg|math)|[\s/"']is[\s=/>]/i
 const TAG = /<[a-z/!?]/i
 /** Other tags than those that every parser keeps there. */
 const OTHER_TAG = /<(?!\/?(?:option|optgroup|hr)[\t\n\f\r />])[a-z/!?]/i
@@ -37,12 +37,15 @@ const HARMLESS = new Set(['select', 'option', 'optgroup', 'hr'])
 const HOLDING = new Set(['search', 'dialog', 'template', 'select'])
 /** Where the end tag of one closes another in it, some parsers close what they stand in as well, but for a `select`. */
 const IMPLIED = new Set(['option', 'optgroup', 'rb', 'rp', 'rt', 'rtc'])
+const GROUPS = new Set(['tbody', 'thead', 'tfoot'])
 /** What parsers open again, and some do not where it has `is`. */
 const FORMATTING = new Set('a b big code em font i nobr s small strike strong tt u'.split(' '))
 /** Tags that surely close themselves, in SVG and MathML: the slash of `<g fill=red/>` belongs to the value. */
 const CLOSED = /^<[^\s="'/>]+(?:\s+[^\s="'/>]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+(?=\s)))?)*\s*\/>$/
 /** End tags that stand for an element where none is open. */
 const LEAVING = /<\/(?:p|br)[\t\n\f\r />]/i
+/** In a group of rows, some close by these what stands around the table. */
+const GROUP = /<\/t(?:body|head|foot)[\t\n\f\r />]/i
 const BREAK = /<\/br[\t\n\f\r />]/i
 /** Both, and sections in SVG and MathML in which no tag counts. */
 const LEAVING_OR_CDATA = /<\/(?:p|br)[\t\n\f\r />]|<!\[CDATA\[.*?(?:\]\]>|$)/gis
@@ -70,6 +73,7 @@ export function* keptText(
   let isShown = false
   const leaving: string[] = []
   yield* betweenTags(nodes, text, (piece, within) => {
+    readOtherwise ||= GROUPS.has(within.at(-1)?.tagName ?? '') && GROUP.test(piece)
     // What is open again in SVG does not show where `</br>` stands.
     const leaves = isForeign(within.at(-1) ?? context) ? LEAVING : BREAK
     if ((isForeign(context) || within.some(isForeign)) && leaves.test(piece)) leaving.push(piece)

@@ -155,6 +155,7 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
       '<svg><desc><b><i></b></br></i></desc></svg>',
       '<svg><desc><b><i></i></b><i><br></i></desc></svg>',
     ],
+    ['an end tag of another group of rows', '<table><thead></tbody></thead></table>', '<table><thead></thead></table>'],
     ['SVG that ends with HTML around it', '<i>a<svg class=b></i>', '<i>a<svg class="b"></svg></i>'],
     ['SVG that ends with SVG around it', '<svg><g a=b/><path></svg>', '<svg><g a=b/><path></svg>'],
     [
