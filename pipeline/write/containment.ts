@@ -118,19 +118,23 @@ function* holdingPatches(changes: readonly PlannedSplice[], { document, nodes }:
  * Whether the new nodes hold a table or a `template` in SVG or MathML in a table, in steps: Firefox forgets
  * that a table is open around SVG, and passes over its tags then.
  */
-function* holdingResets(changes: readonly PlannedSplice[], { document, nodes }: View): Steps<boolean> {
+function* holdingResets(changes: readonly PlannedSplice[], { document, nodes, parents }: View): Steps<boolean> {
   if (document.kind === 'xml' || !changes.some(({ text }) => /<(?:table|template)/i.test(text))) return false
-  return yield* holding(nodes, isReset)
+  // What a table puts before itself does not stand in it: any that comes along counts.
+  let isInTable = parents.some(parent => standsIn(parent, at => isHtmlElement(at, 'table')))
+  let isInForeign = false
+  return yield* holding(nodes, node => {
+    if (!isElement(node) || !RESETTING.some(name => isHtmlElement(node, name))) return false
+    if (standsIn(node, at => at.namespaceURI !== HTML_NAMESPACE)) isInForeign = true
+    else isInTable ||= node.tagName === 'table'
+    return isInForeign && isInTable
+  })
 }
 
-function isReset(node: ChildNode): boolean {
-  if (!isElement(node) || !RESETTING.some(name => isHtmlElement(node, name))) return false
-  let isForeign = false
-  for (let at = parentElement(node); at; at = parentElement(at)) {
-    if (isForeign && isHtmlElement(at, 'table')) return true
-    isForeign ||= at.namespaceURI !== HTML_NAMESPACE
-  }
-  return false
+function standsIn(node: AnyNode, isOne: (around: ElementNode) => boolean): boolean {
+  let at = isElement(node) ? node : undefined
+  while (at && !isOne(at)) at = parentElement(at)
+  return at !== undefined
 }
 
 /** What XML holds may stand in HTML pages, where names are all that is left of it. */

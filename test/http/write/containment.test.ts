@@ -214,6 +214,8 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
       const { status } = await send('POST', '/list.html', selecting('#list'), row(text))
       expect(status, text).to.equal(422)
     }
+    const fostering = '<tr><td><table><svg><desc><template></template></desc></svg></table></td></tr>'
+    expect((await send('POST', '/list.html', selecting('#list'), fostering)).status).to.equal(422)
     expect((await send('GET', '/list.html')).text).to.equal(list)
     expect((await send('POST', '/list.html', selecting('#list'), row('<select></select>'))).status).to.equal(206)
   })
