@@ -4,7 +4,7 @@
  * XML holds may leave its place where an HTML page shows it.
  */
 
-import { keptText, MAY_DIFFER } from '../tree/edit/kept-text.ts'
+import { keptText, mayDiffer } from '../tree/edit/kept-text.ts'
 import { parsingFragment } from '../tree/fragment.ts'
 import { type HtmlNodes, parserOptions, surroundings } from '../tree/html.ts'
 import { TreeError } from '../tree/limits.ts'
@@ -63,7 +63,7 @@ export function* endingAlike(place: ElementNode | undefined, text: string): Step
 /** Whether all browsers read what a `noscript` holds as the parser does where that is markup, in steps. */
 export function* isReadAlike(noscript: ElementNode): Steps<boolean> {
   const text = noscript.childNodes.map(node => (isText(node) ? node.value : '')).join('')
-  if (!MAY_DIFFER.test(text)) return true
+  if (!mayDiffer(text)) return true
   const around = parentElement(noscript) ?? DIV
   try {
     return (yield* keptText('html', around, yield* parsingFragment('html', text, around), text)) !== undefined

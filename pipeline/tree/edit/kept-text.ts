@@ -24,8 +24,9 @@ import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import { betweenTags } from './between.ts'
 import { contentOf, isHtmlElement } from './shape.ts'
 
-/** What is read alike holds none of these, unless it comes into SVG or MathML. */
-export const MAY_DIFFER = /<(?:select|opt|r[bpt]|t(?:body|head|foot)|search|dialog|template|svg|math)|[\s/"']is[\s=/>]/i
+/** What is read alike holds none of these, unless it comes into SVG or MathML, and no attribute `is` of formatting. */
+const DIFFERENT = /<(?:select|opt|r[bpt]|t(?:body|head|foot)|search|dialog|template|svg|math)/i
+const IS = /[\s/"']is[\s=/>]/i
 const TAG = /<[a-z/!?]/i
 /** Other tags than those that every parser keeps there. */
 const OTHER_TAG = /<(?!\/?(?:option|optgroup|hr)[\t\n\f\r />])[a-z/!?]/i
@@ -40,6 +41,7 @@ const IMPLIED = new Set(['option', 'optgroup', 'rb', 'rp', 'rt', 'rtc'])
 const GROUPS = new Set(['tbody', 'thead', 'tfoot'])
 /** What parsers open again, and some do not where it has `is`. */
 const FORMATTING = new Set('a b big code em font i nobr s small strike strong tt u'.split(' '))
+const FORMATTING_TAG = new RegExp(`<(?:${[...FORMATTING].join('|')})[\\s/]`, 'i')
 /** Tags that surely close themselves, in SVG and MathML: the slash of `<g fill=red/>` belongs to the value. */
 const CLOSED = /^<[^\s="'/>]+(?:\s+[^\s="'/>]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+(?=\s)))?)*\s*\/>$/
 /** End tags that stand for an element where none is open. */
@@ -49,6 +51,11 @@ const GROUP = /<\/t(?:body|head|foot)[\t\n\f\r />]/i
 const BREAK = /<\/br[\t\n\f\r />]/i
 /** Both, and sections in SVG and MathML in which no tag counts. */
 const LEAVING_OR_CDATA = /<\/(?:p|br)[\t\n\f\r />]|<!\[CDATA\[.*?(?:\]\]>|$)/gis
+
+/** Whether it takes a look at the nodes of a text to know that browsers read it alike, outside of SVG and MathML. */
+export function mayDiffer(text: string): boolean {
+  return DIFFERENT.test(text) || (IS.test(text) && FORMATTING_TAG.test(text))
+}
 
 /**
  * What an author wrote, in steps, or undefined where browsers may read it otherwise: then the nodes are written. Of what goes
@@ -67,7 +74,7 @@ export function* keptText(
 ): Steps<string | undefined> {
   if (kind === 'xml') return text
   if (standsInSelect(context)) return OTHER_TAG.test(text) && !mayHavePrefixed(text) ? undefined : text
-  if (!MAY_DIFFER.test(text) && !isForeign(context)) return text
+  if (!mayDiffer(text) && !isForeign(context)) return text
   let readOtherwise = yield* holdingOpen(nodes, text, context)
   let passedOver = false
   let isShown = false
@@ -94,7 +101,7 @@ export function* keptText(
  * @throws TreeError for a limit
  */
 export function* keptMove(document: TreeDocument, from: ElementNode, text: string): Steps<string | undefined> {
-  if (!MAY_DIFFER.test(text)) return text
+  if (!mayDiffer(text)) return text
   const nodes = yield* parsingFragmentAlike(document, text, from)
   return (yield* holdingOpen(nodes, text, from)) ? undefined : text
 }
