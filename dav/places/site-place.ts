@@ -13,7 +13,7 @@ import type { Exchange } from '../exchange.ts'
 import { endOutdated } from './drafts.ts'
 import { isCollection, type Place, type Relocation } from './place.ts'
 import type { Followed } from './unpublished.ts'
-import { rememberedAnew, toHelperName } from './unpublished-changes.ts'
+import { anewBy, toHelperName } from './unpublished-changes.ts'
 
 export const sitePlace: Place = {
   isPublished: true,
@@ -69,7 +69,7 @@ export async function relocateOnSite(exchange: Exchange, relocation: Relocation)
   const { op, source, to, deep, overwrite, check, replaced: before } = relocation
   const { path: from } = source.resource
   const { site, unpublished } = mount
-  const { alongside, look } = following(exchange, { op, from, to, deep, anew: rememberedAnew(exchange) })
+  const { alongside, look } = following(exchange, { op, from, to, deep, anew: anewBy(exchange) })
   const checkAll = async () => {
     await check()
     await endOutdated(mount, from)

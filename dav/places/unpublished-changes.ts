@@ -7,7 +7,7 @@ import { memoryBlob } from '../../pipeline/store/blobs.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { nameTaken } from '../../pipeline/write/places.ts'
 import { describeChange, type PropertyPatch } from '../../pipeline/write/properties.ts'
-import { type Remembered, unpublishedPut } from '../../pipeline/write/unpublished.ts'
+import { type Anew, REMEMBERED, type Remembered, unpublishedPut } from '../../pipeline/write/unpublished.ts'
 import { checkLaterLoss } from '../access/later-changes.ts'
 import type { Exchange } from '../exchange.ts'
 import { afterCommit } from '../locks/after-commit.ts'
@@ -56,7 +56,7 @@ export function transferring(exchange: Exchange, relocation: Relocation): Promis
   return relocating(exchange, relocation, async () => {
     const isCopy = op === 'copy'
     if (!toHelper) await checkLaterLoss(exchange, to)
-    const anew = source.place.isNew ? { ...rememberedAnew(exchange), ...(isCopy && BEGUN) } : undefined
+    const anew = source.place.isNew ? anewBy(exchange, isCopy ? BEGUN : {}) : undefined
     if (!(await mount.unpublished.transfer(op, from, to, deep, anew))) throw absent()
     if (mount.names.of(parentOf(to))) return
     await requireSiteParent(mount, to, expect =>
@@ -95,9 +95,11 @@ export function remembered({ author, raw, depth }: Pick<Exchange, 'author' | 'ra
   }
 }
 
-/** The same in place of what is remembered already. */
-export function rememberedAnew(exchange: Exchange): Remembered {
-  return { scope: '["/*"]', raw: 'false', depth: '0', configure: String(exchange.configure), ...remembered(exchange) }
+/** What is remembered of somebody else from now on; whether a request was carried out stays known. */
+export function anewBy(exchange: Exchange, begun: Remembered = {}): Anew {
+  const { begun: _, ...names } = REMEMBERED
+  const derived = { ...(!exchange.configure && { configure: 'false' }), ...remembered(exchange), ...begun }
+  return { derived, dropped: Object.keys(names).filter(name => !(name in derived)) }
 }
 
 function changedMeanwhile(): Fault {

@@ -13,7 +13,7 @@ import type { Change } from '../../pipeline/store/commit.ts'
 import type { Property, Resource } from '../../pipeline/store/resource.ts'
 import { proveReadable } from '../../pipeline/write/collection.ts'
 import { describeChange } from '../../pipeline/write/properties.ts'
-import { commitUnpublished, type Remembered } from '../../pipeline/write/unpublished.ts'
+import { type Anew, commitUnpublished } from '../../pipeline/write/unpublished.ts'
 import type { HelperNames } from './helper-names.ts'
 import { Overlay, parentOf } from './overlay.ts'
 import { isRemoval } from './removals.ts'
@@ -25,7 +25,7 @@ const MOST_USED = 10_000
 export type Followed =
   | { op: 'remove'; path: string }
   /** @prop anew what drafts are published by from now on: whoever moves or copies one answers for it (REA-61) */
-  | { op: 'move' | 'copy'; from: string; to: string; deep: boolean; anew: Remembered }
+  | { op: 'move' | 'copy'; from: string; to: string; deep: boolean; anew: Anew }
 
 export class Unpublished {
   /** The part of the store that holds them. */
@@ -188,8 +188,9 @@ export class Unpublished {
         changes.push(...(await this.#placesAbove(to)))
         const common = { from, to, ...retyped(found, to) }
         changes.push(op === 'move' ? { op, ...common } : { op, deep: followed.deep, ...common })
-        for (const cover of this.coversOf(from).filter(each => !isRemoval(each)))
-          changes.push({ op: 'derive', path: to + cover.path.slice(from.length), derived: { ...followed.anew } })
+        const drafts = this.coversOf(from).filter(each => !isRemoval(each))
+        const members = drafts.map(({ path }) => path.slice(from.length))
+        if (drafts.length > 0) changes.push({ op: 'derive-below', path: to, members, ...followed.anew })
       }
     }
     // A draft whose name a collection of the site has taken goes with that.
@@ -220,17 +221,11 @@ export class Unpublished {
   /**
    * Moves or copies one helper, or a draft over nothing, to another name of that kind; what stands there goes.
    *
-   * @param derived of what comes to stand there, beside what goes along
+   * @param anew of what comes to stand there, in place of what goes along
    * @returns false when it is gone
    * @throws Fault 414 where the path of something in a collection of helpers would become too long
    */
-  async transfer(
-    op: 'move' | 'copy',
-    from: string,
-    to: string,
-    deep: boolean,
-    derived?: Record<string, string>,
-  ): Promise<boolean> {
+  async transfer(op: 'move' | 'copy', from: string, to: string, deep: boolean, anew?: Anew): Promise<boolean> {
     const changes: Change[] = []
     const standing = await this.site.store.findNamed(to)
     if (standing) changes.push({ op: 'delete', path: standing.path })
@@ -239,7 +234,7 @@ export class Unpublished {
     const typed = source && !this.#names.of(to) && retyped(source, to)
     const common = { from, to, longest: LONGEST_PATH, ...typed }
     changes.push(op === 'move' ? { op, ...common } : { op, deep, ...common })
-    if (derived) changes.push({ op: 'derive', path: to, derived })
+    if (anew) changes.push({ op: 'derive-below', path: to, members: [''], ...anew })
     return this.#commitAt(to, changes)
   }
 

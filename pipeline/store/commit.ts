@@ -77,6 +77,19 @@ export type Change =
     }
   /** Rewrites the named derived data; bytes and version stay. */
   | { op: 'derive'; path: string; expect?: Expectation; derived: Record<string, string> }
+  /**
+   * The same of many files below a path.
+   *
+   * @prop members what follows the path in theirs
+   * @prop dropped names of derived data that go
+   */
+  | {
+      op: 'derive-below'
+      path: string
+      members: readonly string[]
+      derived: Record<string, string>
+      dropped: readonly string[]
+    }
   /** Dead properties and shown times; bytes and version stay. */
   | {
       op: 'describe'

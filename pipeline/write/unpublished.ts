@@ -22,8 +22,8 @@ function isPatterns(text: string): boolean {
 const isFlag = (value: string) => value === 'true' || value === 'false'
 
 /**
- * What files remember of the request that stored them, by name, and which values it can have. It goes where they go; where
- * somebody else has moved them there, each value is named.
+ * What files remember of the request that stored them, by name, and which values it can have. It goes where they go,
+ * and gives way to what there is of somebody else who moves or copies them.
  */
 export const REMEMBERED = {
   /** Where it is false, what becomes of the file later must leave the configuration of the site alone (SEC-10). */
@@ -39,6 +39,12 @@ export const REMEMBERED = {
 }
 
 export type Remembered = Readonly<Partial<Record<keyof typeof REMEMBERED, string>>>
+
+/** What takes the place of what many files remember: values by name, and names of which none is left. */
+export interface Anew {
+  derived: Remembered
+  dropped: readonly string[]
+}
 
 export interface UnpublishedFile {
   path: string

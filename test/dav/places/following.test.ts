@@ -130,6 +130,23 @@ describe('what is kept unpublished follows the site', () => {
     })
   })
 
+  it('REA-61 many drafts that go with their folder are one change, not one for each', async () => {
+    const at = '/many/'
+    for (const path of ['', 'd/']) await wire.dav('MKCOL', at + path)
+    for (let i = 0; i < 9; i++) await wire.dav('PUT', `${at}d/${i}.html`, {}, '')
+    const { commit } = Site.prototype
+    const counts: unknown[] = []
+    Site.prototype.commit = function (...asked) {
+      counts.push(asked[2]?.changes.length)
+      return commit.apply(this, asked)
+    }
+    for (const method of ['COPY', 'MOVE'])
+      expect((await wire.dav(method, `${at}d/`, to(`${at}${method}/`))).status).to.equal(201)
+    Site.prototype.commit = commit
+    // The collection that both come to, what comes there, and what it is published by.
+    expect(counts).to.deep.equal([2, 2])
+  })
+
   it('DAV-73 what is kept at the destination as soon as a folder has come there stays', async () => {
     const at = '/at-once/'
     for (const path of ['', 'd/']) await wire.dav('MKCOL', at + path)

@@ -15,7 +15,7 @@ import { deriveAll, resolve } from './contents.ts'
 import { exchangeEntries } from './entries.ts'
 import { addCollection, ensureCollection, exchange, lastSeen, leaveBytes, removeRow, requireParent } from './placing.ts'
 import { copy, move } from './relocate.ts'
-import { type CommitState, nextId, rowAt, setRow, settleTables } from './state.ts'
+import { type CommitState, nextId, readRows, rowAt, setRow, settleTables } from './state.ts'
 import { removeMembers } from './subtree.ts'
 import { tellGone } from './tree-events.ts'
 
@@ -39,6 +39,7 @@ export async function applyChange(state: CommitState, change: Change): Promise<v
   else if (change.op === 'move') await move(state, change)
   else if (change.op === 'copy') await copy(state, change)
   else if (change.op === 'derive') await derive(state, change)
+  else if (change.op === 'derive-below') await deriveBelow(state, change)
   else await describe(state, change)
 }
 
@@ -94,6 +95,20 @@ async function derive(state: CommitState, change: ChangeOf<'derive'>): Promise<v
   if (!meets(change.expect, row)) refuse('version', change.path, row)
   if (row === undefined) refuse('missing', change.path)
   deriveAll(state, row.id, change.derived, false)
+}
+
+async function deriveBelow(state: CommitState, change: ChangeOf<'derive-below'>): Promise<void> {
+  const paths = change.members.map(member => change.path + member)
+  await settleTables(state)
+  await readRows(state, paths)
+  const ids: number[] = []
+  for (const path of paths) ids.push(((await rowAt(state, path)) ?? refuse('missing', path)).id)
+  await state.session.run(
+    'DELETE FROM derived WHERE id = ANY($1::bigint[]) AND name = ANY($2::text[])',
+    ids.map(String),
+    [...change.dropped],
+  )
+  for (const id of ids) deriveAll(state, id, change.derived, false)
 }
 
 /** Dead properties of a resource as they stand, by namespace and name. */

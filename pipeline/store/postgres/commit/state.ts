@@ -122,6 +122,20 @@ export async function rowIn(
   return row ?? undefined
 }
 
+/** Has what stands at many places be known, by one question. */
+export async function readRows({ transaction, site, session }: CommitState, paths: readonly string[]): Promise<void> {
+  const { rows } = transaction.known
+  const places = paths.map(splitPath).filter(({ folder, name }) => !rows.has(placeKey(site.id, folder, name)))
+  const read = await session.rows<Row>(
+    `SELECT ${COLUMNS} FROM resource r WHERE site = $1
+     AND (folder, name) IN (SELECT * FROM unnest($2::text[], $3::text[]))`,
+    site.id,
+    places.map(({ folder }) => folder),
+    places.map(({ name }) => name),
+  )
+  for (const row of read.map(rowOf)) rows.set(placeKey(site.id, row.folder, row.name), row)
+}
+
 /** The resource of exactly this path: `/a` finds no collection and `/a/` no file. */
 export async function resourceAt(state: CommitState, path: string): Promise<Resource | undefined> {
   const row = await rowAt(state, path)

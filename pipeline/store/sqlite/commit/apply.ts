@@ -27,6 +27,7 @@ export function applyChange(state: CommitState, change: PackedChange): void {
   else if (change.op === 'move') move(state, change)
   else if (change.op === 'copy') copy(state, change)
   else if (change.op === 'derive') derive(state, change)
+  else if (change.op === 'derive-below') deriveBelow(state, change)
   else describe(state, change)
 }
 
@@ -104,6 +105,14 @@ function derive(state: CommitState, change: ChangeOf<'derive'>): void {
   if (!meets(change.expect, row)) refuse('version', change.path, row)
   if (row === undefined) refuse('missing', change.path)
   deriveAll(state, row.id, change.derived)
+}
+
+function deriveBelow(state: CommitState, { path, members, derived, dropped }: ChangeOf<'derive-below'>): void {
+  for (const member of members) {
+    const { id } = rowAt(state, path + member) ?? refuse('missing', path + member)
+    for (const name of dropped) state.statements.dropDerived.run(id, name)
+    deriveAll(state, id, derived)
+  }
 }
 
 function describe(state: CommitState, change: ChangeOf<'describe'>): void {

@@ -121,6 +121,7 @@ export function prepareStatements(database: Database) {
     derive: run(
       `INSERT OR REPLACE INTO derived (id, name, site, value, derivation) VALUES (?, ?, ?, ?, ${DERIVATION})`,
     ),
+    dropDerived: run('DELETE FROM derived WHERE id = ? AND name = ?'),
     removeDerived: run('DELETE FROM derived WHERE id = ?'),
     copyDerived: run(
       `INSERT INTO derived (id, name, site, value, derivation) SELECT ?, name, site, value, ${DERIVATION} FROM derived WHERE id = ?`,

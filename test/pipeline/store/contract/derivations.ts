@@ -55,6 +55,27 @@ export function describeDerivations(open: Open): void {
     await opened.intact()
   })
 
+  it('those of many files, in the commit that brings them there', async () => {
+    const paths = ['a', 'd/b', 'd/c', 'd/e']
+    await done(site, [...paths.map(path => page(`/in/${path}`)), page('/to/d/b')])
+    const change = {
+      op: 'derive-below',
+      path: '/out/',
+      derived: { profile: '2', new: '3' },
+      dropped: ['tokens', 'no'],
+    } as const
+    const move = { op: 'move', from: '/in/', to: '/out/' } as const
+    expect(await site.commit({ changes: [move, { ...change, members: ['a', 'f'] }] })).to.include({ reason: 'missing' })
+    await done(site, [move, { ...change, members: ['a', 'd/b', 'd/e'] }])
+    await done(site, [{ ...change, path: '/to/d/b', members: [''], derived: {} }])
+    const values = async (path: string) =>
+      Promise.all(['profile', 'tokens', 'new'].map(name => site.derived(path, name)))
+    for (const path of ['a', 'd/b', 'd/e']) expect(await values(`/out/${path}`)).to.deep.equal(['2', undefined, '3'])
+    expect(await values('/out/d/c')).to.deep.equal(['{}', '[]', undefined])
+    expect(await values('/to/d/b')).to.deep.equal(['{}', undefined, undefined])
+    await opened.intact()
+  })
+
   const ends: [what: string, end: () => Promise<unknown>][] = [
     ['written anew', () => done(site, [page('/a.html')])],
     ['removed', () => done(site, [{ op: 'delete', path: '/a.html' }])],

@@ -42,6 +42,7 @@ function applyTo(model: Model, change: Change): boolean {
       model.set(change.path, undefined)
       return true
     case 'derive':
+    case 'derive-below':
     case 'describe':
       return model.has(change.path)
     default: {
