@@ -186,7 +186,7 @@ export class Unpublished {
       if (standing) changes.push({ op: 'delete', path: standing.path })
       if (isTaken) {
         changes.push(...(await this.#placesAbove(to)))
-        const common = { from, to, ...retyped(found, to) }
+        const common = { from, to, longest: LONGEST_PATH, ...retyped(found, to) }
         changes.push(op === 'move' ? { op, ...common } : { op, deep: followed.deep, ...common })
         const drafts = this.coversOf(from).filter(each => !isRemoval(each))
         const members = drafts.map(({ path }) => path.slice(from.length))

@@ -194,5 +194,5 @@ export type CommitResult =
   | { ok: false; reason: 'kind'; path: string; current: Resource }
   /** Something in the other part of the store was not as its changes need it. */
   | { ok: false; reason: 'beside' }
-  /** A member would come to a path that is longer than allowed; `path` is its path before. */
+  /** A member, of whichever part, would come to a path that is longer than allowed; `path` is its path before. */
   | { ok: false; reason: 'length'; path: string }

@@ -23,6 +23,12 @@ export function refuse(reason: 'version' | 'missing' | 'kind', path: string, row
   )
 }
 
+/** What refuses a whole commit because of its changes of another part: whoever commits knows that part no better than this. */
+export function besideRefusal(error: unknown): unknown {
+  if (!(error instanceof Refusal) || error.result.reason === 'length') return error
+  return new Refusal({ ok: false, reason: 'beside' })
+}
+
 /** Whether what a commit expects of a path holds. Pending sums must be in the row where one is expected. */
 export function meets(expectation: Expectation, row: ResourceRow | undefined): boolean {
   if (expectation === undefined) return true

@@ -147,6 +147,24 @@ describe('what is kept unpublished follows the site', () => {
     expect(counts).to.deep.equal([2, 2])
   })
 
+  for (const [what, file, body] of [
+    ['a draft', 'draft.html', ''],
+    ['a helper file', '._there.html', 'kept'],
+  ] as const)
+    it(`DAV-8 nothing goes where the path of ${what} in it would be too long`, async () => {
+      const at = `/long-${file.charAt(0)}/`
+      const folder = `${at}${`${'l'.repeat(250)}/`.repeat(4)}`
+      for (const path of ['', 'd/']) await wire.dav('MKCOL', at + path)
+      await wire.dav('PUT', `${folder}x`, {}, 'x')
+      await wire.dav('PUT', `${at}d/${file}`, {}, body)
+      const before = await below(at)
+      for (const method of ['MOVE', 'COPY']) {
+        const { status, text } = await wire.dav(method, `${at}d/`, to(`${folder}${'m'.repeat(1015 - folder.length)}/`))
+        expect([status, text.includes(`${at}d/${file}`)]).to.deep.equal([414, true])
+      }
+      expect(await below(at)).to.deep.equal(before)
+    })
+
   it('DAV-73 what is kept at the destination as soon as a folder has come there stays', async () => {
     const at = '/at-once/'
     for (const path of ['', 'd/']) await wire.dav('MKCOL', at + path)

@@ -6,7 +6,7 @@ import { pathsIn, pathsOf } from '../../records/changes.ts'
 import { writeEdit } from '../../records/edits.ts'
 import type { EventLimits } from '../../records/events.ts'
 import { startEventIds } from '../../records/events.ts'
-import { Refusal, refuse } from '../../records/refusals.ts'
+import { besideRefusal, Refusal, refuse } from '../../records/refusals.ts'
 import { mergeSums } from '../../records/sums.ts'
 import { applyChange, isSimple } from './apply.ts'
 import { requireGuards } from './entries.ts'
@@ -165,7 +165,7 @@ async function carryOutBeside({ state, founded }: Started, job: CommitJob, absen
     }
     await carryOut(state, job, founded)
   } catch (error) {
-    throw error instanceof Refusal ? new Refusal({ ok: false, reason: 'beside' }) : error
+    throw besideRefusal(error)
   }
 }
 

@@ -5,7 +5,7 @@ import { adoptFile } from '../../disk/folder.ts'
 import { namesCollection } from '../../paths.ts'
 import { writeEdit } from '../../records/edits.ts'
 import { startEventIds } from '../../records/events.ts'
-import { Refusal, refuse } from '../../records/refusals.ts'
+import { besideRefusal, Refusal, refuse } from '../../records/refusals.ts'
 import type { PackedChange, PackedEvent, WriterJob } from '../writer/messages.ts'
 import { applyChange } from './apply.ts'
 import {
@@ -149,7 +149,7 @@ function carryOutBeside(state: CommitState, job: CommitJob, absent: readonly str
     }
     carryOut(state, job)
   } catch (error) {
-    throw error instanceof Refusal ? new Refusal({ ok: false, reason: 'beside' }) : error
+    throw besideRefusal(error)
   }
 }
 

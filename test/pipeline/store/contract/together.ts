@@ -89,6 +89,13 @@ export function describeTogether(open: Open): void {
     { name: 'a file', changes: [drop('/d/')], beside: [drop('/d/')], absent: ['/a'], reason: 'beside' },
     { name: 'the other kind', changes: [drop('/a')], beside: [], absent: ['/d'], reason: 'beside' },
     {
+      name: 'a path that would be too long',
+      changes: [drop('/a')],
+      beside: [{ op: 'move' as const, from: '/d/', to: '/longer/', longest: 8 }],
+      absent: [],
+      reason: 'length',
+    },
+    {
       name: 'what the first part does not want',
       changes: [drop('/a', 999)],
       beside: [drop('/a')],
