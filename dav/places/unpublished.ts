@@ -38,6 +38,8 @@ export class Unpublished {
   readonly #used = new OrderedMap<string, number>()
   /** Paths of which the index does not know what is stored there. */
   readonly #unread = new ReadingAgain(paths => this.#readAgain(paths))
+  /** How often the index has begun to read what others have left. */
+  #read = 0
   /** Settles when the index knows every change that it has begun to follow; missing while it knows all. */
   #following: Promise<void> | undefined
 
@@ -116,11 +118,14 @@ export class Unpublished {
    * @returns the new state by path; undefined when something was not as the changes need it, and nothing was done
    */
   async commit(changes: Change[]): Promise<Map<string, Resource | undefined> | undefined> {
+    const read = this.#read
     const resources = await commitUnpublished(this.site, changes)
     if (!resources) return undefined
     try {
       await this.#inOrder(async () => {
-        for (const [path, resource] of resources) await this.#follow(path, resource)
+        // Where changes of others were followed meanwhile, they may have come after this one.
+        for (const [path, resource] of resources)
+          await this.#follow(path, read === this.#read ? resource : await this.site.store.find(path))
       })
     } catch (error) {
       this.#unread.later(resources.keys())
@@ -155,6 +160,7 @@ export class Unpublished {
 
   /** Another process has changed something unpublished. */
   async #readAgain(paths: Iterable<string>): Promise<void> {
+    this.#read++
     await this.#inOrder(async () => {
       for (const path of paths) await this.#follow(path, await this.site.store.find(path))
     })

@@ -165,6 +165,20 @@ describe('what is kept unpublished follows the site', () => {
       expect(await below(at)).to.deep.equal(before)
     })
 
+  it('DAV-73 what another process removes right behind a PUT does not come back', async () => {
+    const { commit } = Site.prototype
+    Site.prototype.commit = async function (...asked) {
+      const done = await commit.apply(this, asked)
+      Site.prototype.commit = commit
+      const path = '/7A6B5C4D.tmp'
+      await this.store.commit({ changes: [{ op: 'delete', path }] })
+      await this.follow([{ version: 0, paths: [path], raised: [] }])
+      return done
+    }
+    expect((await wire.dav('PUT', '/7A6B5C4D.tmp', {}, 'work')).status).to.equal(201)
+    expect((await wire.dav('PROPFIND', '/', { Depth: '1' })).text).not.to.include('7A6B5C4D')
+  })
+
   it('DAV-73 what is kept at the destination as soon as a folder has come there stays', async () => {
     const at = '/at-once/'
     for (const path of ['', 'd/']) await wire.dav('MKCOL', at + path)
