@@ -38,8 +38,9 @@ export class Unpublished {
   readonly #used = new OrderedMap<string, number>()
   /** Paths of which the index does not know what is stored there. */
   readonly #unread = new ReadingAgain(paths => this.#readAgain(paths))
-  /** How often the index has begun to read what others have left. */
-  #read = 0
+  /** Changes that have begun, of this process and others, and those of this one that are not stored yet. */
+  #begun = 0
+  #open = 0
   /** Settles when the index knows every change that it has begun to follow; missing while it knows all. */
   #following: Promise<void> | undefined
 
@@ -118,14 +119,16 @@ export class Unpublished {
    * @returns the new state by path; undefined when something was not as the changes need it, and nothing was done
    */
   async commit(changes: Change[]): Promise<Map<string, Resource | undefined> | undefined> {
-    const read = this.#read
-    const resources = await commitUnpublished(this.site, changes)
+    const isFirst = this.#open++ === 0
+    const begun = ++this.#begun
+    const resources = await commitUnpublished(this.site, changes).finally(() => this.#open--)
     if (!resources) return undefined
     try {
       await this.#inOrder(async () => {
-        // Where changes of others were followed meanwhile, they may have come after this one.
+        // Another one that was under way meanwhile may have come after this one.
+        const isLast = isFirst && begun === this.#begun
         for (const [path, resource] of resources)
-          await this.#follow(path, read === this.#read ? resource : await this.site.store.find(path))
+          await this.#follow(path, isLast ? resource : await this.site.store.find(path))
       })
     } catch (error) {
       this.#unread.later(resources.keys())
@@ -150,17 +153,21 @@ export class Unpublished {
   /** Brings the index in step with what is stored at an unpublished path now. */
   async #follow(path: string, resource: Resource | undefined): Promise<void> {
     const now = Date.now()
+    // What had the name in its other form is gone where this one has it, and nobody tells of that.
     if (path.endsWith('/')) {
       this.overlay.deleteBelow(path, now)
+      if (resource) this.overlay.delete(path.slice(0, -1), now)
       if (resource) await this.#readBelow(path)
-    } else if (resource) this.#note(resource)
-    else this.overlay.delete(path, now)
+    } else if (resource) {
+      this.overlay.deleteBelow(`${path}/`, now)
+      this.#note(resource)
+    } else this.overlay.delete(path, now)
     await this.#renew(this.#listedAbove(path), now)
   }
 
   /** Another process has changed something unpublished. */
   async #readAgain(paths: Iterable<string>): Promise<void> {
-    this.#read++
+    this.#begun++
     await this.#inOrder(async () => {
       for (const path of paths) await this.#follow(path, await this.site.store.find(path))
     })

@@ -71,3 +71,52 @@ describe('DAV-60 while a collection with drafts moves', () => {
     expect(await shown()).to.deep.equal([all, all])
   })
 })
+
+describe('DAV-60 the index of what is kept unpublished', () => {
+  let opened: Opened
+  let unpublished: Unpublished
+  beforeEach(async () => {
+    opened = await openTemporary()
+    const site = await openSite(opened.store.site('a.example'))
+    unpublished = await Unpublished.open(site, helperNames({ metadata: [], work: [], ordinary: [] }))
+  })
+  afterEach(() => opened.close())
+  const known = () => unpublished.covers().map(({ path }) => path)
+
+  for (const [first, second, left] of [
+    [put('/x.html'), [{ op: 'delete', path: '/x.html' }], []],
+    [[{ op: 'delete', path: '/y.html' }], put('/y.html'), ['/y.html']],
+  ] as const)
+    it(`has what the later of two changes left whose answers come the other way round: ${left}`, async () => {
+      await unpublished.commit(put('/y.html'))
+      if (left.length === 0) await unpublished.commit([{ op: 'delete', path: '/y.html' }])
+      const { commit } = unpublished.site
+      const { promise: isReleased, resolve: release } = Promise.withResolvers<void>()
+      unpublished.site.commit = async (...asked) => {
+        unpublished.site.commit = commit
+        const done = await commit.apply(unpublished.site, asked)
+        await isReleased
+        return done
+      }
+      const slow = unpublished.commit([...first])
+      await unpublished.commit([...second])
+      release()
+      await slow
+      expect(known()).to.deep.equal(left)
+    })
+
+  for (const [before, after, left] of [
+    ['/x', '/x/', ['/x/b']],
+    ['/x/b', '/x', ['/x']],
+  ] as const)
+    it(`knows that ${before} is gone where ${after} takes its name`, async () => {
+      await unpublished.commit([
+        ...put(before),
+        { op: 'collection', path: '/other/' },
+        ...put('/other/b'),
+        ...put('/file'),
+      ])
+      await unpublished.commit([{ op: 'move', from: after === '/x/' ? '/other/' : '/file', to: after }])
+      expect(known().filter(path => path.startsWith('/x'))).to.deep.equal(left)
+    })
+})

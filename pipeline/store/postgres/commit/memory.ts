@@ -6,6 +6,7 @@
 
 import { OrderedMap } from '../../../ordered-map.ts'
 import { parentOf, splitPath } from '../../paths.ts'
+import { allChanges } from '../../records/changes.ts'
 import type { Row } from '../rows.ts'
 import type { WriterSession } from '../session.ts'
 import { type ChangeOf, isSimple } from './apply.ts'
@@ -158,8 +159,8 @@ export function remember(
   memory.lastId = lastId
   for (const job of jobs) {
     if (job.task !== 'commit') continue
-    const { changes, guards = [] } = job.commit
-    if (guards.length > 0 || !changes.every(isSimple)) return undefined
+    const { guards = [] } = job.commit
+    if (guards.length > 0 || !allChanges(job.commit).every(isSimple)) return undefined
     // Of sites that nobody commits to, counters were not read.
     const site = sites.get(job.site)
     if (site !== undefined) memory.sites.set(job.site, site)
