@@ -6,7 +6,6 @@
 import { isForeign } from '../tree/foreign-names.ts'
 import { type ElementNode, isElement, type ParentNode } from '../tree/nodes.ts'
 import { NODES_PER_STEP } from '../tree/steps.ts'
-import { commonTagName } from '../tree/xml-names.ts'
 import type { Composing } from './composing.ts'
 import type { Work } from './work.ts'
 
@@ -14,7 +13,8 @@ import type { Work } from './work.ts'
 const CONTROLS = /[\u007f-\u0084\u0086-\u009f]/g
 
 /**
- * Gives what comes from HTML a form that all editions of XML have; what the authors of XML documents have written stays.
+ * Marks what comes from HTML and is to be written in a form that all editions of XML have; what the authors of XML documents
+ * have written stays. Selectors, of rules as well, go by the names that it was given.
  *
  * @param root of the page as it was put together
  */
@@ -28,16 +28,13 @@ export function* fittingHtml({ origins, wholes, transients }: Composing, root: P
         const from = origins.get(node) ?? wholes.get(node) ?? transients.get(node)
         // What is stored nowhere was written where it stands.
         const isHtml = from ? from.page.tree.kind === 'html' : next.isHtml
-        if (isHtml) rename(node)
+        if (isHtml && holdsForeign(node)) node.isCommon = true
         open.push({ parent: node, isHtml })
       } else if (next.isHtml && node.nodeName === '#comment') node.data = node.data.replace(CONTROLS, '\ufffd')
     }
   }
 }
 
-/** Attributes belong to what is stored as well. */
-function rename(copy: ElementNode): void {
-  copy.tagName = commonTagName(copy.tagName)
-  copy.nodeName = copy.tagName
-  if (copy.attrs.some(({ name }) => isForeign(name))) copy.attrs = copy.attrs.filter(({ name }) => !isForeign(name))
+function holdsForeign({ tagName, attrs }: ElementNode): boolean {
+  return isForeign(tagName) || attrs.some(({ name }) => isForeign(name))
 }

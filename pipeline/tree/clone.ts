@@ -118,6 +118,7 @@ function copyElement(node: ElementNode, parent: ParentNode | null): ElementNode 
     sourceCodeLocation: copyPlace(node.sourceCodeLocation),
   }
   if (node.content) copy.content = { nodeName: '#document-fragment', childNodes: [] }
+  if (node.isCommon) copy.isCommon = true
   return copy
 }
 

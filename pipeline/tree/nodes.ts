@@ -67,6 +67,8 @@ export interface ElementNode {
   sourceCodeLocation?: SourcePlace | null
   /** Only on HTML `template` elements. */
   content?: FragmentNode
+  /** XML is written of it without names that some editions of XML do not know. */
+  isCommon?: true
 }
 
 export interface FragmentNode {

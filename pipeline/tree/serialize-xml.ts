@@ -1,5 +1,6 @@
 /** Trees to XML text that parses to the same tree again, also when an element is cut out of its document. */
 
+import { isForeign } from './foreign-names.ts'
 import { isShort, LONG, LongText, writingText } from './long-text.ts'
 import { declaredPrefix, inScopeNamespaces, prefixOf, XML_NAMESPACE } from './namespaces.ts'
 import { type AnyNode, type Attribute, type ChildNode, type ElementNode, isElement, isText } from './nodes.ts'
@@ -67,7 +68,7 @@ function* findingOwed(cut: ElementNode): Steps<Bindings> {
   const enter = (node: ElementNode): string[] => {
     const own = node.attrs.map(a => declaredPrefix(a) ?? declaredInHtml(a)).filter(prefix => prefix !== undefined)
     declare(own, 1)
-    need(prefixOf(xmlTagName(node.tagName)), node.namespaceURI)
+    need(prefixOf(xmlTagName(node)), node.namespaceURI)
     for (const a of node.attrs) if (isPrefixed(a)) need(a.prefix, a.namespace)
     return own
   }
@@ -132,7 +133,7 @@ function xmlWriter(markup: LongText, context: Bindings = new Map()): XmlWriter {
     }
     let owed = ''
     for (const [prefix, namespace] of declarations ?? []) owed += ensure(prefix, namespace)
-    owed += ensure(prefixOf(xmlTagName(node.tagName)), node.namespaceURI)
+    owed += ensure(prefixOf(xmlTagName(node)), node.namespaceURI)
     for (const a of node.attrs) if (isPrefixed(a)) owed += ensure(a.prefix, a.namespace)
     return owed
   }
@@ -141,8 +142,9 @@ function xmlWriter(markup: LongText, context: Bindings = new Map()): XmlWriter {
 
   /** What HTML has and XML cannot have is left out. */
   const isWritable = (a: Attribute, node: ElementNode): boolean => {
+    if (node.isCommon && isForeign(a.name)) return false
     if (a.prefix) return a.name !== 'xlink' || a.prefix !== 'xmlns' || !node.attrs.some(other => isElsewhere(other, a))
-    if (a.name === 'xmlns') return prefixOf(xmlTagName(node.tagName)) !== '' || a.value.trim() === node.namespaceURI
+    if (a.name === 'xmlns') return prefixOf(xmlTagName(node)) !== '' || a.value.trim() === node.namespaceURI
     return isXmlAttribute(a.name, a.value, isBound)
   }
 
@@ -175,7 +177,7 @@ function xmlWriter(markup: LongText, context: Bindings = new Map()): XmlWriter {
   const element = (node: ElementNode, declarations?: Bindings): string => {
     const outer = hidden.length
     const owed = enter(node, declarations)
-    const name = xmlTagName(node.tagName)
+    const name = xmlTagName(node)
     let tag = `<${name}`
     for (const a of writable(node)) tag += `${beforeValue(a)}${escapeAttribute(a.value)}"`
     let content = ''
@@ -191,7 +193,7 @@ function xmlWriter(markup: LongText, context: Bindings = new Map()): XmlWriter {
     }
     const outer = hidden.length
     const owed = enter(node, declarations)
-    const name = xmlTagName(node.tagName)
+    const name = xmlTagName(node)
     markup.add(`<${name}`)
     for (const a of writable(node)) {
       markup.add(beforeValue(a))

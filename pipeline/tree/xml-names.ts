@@ -1,6 +1,7 @@
 /** What of HTML has a form in XML: its parser takes nearly any character for a part of a name, and any for text. */
 
 import { isForeign } from './foreign-names.ts'
+import type { ElementNode } from './nodes.ts'
 
 const START =
   'A-Z_a-z\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u02ff\\u0370-\\u037d\\u037f-\\u1fff\\u200c\\u200d\\u2070-\\u218f\\u2c00-\\u2fef\\u3001-\\ud7ff\\uf900-\\ufdcf\\ufdf0-\\ufffd\\u{10000}-\\u{effff}'
@@ -22,15 +23,11 @@ function isXmlName(name: string): boolean {
 
 /**
  * The name of an element as XML can have it: other characters are written as the HTML standard says for those who bring HTML
- * into XML, `U` with six digits.
+ * into XML, `U` with six digits. What an author of XML has called as some editions cannot have it stays; HTML takes any name
+ * from anybody.
  */
-export function xmlTagName(tagName: string): string {
-  return tagNameIn(isXmlName, tagName)
-}
-
-/** The same for all editions of XML. What an author of XML has called otherwise stays; HTML takes any name from anybody. */
-export function commonTagName(tagName: string): string {
-  return tagNameIn(name => isXmlName(name) && !isForeign(name), tagName)
+export function xmlTagName({ tagName, isCommon }: Pick<ElementNode, 'tagName' | 'isCommon'>): string {
+  return tagNameIn(isCommon ? name => isXmlName(name) && !isForeign(name) : isXmlName, tagName)
 }
 
 function tagNameIn(isName: (name: string) => boolean, tagName: string): string {

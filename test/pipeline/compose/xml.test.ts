@@ -183,6 +183,24 @@ describe('XML documents', () => {
     expect(answer.text).to.match(/<cU002070\W/)
   })
 
+  for (const [selector, shown] of [
+    ['[a\u2fef]', 'p'],
+    ['b\u200c', 'p > :first-child'],
+    ['c\u2070', 'svg > *'],
+  ] as const)
+    it(`KEY-1 COMP-118 rules go by the names that HTML has given: ${selector}`, async () => {
+      await put(server, '/odd.html', page('<p a\u2fef="1"><b\u200c>1</b\u200c><svg><c\u2070></c\u2070></svg></p>'))
+      await get('/odd.xml', `<f ${DECLARED}><p:include selector="p" resource="/odd.html"/></f>`)
+      const read = () => send('GET', '/odd.xml', selecting(shown))
+      expect((await read()).status).to.equal(206)
+      await put(
+        server,
+        '/rules.html',
+        rulesPage(['*', 'GET', 'Allow', '/*'], ['*', 'GET', 'Deny', '/odd.xml', selector]),
+      )
+      expect((await read()).status).to.equal(401)
+    })
+
   it('HTTP-24 COMP-118 what an author of XML has called so stays, in XHTML as well, be it read, written or composed', async () => {
     const own = '<p data-pre\u021b="1"><pre\u021b/><!-- \u0092 --></p>'
     const text = `<html xmlns="http://www.w3.org/1999/xhtml"><body><ul>${own}</ul></body></html>`
