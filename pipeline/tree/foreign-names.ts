@@ -4,7 +4,7 @@
  */
 
 import { type ChildNode, isElement, type ParentNode } from './nodes.ts'
-import { NODES_PER_STEP, type Steps } from './steps.ts'
+import { atOnce, NODES_PER_STEP, type Steps } from './steps.ts'
 
 /** Beyond ASCII (XML 1.0, fourth edition, production 85). */
 const BASE_CHAR = [
@@ -125,7 +125,16 @@ export function isForeign(name: string): boolean {
  * @param xml a whole element, well formed by some edition, without a document type
  */
 export function holdsForeignName(xml: string): boolean {
-  if (LETTERS.test(xml)) return false
-  for (const [, target, name = target] of xml.matchAll(PIECES)) if (name !== undefined && isForeign(name)) return true
+  return !LETTERS.test(xml) && atOnce(holdingForeignName(xml))
+}
+
+/** The same in steps. */
+export function* holdingForeignName(xml: string): Steps<boolean> {
+  if (!(yield* holdingOne(xml, BEYOND_ASCII))) return false
+  let seen = 0
+  for (const [, target, name = target] of xml.matchAll(PIECES)) {
+    if (++seen % NODES_PER_STEP === 0) yield
+    if (name !== undefined && isForeign(name)) return true
+  }
   return false
 }

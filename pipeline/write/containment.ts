@@ -10,7 +10,7 @@ import type { PlannedSplice, ProposedEdit, View } from '../tree/edit/edit.ts'
 import { standsInSelect } from '../tree/edit/kept-text.ts'
 import { takingInOthers } from '../tree/edit/outcome.ts'
 import { isHtmlElement } from '../tree/edit/shape.ts'
-import { findingForeignName, holdingOne } from '../tree/foreign-names.ts'
+import { findingForeignName, holdingForeignName, holdingOne } from '../tree/foreign-names.ts'
 import {
   type AnyNode,
   type ChildNode,
@@ -35,6 +35,7 @@ const RESETTING = ['table', 'template']
  *
  * @param place element whose children the write is about; undefined stands for the document itself
  * @param readsAll whether the requester may read all of the document
+ * @param before text of the document as it was
  * @throws Fault 422 when the edit reaches beyond it and the requester may not write the whole document, and when its answer
  *   would hold what the requester may not read
  */
@@ -45,6 +46,7 @@ export function* checkingContainment(
   path: string,
   authority: Authority,
   readsAll: boolean,
+  before: string,
 ): Steps<void> {
   const { way, changes, keepsOthers } = proposal
   const mayWriteAll = () => authority.admit({ ask: 'put', path, exists: true }) === 'allow'
@@ -62,7 +64,7 @@ export function* checkingContainment(
     throw misplaced(
       'without scripts, or in another page, more would change, which needs the right to PUT the whole document',
     )
-  if ((yield* holdingUnreadable(changes, view, readsAll)) && !mayWriteAll())
+  if ((yield* holdingUnreadable(changes, view, readsAll, before)) && !mayWriteAll())
     throw misplaced(
       'some browsers would show nothing of the document any more, which needs the right to PUT the whole of it',
     )
@@ -198,6 +200,7 @@ function* holdingUnreadable(
   changes: readonly PlannedSplice[],
   { document, nodes }: View,
   readsAll: boolean,
+  before: string,
 ): Steps<boolean> {
   if (document.kind !== 'xml') return false
   const added = changes.map(({ text }) => text).join('')
@@ -207,7 +210,9 @@ function* holdingUnreadable(
   if ((yield* findingForeignName(holder, added)) !== undefined) {
     // A document with others is read by programs; whether it has them is told to its readers alone (SEC-6).
     if (!readsAll) return true
-    if ((yield* findingForeignName(document.root, document.source, new Set(nodes))) === undefined) return true
+    const replaced = changes.map(({ start, end }) => before.slice(start, end)).join('')
+    if (!(yield* holdingForeignName(replaced)))
+      if ((yield* findingForeignName(document.root, document.source, new Set(nodes))) === undefined) return true
   }
   return added.includes('<xml:') && (yield* holding(nodes, node => isElement(node) && node.tagName.startsWith('xml:')))
 }

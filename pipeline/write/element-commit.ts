@@ -170,7 +170,7 @@ interface Asked extends WantedEdit {
 function* checking(asked: Asked, proposal: ProposedEdit, view: View, derived: Derived): Steps<void> {
   const { site, model, write, located, authority, before, brought } = asked
   const { path } = located.file.resource
-  yield* checkingContainment(proposal, view, placeOf(write, located), path, authority, readsAll(located))
+  yield* checkingContainment(proposal, view, placeOf(write, located), path, authority, readsAll(located), before)
   const change = { op: write.op, path, requested: write.path, target: located.target.element }
   yield* checkingConfiguration(site, change, view, derived, authority)
   yield* checkingDirectives(site, write, located, { before, proposal, view }, authority)

@@ -148,7 +148,8 @@ describe('XML documents', () => {
 
   it('KEY-1 what somebody adds to them leaves them readable in all browsers, whose XML is of several editions', async () => {
     const secret = ['*', 'GET', 'Deny', '/list-secret.xml'] as const
-    await put(server, '/rules.html', rulesPage(['*', 'POST', 'Allow', '/list*.xml', '#list'], secret))
+    const own = ['*', 'PUT', 'Allow', '/list*.xml', '#list > :first-child'] as const
+    await put(server, '/rules.html', rulesPage(['*', 'POST', 'Allow', '/list*.xml', '#list'], own, secret))
     for (const [version, fragment, status] of [
       ['1.0', '<a\u2fef/>', 422],
       ['1.0', '<b a\u200c=""/>', 422],
@@ -172,6 +173,9 @@ describe('XML documents', () => {
       await put(server, path, `<ul id="list"><${own}/><!--\u021b--></ul>`)
       const { status: answered } = await send('POST', path, selecting('#list'), '<pre\u021b>5</pre\u021b>')
       expect(answered, `${path} beside ${own}`).to.equal(status)
+      await put(server, path, `<ul id="list"><${own}/><!--\u021b--></ul>`)
+      const changed = await send('PUT', path, selecting('#list > :first-child'), '<pre\u021b>6</pre\u021b>')
+      expect(changed.status, `${path} in place of ${own}`).to.equal(status)
     }
   })
 
