@@ -210,7 +210,8 @@ function* holdingUnreadable(
   if ((yield* findingForeignName(holder, added)) !== undefined) {
     // A document with others is read by programs; whether it has them is told to its readers alone (SEC-6).
     if (!readsAll) return true
-    const replaced = changes.map(({ start, end }) => before.slice(start, end)).join('')
+    // What stands before the first tag of each is text.
+    const replaced = changes.map(({ start, end }) => `>${before.slice(start, end)}`).join('')
     if (!(yield* holdingForeignName(replaced)))
       if ((yield* findingForeignName(document.root, document.source, new Set(nodes))) === undefined) return true
   }
