@@ -36,14 +36,14 @@ const STARTS = /<([a-z][^\t\n\f\r />]*)/gi
 const HARMLESS = new Set(['select', 'option', 'optgroup', 'hr'])
 /** Not every parser closes these with what stands around them. */
 const HOLDING = new Set(['search', 'dialog', 'template', 'select'])
-/** Where the end tag of one closes another in it, some parsers close what they stand in as well, but for a `select`. */
+/** Where the end tag of one closes another in it, some parsers close what they stand in as well, but for a `select` or `ruby`. */
 const IMPLIED = new Set(['option', 'optgroup', 'rb', 'rp', 'rt', 'rtc'])
 const GROUPS = new Set(['tbody', 'thead', 'tfoot'])
 /** What parsers open again, and some do not where it has `is`. */
 const FORMATTING = new Set('a b big code em font i nobr s small strike strong tt u'.split(' '))
 const FORMATTING_TAG = new RegExp(`<(?:${[...FORMATTING].join('|')})[\\s/]`, 'i')
 /** Tags that surely close themselves, in SVG and MathML: the slash of `<g fill=red/>` belongs to the value. */
-const CLOSED = /^<[^\s="'/>]+(?:\s+[^\s="'/>]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+(?=\s)))?)*\s*\/>$/
+const CLOSED = /^<[^\s="'/>]+(?:\s+[^\s="'/>]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>`][^\s"'<>`]*(?=\s)))?)*\s*\/>$/
 /** End tags that stand for an element where none is open. */
 const LEAVING = /<\/(?:p|br)[\t\n\f\r />]/i
 /** In a group of rows, some close by these what stands around the table. */
@@ -83,9 +83,9 @@ export function* keptText(
     readOtherwise ||= GROUPS.has(within.at(-1)?.tagName ?? '') && GROUP.test(piece)
     // What is open again in SVG does not show where `</br>` stands.
     const leaves = isForeign(within.at(-1) ?? context) ? LEAVING : BREAK
-    if ((isForeign(context) || within.some(isForeign)) && leaves.test(piece)) leaving.push(piece)
-    if (!within.some(isSelect)) return
-    passedOver ||= TAG.test(piece)
+    if (leaves.test(piece) && (isForeign(context) || within.some(isForeign))) leaving.push(piece)
+    if (!TAG.test(piece) || !within.some(isSelect)) return
+    passedOver = true
     isShown ||= mayHavePrefixed(piece)
   })
   for (const piece of leaving)
@@ -159,16 +159,23 @@ function* holdingOpen(nodes: readonly ChildNode[], text: string, context: Elemen
 
 /** @param node has no end tag */
 function isHeldOpen(node: ElementNode, text: string, context: ElementNode): boolean {
-  const { namespaceURI, parentNode, sourceCodeLocation: place } = node
+  const { namespaceURI, sourceCodeLocation: place } = node
   if (namespaceURI === HTML_NAMESPACE && (HOLDING.has(node.tagName) || isCustomised(node))) return true
-  const parent = parentNode && isElement(parentNode) ? parentNode : context
+  const parent = aroundOf(node, context)
   const around = parent === context ? undefined : parent.sourceCodeLocation
   const endsWithParent = place?.endOffset === (around?.endTag?.startOffset ?? around?.endOffset ?? text.length)
-  if (isImplied(node) && isImplied(parent)) return endsWithParent && !standsInSelect(parent)
+  if (isImplied(node) && isImplied(parent))
+    return endsWithParent && !isHtmlElement(aroundOf(parent, context), 'ruby') && !standsInSelect(parent)
   if (!place || !(isForeign(node) || isForeign(parent)) || isVoid(node)) return false
   if (!isForeign(node)) return endsWithParent
   if (CLOSED.test(text.slice(place.startOffset, place.startTag?.endOffset))) return false
   return namespaceURI !== parent.namespaceURI || !endsWithParent
+}
+
+/** Nodes that were parsed alone do not know what they stand in. */
+function aroundOf(element: ElementNode, context: ElementNode): ElementNode {
+  const { parentNode } = element
+  return parentNode && isElement(parentNode) ? parentNode : context
 }
 
 function isImplied({ namespaceURI, tagName }: ElementNode): boolean {

@@ -151,6 +151,12 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
     ['formatting with is that others close', '<b is="x"><p></b></p>', '<b is="x"></b><p><b is="x"></b></p>'],
     ['an option that an optgroup closes', '<optgroup><option></optgroup>', '<optgroup><option></option></optgroup>'],
     [
+      'a text in ruby that an rtc closes',
+      '<ruby id=a>b<rtc>c<rt>d</rtc></ruby>',
+      '<ruby id=a>b<rtc>c<rt>d</rtc></ruby>',
+    ],
+    ['the same without ruby', '<p id=a><rtc>c<rt>d</rtc></p>', '<p id="a"><rtc>c<rt>d</rt></rtc></p>'],
+    [
       'an end tag behind what is open again in SVG',
       '<svg><desc><b><i></b></br></i></desc></svg>',
       '<svg><desc><b><i></i></b><i><br></i></desc></svg>',
@@ -158,6 +164,12 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
     ['an end tag of another group of rows', '<table><thead></tbody></thead></table>', '<table><thead></thead></table>'],
     ['SVG that ends with HTML around it', '<i>a<svg class=b></i>', '<i>a<svg class="b"></svg></i>'],
     ['SVG that ends with SVG around it', '<svg><g a=b/><path></svg>', '<svg><g a=b/><path></svg>'],
+    ['SVG with addresses', '<svg><a href=x?c=d /><g/></svg>', '<svg><a href=x?c=d /><g/></svg>'],
+    [
+      'SVG with an address in a slash',
+      '<math><mi><svg id=x?c=/></mi></math>',
+      '<math><mi><svg id="x?c=/"></svg></mi></math>',
+    ],
     [
       'an end tag that leaves SVG',
       '<svg><desc></p></div><h1>x</h1></desc></svg>',
