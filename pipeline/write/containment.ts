@@ -122,21 +122,48 @@ function* holdingPatches(changes: readonly PlannedSplice[], { document, nodes }:
  */
 function* holdingResets(changes: readonly PlannedSplice[], { document, nodes, parents }: View): Steps<boolean> {
   if (document.kind === 'xml' || !changes.some(({ text }) => /<(?:table|template)/i.test(text))) return false
-  // What a table puts before itself does not stand in it: any that comes along counts.
-  let isInTable = parents.some(parent => standsIn(parent, at => isHtmlElement(at, 'table')))
-  let isInForeign = false
-  return yield* holding(nodes, node => {
+  const isInTable = parents.some(parent => standsIn(parent, isTable))
+  const foreign = new Set<ElementNode>()
+  const isReset = yield* holding(nodes, node => {
     if (!isElement(node) || !RESETTING.some(name => isHtmlElement(node, name))) return false
-    if (standsIn(node, at => at.namespaceURI !== HTML_NAMESPACE)) isInForeign = true
-    else isInTable ||= node.tagName === 'table'
-    return isInForeign && isInTable
+    const around = innermost(node, at => at.namespaceURI !== HTML_NAMESPACE)
+    if (!around || foreign.has(around)) return false
+    if (parents.some(parent => standsIn(parent, at => at === around))) return standsIn(around, isTable)
+    foreign.add(around)
+    return isInTable || standsIn(around, isTable)
   })
+  if (isReset || foreign.size === 0) return isReset
+  // What a table puts before itself stands in it in the source alone.
+  const begins = Float64Array.from(foreign, each => each.sourceCodeLocation?.startOffset ?? 0).sort()
+  return yield* holding(nodes, node => isElement(node) && isTable(node) && beginsWithin(node, begins))
+}
+
+function isTable(element: ElementNode): boolean {
+  return isHtmlElement(element, 'table')
+}
+
+/** @param begins in order */
+function beginsWithin({ sourceCodeLocation: place }: ElementNode, begins: Float64Array): boolean {
+  if (!place) return true
+  let low = 0
+  let high = begins.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((begins[middle] ?? 0) < place.startOffset) low = middle + 1
+    else high = middle
+  }
+  return (begins[low] ?? place.endOffset) < place.endOffset
 }
 
 function standsIn(node: AnyNode, isOne: (around: ElementNode) => boolean): boolean {
+  return innermost(node, isOne) !== undefined
+}
+
+/** The innermost of a kind, the node itself included. */
+function innermost(node: AnyNode, isOne: (around: ElementNode) => boolean): ElementNode | undefined {
   let at = isElement(node) ? node : undefined
   while (at && !isOne(at)) at = parentElement(at)
-  return at !== undefined
+  return at
 }
 
 /** What XML holds may stand in HTML pages, where names are all that is left of it. */

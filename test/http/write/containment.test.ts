@@ -230,6 +230,16 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
     expect((await send('POST', '/list.html', selecting('#list'), fostering)).status).to.equal(422)
     expect((await send('GET', '/list.html')).text).to.equal(list)
     expect((await send('POST', '/list.html', selecting('#list'), row('<select></select>'))).status).to.equal(206)
+
+    const within = row('<p>x').replace('x', '<table><tr><td><svg><desc><table></table></desc></svg></table>')
+    const alone = page('<svg><desc id="list"><b>theirs</b></desc></svg>')
+    await put(server, '/list.html', alone)
+    const inner = within.slice('<tr><td>'.length, -'</td></tr>'.length)
+    for (const fragment of [inner, '<table><svg><desc><template></template></desc></svg></table>'])
+      expect((await send('POST', '/list.html', selecting('#list'), fragment)).status, fragment).to.equal(422)
+    expect((await send('GET', '/list.html')).text).to.equal(alone)
+    const beside = '<p><svg><desc><table><tr><td><template></template></table></desc></svg></p><table></table>'
+    expect((await send('POST', '/list.html', selecting('#list'), beside)).status).to.equal(206)
   })
 
   it('KEY-1 what a noscript holds stays in it, also where it is markup', async () => {
