@@ -144,14 +144,15 @@ function* findingMatch(text: string, pattern: RegExp, isOne: (match: RegExpExecA
 
 /**
  * Whether something else than its end tag closes one of those, or an element of SVG or MathML, but for the end tag of one of its
- * kind around it, or whether an end tag of SVG or MathML closes HTML in it; in steps.
+ * kind around it, or whether an end tag of SVG or MathML closes HTML in it, or that of formatting with `is` what it holds; in steps.
  */
 function* holdingOpen(nodes: readonly ChildNode[], text: string, context: ElementNode): Steps<boolean> {
   const open = [...nodes]
   for (let node = open.pop(), seen = 1; node; node = open.pop(), seen++) {
     if (seen % NODES_PER_STEP === 0) yield
     if (!isElement(node)) continue
-    if (!node.sourceCodeLocation?.endTag && isHeldOpen(node, text, context)) return true
+    const end = node.sourceCodeLocation?.endTag
+    if (end ? isCustomised(node) && closesOther(node, end.startOffset) : isHeldOpen(node, text, context)) return true
     for (const child of contentOf(node).childNodes) open.push(child)
   }
   return false
@@ -170,6 +171,14 @@ function isHeldOpen(node: ElementNode, text: string, context: ElementNode): bool
   if (!isForeign(node)) return endsWithParent
   if (CLOSED.test(text.slice(place.startOffset, place.startTag?.endOffset))) return false
   return namespaceURI !== parent.namespaceURI || !endsWithParent
+}
+
+/** Whether the end tag of an element, where that begins, closes one in it as well: where it has `is`, some close one around it. */
+function closesOther({ childNodes }: ElementNode, begin: number): boolean {
+  const last = childNodes.at(-1)
+  if (!last || !isElement(last) || isVoid(last)) return false
+  const place = last.sourceCodeLocation
+  return !place?.endTag && (place?.endOffset ?? begin) === begin
 }
 
 /** Nodes that were parsed alone do not know what they stand in. */

@@ -149,6 +149,8 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
       '<table><tbody><tr><td><template><td></td></template></td></tr></tbody></table>',
     ],
     ['formatting with is that others close', '<b is="x"><p></b></p>', '<b is="x"></b><p><b is="x"></b></p>'],
+    ['what formatting with is closes', '<b><b is=x><q></b>c</b>', '<b><b is="x"><q></q></b>c</b>'],
+    ['formatting with is', '<b><b is=x><q><img></q><img></b>c</b>', '<b><b is=x><q><img></q><img></b>c</b>'],
     ['an option that an optgroup closes', '<optgroup><option></optgroup>', '<optgroup><option></option></optgroup>'],
     [
       'a text in ruby that an rtc closes',
