@@ -77,10 +77,15 @@ export class Overlay {
     this.#changed.set(parent, Math.max(this.changed(parent), at))
   }
 
-  /** Takes everything at and below a collection out of the index. */
-  deleteBelow(collection: string, at: number): void {
+  /**
+   * Takes everything at and below a collection out of the index.
+   *
+   * @param kept paths of what stays
+   */
+  deleteBelow(collection: string, at: number, kept?: ReadonlySet<string>): void {
     if (!this.#below.has(collection) && !this.#entries.has(collection)) return
-    for (const path of [...this.#entries.keys()]) if (path.startsWith(collection)) this.delete(path, at)
+    for (const path of [...this.#entries.keys()])
+      if (path.startsWith(collection) && !kept?.has(path)) this.delete(path, at)
   }
 
   #count(path: string, step: number): void {

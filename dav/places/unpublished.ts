@@ -155,9 +155,10 @@ export class Unpublished {
     const now = Date.now()
     // What had the name in its other form is gone where this one has it, and nobody tells of that.
     if (path.endsWith('/')) {
-      this.overlay.deleteBelow(path, now)
       if (resource) this.overlay.delete(path.slice(0, -1), now)
-      if (resource) await this.#readBelow(path)
+      // Whoever looks meanwhile has to find what stays.
+      const kept = resource && (await this.#readBelow(path))
+      this.overlay.deleteBelow(path, now, kept)
     } else if (resource) {
       this.overlay.deleteBelow(`${path}/`, now)
       this.#note(resource)
@@ -290,10 +291,17 @@ export class Unpublished {
     return missing
   }
 
-  async #readBelow(collection: string): Promise<void> {
-    for await (const resource of this.site.store.walk(collection, { collections: true })) this.#note(resource)
+  /** Takes what is stored at and below a collection into the index. @returns the paths of all that it takes */
+  async #readBelow(collection: string): Promise<Set<string>> {
+    const found = new Set<string>()
+    const take = (resource: Resource) => {
+      this.#note(resource)
+      if (this.overlay.at(resource.path) === resource) found.add(resource.path)
+    }
+    for await (const resource of this.site.store.walk(collection, { collections: true })) take(resource)
     const own = collection === '/' ? undefined : await this.site.store.find(collection)
-    if (own) this.#note(own)
+    if (own) take(own)
+    return found
   }
 
   /** Takes into the index what has an entry in a listing of the site: drafts, and helpers outside helper collections. */

@@ -105,6 +105,26 @@ describe('DAV-60 the index of what is kept unpublished', () => {
       expect(known()).to.deep.equal(left)
     })
 
+  for (const path of ['/d/', '/'])
+    it(`has what stays while it looks again at ${path}, and tells no change of it`, async () => {
+      await unpublished.commit([{ op: 'collection', path: '/d/' }, ...put('/d/a.html'), ...put('/d/b.html')])
+      const { store } = unpublished.site
+      const { walk } = store
+      const changed = unpublished.overlay.changed('/d/')
+      const seen: string[][] = []
+      store.walk = async function* (...order) {
+        seen.push(known())
+        for await (const found of walk.apply(store, order)) {
+          seen.push(known())
+          yield found
+        }
+      }
+      await unpublished.site.follow([{ version: 0, paths: [path], raised: [] }])
+      expect(seen.length).to.be.greaterThan(2)
+      for (const each of [...seen, known()]) expect(each).to.deep.equal(['/d/a.html', '/d/b.html'])
+      expect(unpublished.overlay.changed('/d/')).to.equal(changed)
+    })
+
   for (const [before, after, left] of [
     ['/x', '/x/', ['/x/b']],
     ['/x/b', '/x', ['/x']],
