@@ -256,7 +256,8 @@ export class CommitsUnderWay {
     try {
       return await commit({ site: this.#site.store.name, changes, absent })
     } finally {
-      const paths = namedBy({ changes })
+      // What is copied stays as it is.
+      const paths = changes.flatMap(each => (each.op === 'copy' ? [each.to] : namedBy({ changes: [each] })))
       await this.#site.follow([{ version: 0, paths, raised: [] }]).catch(() => this.#unread.now(paths))
       end()
     }

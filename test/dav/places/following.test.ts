@@ -134,17 +134,24 @@ describe('what is kept unpublished follows the site', () => {
     const at = '/many/'
     for (const path of ['', 'd/']) await wire.dav('MKCOL', at + path)
     for (let i = 0; i < 9; i++) await wire.dav('PUT', `${at}d/${i}.html`, {}, '')
-    const { commit } = Site.prototype
+    const { commit, follow } = Site.prototype
     const counts: unknown[] = []
+    const followed: string[][] = []
+    Site.prototype.follow = function (commits) {
+      followed.push([...new Set(commits.flatMap(({ paths }) => paths))].map(path => path.slice(at.length)))
+      return follow.call(this, commits)
+    }
     Site.prototype.commit = function (...asked) {
       counts.push(asked[2]?.changes.length)
       return commit.apply(this, asked)
     }
     for (const method of ['COPY', 'MOVE'])
       expect((await wire.dav(method, `${at}d/`, to(`${at}${method}/`))).status).to.equal(201)
-    Site.prototype.commit = commit
+    Object.assign(Site.prototype, { commit, follow })
     // The collection that both come to, what comes there, and what it is published by.
     expect(counts).to.deep.equal([2, 2])
+    // What is copied is not read again.
+    expect(followed).to.deep.equal([['COPY/'], ['d/', 'MOVE/']])
   })
 
   for (const [what, file, body] of [
