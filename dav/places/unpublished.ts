@@ -6,7 +6,7 @@
 import { storedType } from '../../pipeline/http/media.ts'
 import { LONGEST_PATH } from '../../pipeline/http/path.ts'
 import { OrderedMap } from '../../pipeline/ordered-map.ts'
-import type { Beside } from '../../pipeline/site/commit-row.ts'
+import { type Beside, namedBy } from '../../pipeline/site/commit-row.ts'
 import { ReadingAgain } from '../../pipeline/site/reading-again.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import type { Change } from '../../pipeline/store/commit.ts'
@@ -121,21 +121,22 @@ export class Unpublished {
   async commit(changes: Change[]): Promise<Map<string, Resource | undefined> | undefined> {
     const isFirst = this.#open++ === 0
     const begun = ++this.#begun
-    const resources = await commitUnpublished(this.site, changes).finally(() => this.#open--)
-    if (!resources) return undefined
     try {
+      const resources = await commitUnpublished(this.site, changes).finally(() => this.#open--)
+      if (!resources) return undefined
       await this.#inOrder(async () => {
         // Another one that was under way meanwhile may have come after this one.
         const isLast = isFirst && begun === this.#begun
         for (const [path, resource] of resources)
           await this.#follow(path, isLast ? resource : await this.site.store.find(path))
       })
+      this.#tell(resources.keys())
+      return resources
     } catch (error) {
-      this.#unread.later(resources.keys())
+      // It may be stored all the same.
+      this.#unread.later(namedBy({ changes }))
       throw error
     }
-    this.#tell(resources.keys())
-    return resources
   }
 
   /** Follows a change when the index knows those before it: of two changes of a path it has to keep what the later one left. */

@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { helperNames } from '../../../dav/places/helper-names.ts'
 import { Unpublished } from '../../../dav/places/unpublished.ts'
+import { StoreError } from '../../../pipeline/store/errors.ts'
 import { unpublishedPut } from '../../../pipeline/write/unpublished.ts'
 import { type Opened, openTemporary } from '../../pipeline/store/fixture.ts'
 import { openSite } from '../../pipeline/write/fateful.ts'
@@ -104,6 +105,18 @@ describe('DAV-60 the index of what is kept unpublished', () => {
       await slow
       expect(known()).to.deep.equal(left)
     })
+
+  it('has what is stored although its commit failed in the end', async () => {
+    const { commit } = unpublished.site
+    unpublished.site.commit = async (...asked) => {
+      await commit.apply(unpublished.site, asked)
+      unpublished.site.commit = commit
+      throw new StoreError('busy', 'cannot be read')
+    }
+    const failed: unknown = await unpublished.commit(put('/x.html')).catch((error: unknown) => error)
+    expect(failed).to.be.instanceOf(StoreError)
+    await eventually(async () => expect(known()).to.deep.equal(['/x.html']))
+  })
 
   for (const path of ['/d/', '/'])
     it(`has what stays while it looks again at ${path}, and tells no change of it`, async () => {
