@@ -121,22 +121,24 @@ export class Unpublished {
   async commit(changes: Change[]): Promise<Map<string, Resource | undefined> | undefined> {
     const isFirst = this.#open++ === 0
     const begun = ++this.#begun
+    let resources: Map<string, Resource | undefined> | undefined
     try {
-      const resources = await commitUnpublished(this.site, changes).finally(() => this.#open--)
+      resources = await commitUnpublished(this.site, changes).finally(() => this.#open--)
       if (!resources) return undefined
+      const left = resources
       await this.#inOrder(async () => {
         // Another one that was under way meanwhile may have come after this one.
         const isLast = isFirst && begun === this.#begun
-        for (const [path, resource] of resources)
+        for (const [path, resource] of left)
           await this.#follow(path, isLast ? resource : await this.site.store.find(path))
       })
-      this.#tell(resources.keys())
-      return resources
     } catch (error) {
       // It may be stored all the same.
-      this.#unread.later(namedBy({ changes }))
+      this.#unread.later(resources?.keys() ?? namedBy({ changes }))
       throw error
     }
+    this.#tell(resources.keys())
+    return resources
   }
 
   /** Follows a change when the index knows those before it: of two changes of a path it has to keep what the later one left. */
