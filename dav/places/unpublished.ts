@@ -6,10 +6,11 @@
 import { storedType } from '../../pipeline/http/media.ts'
 import { LONGEST_PATH } from '../../pipeline/http/path.ts'
 import { OrderedMap } from '../../pipeline/ordered-map.ts'
-import { type Beside, namedBy } from '../../pipeline/site/commit-row.ts'
+import type { Beside } from '../../pipeline/site/commit-row.ts'
 import { ReadingAgain } from '../../pipeline/site/reading-again.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import type { Change } from '../../pipeline/store/commit.ts'
+import { pathsIn } from '../../pipeline/store/paths.ts'
 import type { Property, Resource } from '../../pipeline/store/resource.ts'
 import { proveReadable } from '../../pipeline/write/collection.ts'
 import { describeChange } from '../../pipeline/write/properties.ts'
@@ -134,7 +135,7 @@ export class Unpublished {
       })
     } catch (error) {
       // It may be stored all the same.
-      this.#unread.later(resources?.keys() ?? namedBy({ changes }))
+      this.#unread.later(resources?.keys() ?? changes.flatMap(pathsIn))
       throw error
     }
     this.#tell(resources.keys())

@@ -7,6 +7,7 @@ import { Fault } from '../fault.ts'
 import { typeKey } from '../model/entries.ts'
 import { findingItems } from '../model/items.ts'
 import type { Change, Commit } from '../store/commit.ts'
+import { pathsIn } from '../store/paths.ts'
 import type { SiteStore } from '../store/store.ts'
 import { TreeError } from '../tree/document.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
@@ -69,7 +70,7 @@ export async function retyped({ changes }: Pick<Commit, 'changes'>, site: Retypi
     for (const name of kinds) delete derived[name]
     rewritten.splice(-1, 1, { ...change, derived: { ...derived, ...storedDeclarations(found) } })
   }
-  const written = new Set(changes.flatMap(change => ('path' in change ? [change.path] : [change.from, change.to])))
+  const written = new Set(changes.flatMap(pathsIn))
   for (const path of await holdersOf(store, types)) {
     if (written.has(path)) continue
     const document = await read(path)

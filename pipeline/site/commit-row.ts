@@ -6,6 +6,7 @@ import type { AskedCommit } from '../declarations/site-declarations.ts'
 import { Fault } from '../fault.ts'
 import type { BesideChanges, CommitResult } from '../store/commit.ts'
 import { StoreError } from '../store/errors.ts'
+import { pathsIn } from '../store/paths.ts'
 import { ROOM } from './room-turn.ts'
 import type { Site, WrittenDocument } from './site.ts'
 import { siteOfUnpublished } from './unpublished-name.ts'
@@ -66,18 +67,13 @@ export function confirming(
   }
   // Drafts and helper files stand in a part of the store of their own: those who write them hold leases of the site's paths.
   const site = siteOfUnpublished(name) ?? name
-  const held = namedBy(commit)
+  const held = commit.changes.flatMap(pathsIn)
   if (takesRoom) held.push(ROOM)
   return () => {
     const isHeld = leases.confirm(site, held)
     if (isHeld === true) return undefined
     return Promise.resolve(isHeld).then(is => (is ? undefined : refuse()))
   }
-}
-
-/** Paths that a commit changes. */
-export function namedBy({ changes }: Pick<BesideChanges, 'changes'>): string[] {
-  return changes.flatMap(change => ('path' in change ? [change.path] : [change.from, change.to]))
 }
 
 /** Paths where commits leave something, where they leave nothing, and where they change properties alone. */

@@ -8,10 +8,10 @@ import { KIND_NAMES } from '../declarations/kinds.ts'
 import type { AskedCommit, Redeclaration, SiteDeclarations } from '../declarations/site-declarations.ts'
 import type { BesideChanges, CommitResult } from '../store/commit.ts'
 import type { ForeignCommit } from '../store/foreign.ts'
-import { isWithin, parentOf } from '../store/paths.ts'
+import { isWithin, parentOf, pathsIn } from '../store/paths.ts'
 import type { SiteStore } from '../store/store.ts'
 import type { Coherence } from './coherence.ts'
-import { type Changed, changedBy, confirming, doubtful, namedBy, removedCollections, resultOf } from './commit-row.ts'
+import { type Changed, changedBy, confirming, doubtful, removedCollections, resultOf } from './commit-row.ts'
 import { ReadingAgain } from './reading-again.ts'
 import type { WrittenDocument } from './site.ts'
 
@@ -243,7 +243,7 @@ export class CommitsUnderWay {
 
   /** Has memory take what is stored after commits of which nobody knows. Other processes are told of them in any case. */
   async #lookAgain(commits: readonly AskedCommit[]): Promise<void> {
-    const paths = commits.flatMap(namedBy)
+    const paths = commits.flatMap(({ changes }) => changes.flatMap(pathsIn))
     if (paths.length > 0 && !this.#site.coherence) await this.#unread.now(paths)
   }
 
@@ -257,7 +257,7 @@ export class CommitsUnderWay {
       return await commit({ site: this.#site.store.name, changes, absent })
     } finally {
       // What is copied stays as it is.
-      const paths = changes.flatMap(each => (each.op === 'copy' ? [each.to] : namedBy({ changes: [each] })))
+      const paths = changes.flatMap(each => (each.op === 'copy' ? [each.to] : pathsIn(each)))
       await this.#site.follow([{ version: 0, paths, raised: [] }]).catch(() => this.#unread.now(paths))
       end()
     }

@@ -51,3 +51,11 @@ const UNSTORABLE = /\/(?:\/|\.{1,2}(?:\/|$))|\0/
 export function isStorable(path: string): boolean {
   return path.startsWith('/') && !UNSTORABLE.test(path) && path.isWellFormed()
 }
+
+/** What every change of a commit has, with its bytes or without. */
+export type Naming = { path: string } | { from: string; to: string }
+
+/** Paths that a change names. */
+export function pathsIn(change: Naming): string[] {
+  return 'path' in change ? [change.path] : [change.from, change.to]
+}

@@ -6,15 +6,7 @@
 import { hash } from 'node:crypto'
 import type { Change } from '../commit.ts'
 import { StoreError } from '../errors.ts'
-import { isStorable, namesCollection } from '../paths.ts'
-
-/** What every change has, with its bytes or without. */
-type Naming = { path: string } | { from: string; to: string }
-
-/** Paths that a change names. */
-export function pathsIn(change: Naming): string[] {
-  return 'path' in change ? [change.path] : [change.from, change.to]
-}
+import { isStorable, type Naming, namesCollection, pathsIn } from '../paths.ts'
 
 /** Names of all resources that a change may make. */
 export function namesIn(change: Change): string[] {

@@ -1,8 +1,8 @@
 /** One commit inside a transaction: counters, changes, events and the answer. */
 
 import type { Change, Commit, CommitResult, NewEvent } from '../../commit.ts'
-import { namesCollection } from '../../paths.ts'
-import { pathsIn, pathsOf } from '../../records/changes.ts'
+import { namesCollection, pathsIn } from '../../paths.ts'
+import { pathsOf } from '../../records/changes.ts'
 import { writeEdit } from '../../records/edits.ts'
 import type { EventLimits } from '../../records/events.ts'
 import { startEventIds } from '../../records/events.ts'

@@ -2,11 +2,11 @@
 
 import type { CommitResult } from '../../commit.ts'
 import { adoptFile } from '../../disk/folder.ts'
-import { namesCollection } from '../../paths.ts'
+import { namesCollection, pathsIn } from '../../paths.ts'
 import { writeEdit } from '../../records/edits.ts'
 import { startEventIds } from '../../records/events.ts'
 import { besideRefusal, Refusal, refuse } from '../../records/refusals.ts'
-import type { PackedChange, PackedEvent, WriterJob } from '../writer/messages.ts'
+import type { PackedEvent, WriterJob } from '../writer/messages.ts'
 import { applyChange } from './apply.ts'
 import {
   type CommitState,
@@ -99,11 +99,6 @@ function addEvent(state: CommitState, event: PackedEvent): string {
   return `${state.ms}-${state.seq}`
 }
 
-/** Paths whose new state belongs into the answer. */
-function namedBy(change: PackedChange): string[] {
-  return 'path' in change ? [change.path] : [change.from, change.to]
-}
-
 /** Gives the staged files of the commit their names; the last thing that can fail. */
 function adopt({ adoptions, consumed, transaction }: CommitState): void {
   const { writer, folders, leftovers, named } = transaction
@@ -125,7 +120,7 @@ function carryOut(state: CommitState, { commit }: CommitJob): CommitResult {
   }
   if (commit.notes !== undefined) applyNotes(state.statements, commit.notes)
   const events = (commit.events ?? []).map(event => addEvent(state, event))
-  const named = commit.changes.flatMap(namedBy)
+  const named = commit.changes.flatMap(pathsIn)
   if (named.some(namesCollection)) flushPendingSums(state)
   const resources = new Map(named.map(path => [path, resourceAt(state, path)]))
   const { changes, raises: raised = [], edit } = commit
