@@ -59,6 +59,15 @@ export interface Exchange {
 /** Carries out one method. */
 export type Handler = (exchange: Exchange) => Promise<Answer>
 
+/**
+ * To be called between the turns of what may take long, and changes nothing.
+ *
+ * @throws Fault 400 where there is nobody any more who could get the answer
+ */
+export function checkAwaited({ response }: Pick<Exchange, 'response'>): void {
+  if (response.destroyed) throw new Fault(400, 'BadRequest', 'The connection has ended before the answer.')
+}
+
 export type Depth = '0' | '1' | 'infinity'
 
 /**

@@ -7,7 +7,7 @@ import { encodePath } from '../../pipeline/http/path.ts'
 import type { Property } from '../../pipeline/store/resource.ts'
 import { ZERO } from '../../pipeline/store/tags.ts'
 import { memberTag } from '../conditions/answer-tags.ts'
-import type { Exchange } from '../exchange.ts'
+import { checkAwaited, type Exchange } from '../exchange.ts'
 import { locksTold } from '../locks/lock-xml.ts'
 import type { ShownLocks } from '../locks/locks-in-force.ts'
 import { isCollection, type Node } from '../places/place.ts'
@@ -56,7 +56,7 @@ const NO_RESPONSES: ReadonlyMap<Leaf, LeafResponses> = new Map()
  * @param isStanding whether the members still are as they are here: dead properties are read after them. Undefined where that
  *   is all the same
  * @returns undefined where dead properties were not those of what they stand beside
- * @throws Fault 507 where it would be too long
+ * @throws Fault 507 where it would be too long, 400 where nobody waits for it any more
  */
 export async function multistatusBody(
   telling: Telling,
@@ -66,6 +66,7 @@ export async function multistatusBody(
   isStanding?: () => Promise<boolean>,
 ): Promise<PiecesBody | undefined> {
   const { asked, locks } = telling
+  checkAwaited(telling.exchange)
   const { view, listingCache } = telling.exchange.mount
   const members = leaves.reduce((sum, leaf) => sum + leaf.length, 0)
   checkCells(asked, members)
@@ -88,7 +89,10 @@ export async function multistatusBody(
     for (const { namespace, name, value } of properties) bytes += namespace.length + name.length + value.length
     if (written < SLICE && bytes < SLICE_BYTES) return write(target, false, properties)
     ;[written, bytes] = [0, 0]
-    return setImmediate().then(() => write(target, false, properties))
+    return setImmediate().then(() => {
+      checkAwaited(telling.exchange)
+      return write(target, false, properties)
+    })
   }
   const all = new Map<Leaf, LeafResponses>()
   for (const [i, leaf] of leaves.entries())

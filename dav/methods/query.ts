@@ -18,7 +18,7 @@ import { RequestValue } from '../../pipeline/request-value.ts'
 import { notHtml, type StoredFile } from '../../pipeline/site/stored-file.ts'
 import { type Selector, selectingAll } from '../../pipeline/tree/selector/selector.ts'
 import { inTurns, type Steps } from '../../pipeline/tree/steps.ts'
-import type { Exchange } from '../exchange.ts'
+import { checkAwaited, type Exchange } from '../exchange.ts'
 import { isServerOwned } from '../locks/guard.ts'
 
 export async function query(exchange: Exchange): Promise<Answer> {
@@ -54,9 +54,10 @@ export async function query(exchange: Exchange): Promise<Answer> {
  * The documents a query is about, in ascending path order; undefined stands for something that has no elements, so that
  * the caller sees that something is stored.
  *
- * @throws Fault 422 for a single resource that is no document
+ * @throws Fault 422 for a single resource that is no document, 400 where nobody waits for the answer any more
  */
-async function* documentsAt({ mount, path, author }: Exchange): AsyncGenerator<StoredFile | undefined, undefined> {
+async function* documentsAt(exchange: Exchange): AsyncGenerator<StoredFile | undefined, undefined> {
+  const { mount, path, author } = exchange
   const { site } = mount
   const { scope } = author
   if (!path.endsWith('/')) {
@@ -73,6 +74,7 @@ async function* documentsAt({ mount, path, author }: Exchange): AsyncGenerator<S
   for await (const resource of site.store.walk(path)) {
     if (!scope.covers(resource.path) || isServerOwned({ mount }, resource.path) || mount.unpublished.isGone(resource))
       continue
+    checkAwaited(exchange)
     yield resource.kind === 'document' ? await site.findParsed(resource.path) : undefined
     // Every document may have to be parsed.
     if (++seen % 4 === 0) await setImmediate()
