@@ -5,6 +5,7 @@ import { siteTable } from '../config/sites.ts'
 import { memoryBody } from '../pipeline/body.ts'
 import { localLeases } from '../pipeline/coordination/local/leases.ts'
 import { checkDeclarations } from '../pipeline/declarations/check.ts'
+import { UnreadableDeclarations } from '../pipeline/declarations/rederive.ts'
 import { codeHostOf } from '../pipeline/evaluation/languages.ts'
 import { answerProgram } from '../pipeline/evaluation/query.ts'
 import { scripts } from '../pipeline/evaluation/scripts.ts'
@@ -103,6 +104,8 @@ export const importDemoFiles = (settings: Settings): Promise<void> =>
 
 const UNLIKE = 'The rules or models that it declares are not those that were stored of it'
 
+const UNREADABLE = 'What is stored of the rules or models that it declares cannot be read'
+
 const UNFOUND = 'What it is found by is not what it holds'
 
 /** What is repaired must not be in anybody's memory who does not learn of it. */
@@ -114,6 +117,16 @@ export const check: Commands['check'] = async (settings, options) => {
     return await checkAll(settings, options, useOf(settings))
   } finally {
     lock.release()
+  }
+}
+
+/** Has what documents declare and are found by be made anew when their site is opened the next time. */
+async function forgetDerived(settings: Settings, name: string, use: Use | undefined): Promise<void> {
+  const store = await openStore(settings, createLog(settings.log, 2), { use })
+  try {
+    await basisOf(store, name).write('')
+  } finally {
+    await store.close()
   }
 }
 
@@ -129,11 +142,14 @@ async function checkAll(settings: Settings, options: Parameters<Commands['check'
   for (const name of await stored(settings)) {
     if (table.siteFor(name)?.host !== name) continue
     const { repair } = options
-    const look = (site: Site) => checkDeclarations(site.store, site.derivation, repair)
-    const wrong = await withSite(settings, name, look, use).catch((error: unknown) => {
-      // What stands there is no JSON, or nothing that a document can declare.
-      if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error
-      problems.push(`${name}: what is stored of the declarations of its documents cannot be read; restore a backup`)
+    const look = () => withSite(settings, name, site => checkDeclarations(site.store, site.derivation, repair), use)
+    const wrong = await look().catch(async (error: unknown) => {
+      if (!(error instanceof UnreadableDeclarations)) throw error
+      problems.push(`${name}${error.path}: ${UNREADABLE}${repair ? ' (repaired)' : ''}`)
+      if (!repair) return undefined
+      await forgetDerived(settings, name, use)
+      repaired++
+      return look()
     })
     if (!wrong) continue
     for (const { path, declares } of wrong)

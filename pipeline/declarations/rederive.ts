@@ -17,6 +17,16 @@ import type { Derivation } from './kind.ts'
 import { KIND_NAMES, KINDS, type KindName, subtypesOfKind } from './kinds.ts'
 import { extractInTurns, holdersOf, rewrittenDeclarations } from './retype.ts'
 
+/** What is stored of the declarations of a document is damaged. The document may be whole: it is derived again with the basis. */
+export class UnreadableDeclarations extends Error {
+  readonly path: string
+
+  constructor(path: string, cause: Error) {
+    super(`What is stored of the declarations of ${path} cannot be read; “check --repair” makes it anew`, { cause })
+    this.path = path
+  }
+}
+
 /** Where a site remembers by what its derived data was made. */
 export interface Basis {
   read(): Promise<string | undefined>

@@ -15,7 +15,15 @@ import type { Derivation, Snapshot } from './kind.ts'
 import { type Declares, emptySnapshots, KIND_NAMES, KINDS, type KindName, type Snapshots, subtypesBy } from './kinds.ts'
 import { type Counts, countsIn, EVERYWHERE, effective, LimitedSnapshot } from './limited.ts'
 import { toldSlips } from './misspelt.ts'
-import { type Basis, deriveOutdated, outdated, rederiveAll, rederiveKind, rederiveRenamed } from './rederive.ts'
+import {
+  type Basis,
+  deriveOutdated,
+  outdated,
+  rederiveAll,
+  rederiveKind,
+  rederiveRenamed,
+  UnreadableDeclarations,
+} from './rederive.ts'
 import { type Retyped, retyped, type ShowTree } from './retype.ts'
 
 /** Findings that one commit is reported for, of each kind. */
@@ -133,7 +141,13 @@ export class SiteDeclarations {
     const snapshots: All = this.#snapshots
     let snapshot = snapshots[name]
     for await (const { path, value } of this.#store.allDerived(name))
-      snapshot = await inTurns(snapshot.exchanging(path, parsed(value)), value.length)
+      try {
+        snapshot = await inTurns(snapshot.exchanging(path, parsed(value)), value.length)
+      } catch (error) {
+        // It is no JSON, or nothing that a document can declare.
+        if (error instanceof SyntaxError || error instanceof TypeError) throw new UnreadableDeclarations(path, error)
+        throw error
+      }
     snapshots[name] = snapshot
     this.#standing = this.#stand()
   }

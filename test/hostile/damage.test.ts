@@ -173,21 +173,24 @@ describe('damage: what a bad day leaves on a disk', () => {
     }
   })
 
-  it('declarations of which only a part is left are told by the check in a sentence', async () => {
+  it('SEC-4 declarations of which only a part is left are told by the check, and made anew of their documents', async () => {
     await put(server, '/rules.html', rulesPage(['*', 'GET', 'Deny', '/closed.html']))
     await server.stop()
     const { settings } = await loadSettings({ file: join(server.data, 'settings.json') })
-    expect((await check(settings, { repair: false, progress: () => undefined })).problems).to.deep.equal([])
+    const look = (repair: boolean) => check(settings, { repair, progress: () => undefined })
+    expect((await look(false)).problems).to.deep.equal([])
+    const told = 'localhost/rules.html: What is stored of the rules or models that it declares cannot be read'
     for (const left of ['substr(value, 1, length(value) / 2)', "'{}'", "'[]'"]) {
       const database = new DatabaseSync(join(server.data, 'store.sqlite'))
       const cut = `UPDATE derived SET value = ${left} WHERE name = 'access'`
       expect(Number(database.prepare(cut).run().changes)).to.equal(1)
       database.close()
-      const { problems, repaired } = await check(settings, { repair: false, progress: () => undefined })
-      expect(problems, left).to.have.length(1)
-      expect(problems[0]).to.include('cannot be read')
-      expect(repaired).to.equal(0)
+      expect(await look(false), left).to.deep.include({ problems: [told], repaired: 0 })
     }
+    expect(await look(true)).to.deep.include({ problems: [`${told} (repaired)`], repaired: 1 })
+    expect((await look(false)).problems).to.deep.equal([])
+    server = await startServer({ data: server.data })
+    expect((await client(server.port)('GET', '/closed.html')).status).to.equal(401)
   })
 
   it('host names that visitors make up leave nothing behind', async () => {
