@@ -6,12 +6,13 @@ import type { Locks } from '../pipeline/coordination/locks.ts'
 import type { KeptTogether } from '../pipeline/kept-together.ts'
 import type { Site } from '../pipeline/site/site.ts'
 import type { BlobWriter, StoredBlob } from '../pipeline/store/blobs.ts'
+import type { NoteStore } from '../pipeline/store/notes.ts'
 import type { Gatekeeper } from './access/credentials.ts'
 import type { ListingCache } from './listings/listing-cache.ts'
 import type { ListedMembers } from './listings/listings.ts'
 import { type SyncStates, syncStates } from './listings/sync-states.ts'
 import { endLeaving, endLeftBehind, type LeavingLocks } from './locks/after-commit.ts'
-import { endOvertaken } from './places/drafts.ts'
+import { endLeftOver, endOvertaken } from './places/drafts.ts'
 import { type HelperNames, helperNames } from './places/helper-names.ts'
 import { Unpublished } from './places/unpublished.ts'
 import { View } from './places/view.ts'
@@ -58,6 +59,7 @@ export async function openMount(parts: {
   states: KeptTogether<object>
   blobSource: Mount['blobSource']
   stage: Mount['stage']
+  notes: Pick<NoteStore, 'notes' | 'changeNotes'>
   prefix: string
   failed: Mount['failed']
 }): Promise<Mount> {
@@ -91,5 +93,6 @@ export async function openMount(parts: {
     endOvertaken(mount, paths)
   })
   await endLeftBehind(mount)
+  await endLeftOver(mount, parts.notes)
   return mount
 }

@@ -284,6 +284,7 @@ function mountOpener(
       states,
       blobSource,
       stage: store.stage,
+      notes: store,
       prefix,
       failed,
     })

@@ -5,6 +5,7 @@ import { Fault } from '../../pipeline/fault.ts'
 import { kindOf, storedType } from '../../pipeline/http/media.ts'
 import { perform } from '../../pipeline/operation.ts'
 import type { Change } from '../../pipeline/store/commit.ts'
+import type { NoteStore } from '../../pipeline/store/notes.ts'
 import type { Property, Resource } from '../../pipeline/store/resource.ts'
 import { putDocument } from '../../pipeline/write/document.ts'
 import { ensureParents, nameTaken, parentMissing } from '../../pipeline/write/places.ts'
@@ -160,6 +161,29 @@ export async function endOutdated(mount: Mount, path: string): Promise<void> {
   for (const cover of unpublished.coversOf(path)) {
     const file = await site.store.find(cover.path)
     if (file && file.version > cover.version) await endCover(mount, cover)
+  }
+}
+
+/** A change of the site as the release before noted it, and the newest version of what was to follow it. */
+interface LeftOver {
+  op: 'remove' | 'move' | 'copy'
+  /** Of a removal. */
+  path: string
+  /** Of all others. */
+  from?: string
+  newest: number
+}
+
+/**
+ * Ends drafts that a server of the release before was still to take along with what it had moved or removed when it ended: they
+ * would be published where that was. Its notes are kept for 30 days.
+ */
+export async function endLeftOver(mount: Mount, notes: Pick<NoteStore, 'notes' | 'changeNotes'>): Promise<void> {
+  for (const { key, value } of await notes.notes(`follow/${encodeURIComponent(mount.site.store.name)}/`)) {
+    const { op, path, from = path, newest } = JSON.parse(value) as LeftOver
+    if (op !== 'copy')
+      for (const cover of mount.unpublished.coversOf(from)) if (cover.version <= newest) await endCover(mount, cover)
+    await notes.changeNotes([{ op: 'drop', key }])
   }
 }
 

@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { Site } from '../../../pipeline/site/site.ts'
-import { siteOfUnpublished } from '../../../pipeline/site/unpublished-name.ts'
+import { siteOfUnpublished, unpublishedName } from '../../../pipeline/site/unpublished-name.ts'
 import { StoreError } from '../../../pipeline/store/errors.ts'
 import { page, rulesPage } from '../../support/content.ts'
 import type { Fields } from '../../support/http.ts'
@@ -256,4 +256,53 @@ describe('what is kept unpublished follows the site', () => {
       expect((await wire.dav('GET', at + written)).text).to.equal(page('new'))
       if (destination === 'm/') expect(await kept(at)).to.include('/m/._there.html')
     })
+})
+
+it('DAV-61 a draft that a server of the release before was still to take along is not published where its document was', async () => {
+  let wire = await startWire()
+  const { running, site } = wire.server
+  const { store } = running
+  for (const folder of ['/d/', '/k/']) await wire.dav('MKCOL', folder)
+  const paths = ['/moved.html', '/gone.html', '/d/in.html', '/copied.html', '/late.html']
+  for (const path of [...paths, '/k/a.html']) {
+    if (!path.startsWith('/d/')) await wire.dav('PUT', path, {}, page('there'))
+    if (path !== '/late.html') await wire.dav('PUT', path, {}, '')
+  }
+  const newest = (await store.site(unpublishedName(site.store.name)).find('/k/a.html'))?.version ?? 0
+  // As if somebody had come back to the name behind the change.
+  await wire.dav('PUT', '/late.html', {}, '')
+  for (const path of ['/moved.html', '/gone.html', '/late.html'])
+    await store.site(site.store.name).commit({ changes: [{ op: 'delete', path }] })
+  const notes = [
+    { op: 'move', from: '/moved.html', to: '/new.html', deep: true },
+    { op: 'remove', path: '/gone.html' },
+    { op: 'move', from: '/d/', to: '/e/', deep: true },
+    { op: 'copy', from: '/copied.html', to: '/copy.html', deep: true },
+    { op: 'remove', path: '/late.html' },
+  ]
+  for (const [i, note] of notes.entries())
+    await store.changeNotes([
+      {
+        op: 'keep',
+        note: {
+          key: `follow/${site.store.name}/${i}`,
+          value: JSON.stringify({ ...note, newest }),
+          expires: Date.now() + HOUR,
+        },
+      },
+    ])
+  await wire.server.stop()
+  wire = await startWire({ data: wire.server.data })
+  const statuses: Record<string, number> = {}
+  for (const path of paths) statuses[path] = (await wire.dav('GET', path)).status
+  expect(statuses).to.deep.equal({
+    '/moved.html': 404,
+    '/gone.html': 404,
+    '/d/in.html': 404,
+    '/copied.html': 200,
+    '/late.html': 200,
+  })
+  expect((await wire.dav('GET', '/copied.html')).text).to.equal('')
+  expect(await wire.server.running.store.notes('follow/')).to.deep.equal([])
+  await wire.server.close()
 })
