@@ -7,6 +7,7 @@ import { Fault } from '../fault.ts'
 import { kindOf } from '../http/media.ts'
 import type { Vocabulary } from '../model/vocabulary.ts'
 import { OUTDATED } from '../store/derivation.ts'
+import { Unusable } from '../store/errors.ts'
 import type { Entry, Resource } from '../store/resource.ts'
 import type { SiteStore } from '../store/store.ts'
 import { decodeInTurn, parsingDocument } from '../tree/document.ts'
@@ -18,7 +19,7 @@ import { KIND_NAMES, KINDS, type KindName, subtypesOfKind } from './kinds.ts'
 import { extractInTurns, holdersOf, rewrittenDeclarations } from './retype.ts'
 
 /** What is stored of the declarations of a document is damaged. The document may be whole: it is derived again with the basis. */
-export class UnreadableDeclarations extends Error {
+export class UnreadableDeclarations extends Unusable {
   readonly path: string
 
   constructor(path: string, cause: Error) {

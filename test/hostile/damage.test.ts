@@ -4,7 +4,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { loadSettings } from '../../config/load.ts'
-import { check } from '../../server/site-commands.ts'
+import { Unusable } from '../../pipeline/store/errors.ts'
+import { check, reactions } from '../../server/site-commands.ts'
 import { page, put, rulesPage } from '../support/content.ts'
 import { client } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -187,6 +188,10 @@ describe('damage: what a bad day leaves on a disk', () => {
       database.close()
       expect(await look(false), left).to.deep.include({ problems: [told], repaired: 0 })
     }
+    const refused = await reactions(settings, { site: 'localhost', method: 'GET', path: '/' }).catch(
+      (error: unknown) => error,
+    )
+    expect(refused, 'a sentence of a command').to.be.instanceOf(Unusable)
     expect(await look(true)).to.deep.include({ problems: [`${told} (repaired)`], repaired: 1 })
     expect((await look(false)).problems).to.deep.equal([])
     server = await startServer({ data: server.data })
