@@ -60,7 +60,8 @@ export interface Exchange {
 export type Handler = (exchange: Exchange) => Promise<Answer>
 
 /**
- * To be called between the turns of what may take long, and changes nothing.
+ * To be called between the turns of what may take long, and changes nothing. Over plain HTTP whoever has only ended its side still
+ * waits.
  *
  * @throws Fault 400 where there is nobody any more who could get the answer
  */
