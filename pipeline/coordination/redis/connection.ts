@@ -35,6 +35,8 @@ export interface ConnectionOptions {
   patience?: number
   /** Milliseconds between questions whether a connection still stands; one that does not answer is made anew. */
   every?: number
+  /** Milliseconds that an answer may take, of a sentinel as well: one that gives none is passed over. */
+  answer?: number
   /** Milliseconds that a Redis which has refused a write is there before it counts as back: the next one may be refused too. */
   calm?: number
   /** Milliseconds after which a Redis that lets nobody listen is asked again. */
@@ -88,8 +90,8 @@ function nodeOptions({ username, password, db, tls }: RedisAddress, refused?: (e
   }
 }
 
-function clientOf(address: RedisAddress, refused: (error: Error) => void): RedisClient {
-  if (address.kind !== 'cluster') return serverOf(address, refused)
+function clientOf(address: RedisAddress, answer: number, refused: (error: Error) => void): RedisClient {
+  if (address.kind !== 'cluster') return serverOf(address, answer, refused)
   const { retryStrategy: _, ...redisOptions } = nodeOptions(address)
   return new (ioredis().Cluster)(address.hosts, {
     redisOptions,
@@ -99,7 +101,7 @@ function clientOf(address: RedisAddress, refused: (error: Error) => void): Redis
   })
 }
 
-function serverOf(address: RedisAddress, refused?: (error: Error) => void): Redis {
+function serverOf(address: RedisAddress, answer: number, refused?: (error: Error) => void): Redis {
   const { kind, hosts, name, sentinelPassword, tls } = address
   const node = nodeOptions(address, refused)
   if (kind !== 'sentinel') return new (ioredis().Redis)({ ...node, ...hosts[0] })
@@ -108,6 +110,8 @@ function serverOf(address: RedisAddress, refused?: (error: Error) => void): Redi
     sentinels: hosts,
     name: name ?? '',
     sentinelRetryStrategy: pause,
+    // One that hangs takes connections and says nothing; the client would wait for it without an end.
+    sentinelCommandTimeout: answer,
     ...(sentinelPassword !== undefined && { sentinelPassword }),
     ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
   })
@@ -117,8 +121,8 @@ function serverOf(address: RedisAddress, refused?: (error: Error) => void): Redi
  * The connection that listens. Every node of a cluster passes on all messages, so one to any of them will do; the one
  * that the client for clusters would make does not say when it has been away.
  */
-function listenerOf(address: RedisAddress, commands: RedisClient): Redis {
-  if (!(commands instanceof ioredis().Cluster)) return serverOf(address)
+function listenerOf(address: RedisAddress, answer: number, commands: RedisClient): Redis {
+  if (!(commands instanceof ioredis().Cluster)) return serverOf(address, answer)
   const nodes = () => [
     ...address.hosts,
     ...commands.nodes('all').map(({ options: { host, port } }) => ({ host, port })),
@@ -137,13 +141,13 @@ function listenerOf(address: RedisAddress, commands: RedisClient): Redis {
 
 /** Connects, or gives up waiting for it: the connections come when Redis does. */
 export async function connectRedis(address: RedisAddress, options: ConnectionOptions = {}): Promise<RedisConnection> {
-  const { patience = 3000, every = EVERY, calm = CALM, deaf = DEAF, report = () => undefined } = options
+  const { patience = 3000, every = EVERY, answer = ANSWER, calm = CALM, deaf = DEAF, report = () => undefined } = options
   /** The write that it has refused last, until it counts as back. */
   let refusal: Error | undefined
-  const redis = clientOf(address, error => {
+  const redis = clientOf(address, answer, error => {
     refusal = error
   })
-  const listening = listenerOf(address, redis)
+  const listening = listenerOf(address, answer, redis)
   const channels = new Map<string, (message: string) => void>()
   const resumed = new Set<() => void>()
   const ended = new Set<() => void>()
@@ -226,7 +230,7 @@ export async function connectRedis(address: RedisAddress, options: ConnectionOpt
 
   // A connection that was cut off in silence shows only when it is asked.
   const nodes = () => (redis instanceof ioredis().Redis ? [redis] : redis.nodes('all'))
-  const endQuestions = expectAnswers(() => [...nodes(), listening], every, ANSWER)
+  const endQuestions = expectAnswers(() => [...nodes(), listening], every, answer)
 
   const connected = Promise.all([redis, listening].map(client => firstConnection(client)))
   let timer: NodeJS.Timeout | undefined

@@ -213,6 +213,19 @@ describe('Redis in its different shapes', () => {
 
     it('its master is found', () => works(set.url))
 
+    it('EVT-81 its master is found where the sentinel that is asked first takes connections and says nothing', async () => {
+      const open = new Set<Socket>()
+      const hung = createServer(socket => void open.add(socket.on('error', () => undefined))).listen(0, '127.0.0.1')
+      await once(hung, 'listening')
+      const { port } = hung.address() as AddressInfo
+      const first = set.url.replace('://', `://127.0.0.1:${port},`)
+      const connection = await connected(first, { answer: 100, patience: MINUTE })
+      expect(open.size).to.be.above(0)
+      await connection.close()
+      for (const socket of open) socket.destroy()
+      hung.close()
+    })
+
     it('EVT-81 when its replica becomes the master, everything goes on there', async () => {
       const connection = await connected(set.url)
       const heard = listener(connection)
