@@ -1,11 +1,11 @@
 /** One attempt of an outbound request: to an address that was checked, without redirects (REA-85, REA-87). */
 
-import { lookup } from 'node:dns/promises'
 import { isIP, type Socket } from 'node:net'
 import { isLocalName } from '../../http/network.ts'
 import { lazyPackage } from '../../lazy-package.ts'
 import type { Field } from '../header-fields.ts'
 import { mayCall } from './addresses.ts'
+import { type Addresses, byTheSystem, type Resolve } from './names.ts'
 
 const undici = lazyPackage<typeof import('undici')>('undici')
 
@@ -25,9 +25,6 @@ export type Attempted =
   | { ok: false; status: number }
   | { ok: false; error: string; final?: boolean }
 
-/** All addresses of a host name. */
-export type Resolve = (host: string) => Promise<readonly { address: string; family: number }[]>
-
 export interface AttemptLimits {
   /** Milliseconds until there is a connection. */
   connect: number
@@ -38,23 +35,6 @@ export interface AttemptLimits {
 const LIMITS: AttemptLimits = { connect: 5_000, total: 30_000 }
 /** Bytes of an answer that are read. */
 const LARGEST_ANSWER = 64 * 1024
-
-/**
- * Whoever asks while the same name is being asked for gets that answer: the system asks for two at a time, and one name whose
- * server says nothing would keep all others waiting.
- */
-export function askingOnce(resolve: Resolve): Resolve {
-  const asking = new Map<string, ReturnType<Resolve>>()
-  return host => {
-    const known = asking.get(host)
-    if (known) return known
-    const answer = resolve(host).finally(() => asking.delete(host))
-    asking.set(host, answer)
-    return answer
-  }
-}
-
-const byTheSystem = askingOnce(host => lookup(host, { all: true, verbatim: true }))
 
 /**
  * @param resolve asks for addresses once; the connection goes to one of those that it gave
@@ -68,7 +48,10 @@ export async function attempt(
   const deadline = AbortSignal.timeout(limits.total)
   try {
     const url = new URL(sending.url)
-    const addresses = await within(deadline, addressesOf(url, sending.allowLocal, resolve))
+    const addresses = await within(
+      deadline,
+      addressesOf(url, sending.allowLocal, host => resolve(host, deadline)),
+    )
     if ('refused' in addresses) return { ok: false, error: addresses.refused, final: true }
     return await send(url, sending, addresses, deadline, limits)
   } catch (error) {
@@ -83,8 +66,6 @@ function reasonOf(error: unknown): string {
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
   return error instanceof Error ? error.name : 'failure'
 }
-
-type Addresses = readonly { address: string; family: number }[]
 
 /** REA-87: every address of the host has to be one that may be called. */
 async function addressesOf(

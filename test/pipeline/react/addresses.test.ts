@@ -6,7 +6,8 @@ import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
 import { isLocalName } from '../../../pipeline/http/network.ts'
 import { reachOf } from '../../../pipeline/react/outbound/addresses.ts'
-import { askingOnce, attempt, type Resolve } from '../../../pipeline/react/outbound/attempt.ts'
+import { attempt } from '../../../pipeline/react/outbound/attempt.ts'
+import { type Addresses, askingOnce, type Resolve } from '../../../pipeline/react/outbound/names.ts'
 import { type Receiver, receiver } from './receiver.ts'
 
 describe('Addresses', () => {
@@ -118,6 +119,34 @@ describe('One attempt', () => {
     void resolve('a.example')
     void resolve('b.example')
     expect(waiting).to.have.length(4)
+  })
+
+  it('REA-95 so many names are asked for at a time, in their order; one for which nobody waits any more is left out', async () => {
+    const asked: string[] = []
+    const answers = new Map<string, PromiseWithResolvers<Addresses>>()
+    const resolve = askingOnce(host => {
+      const answer = Promise.withResolvers<Addresses>()
+      asked.push(host)
+      answers.set(host, answer)
+      return answer.promise
+    }, 1)
+    const [now, over] = [new AbortController(), new AbortController()]
+    const hung = resolve('hangs.example', over.signal).catch(({ message }) => message)
+    void resolve('a.example', over.signal)
+    const b = resolve('b.example', over.signal)
+    const again = resolve('b.example', now.signal)
+    const c = resolve('c.example')
+    over.abort()
+    expect(asked).to.deep.equal(['hangs.example'])
+    answers.get('hangs.example')?.reject(new Error('none'))
+    expect(await hung).to.equal('none')
+    while (!answers.has('b.example')) await new Promise(setImmediate)
+    answers.get('b.example')?.resolve([])
+    expect(await b).to.equal(await again)
+    while (!answers.has('c.example')) await new Promise(setImmediate)
+    answers.get('c.example')?.resolve([])
+    expect(await c).to.deep.equal([])
+    expect(asked).to.deep.equal(['hangs.example', 'b.example', 'c.example'])
   })
 
   const literals = [
