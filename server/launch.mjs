@@ -29,6 +29,12 @@ function youngOfSmallHeap() {
 }
 
 /**
+ * Threads that files are read in and names of hosts are asked for, the latter in half of them: two for the hosts that sites
+ * call, whose name servers may say nothing, and one for the database and Redis.
+ */
+const THREADS = '6'
+
+/**
  * What the C library and V8 read when a program starts: this one starts again in its place, with its process id.
  *
  * A server has the C library keep one heap for all threads, unless the environment says how many: of several, much that is
@@ -68,6 +74,8 @@ if (process.env.npm_lifecycle_event === 'start') {
 }
 
 if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
+  // Read when they are started, which nothing has asked for yet.
+  if (process.argv[2] === 'serve') process.env.UV_THREADPOOL_SIZE ??= THREADS
   startFrugally()
   // That of a terminal which goes ends what was started in it.
   if (process.argv[2] === 'serve' && !process.stdout.isTTY && process.platform !== 'win32') keepReloads()

@@ -141,7 +141,14 @@ function listenerOf(address: RedisAddress, answer: number, commands: RedisClient
 
 /** Connects, or gives up waiting for it: the connections come when Redis does. */
 export async function connectRedis(address: RedisAddress, options: ConnectionOptions = {}): Promise<RedisConnection> {
-  const { patience = 3000, every = EVERY, answer = ANSWER, calm = CALM, deaf = DEAF, report = () => undefined } = options
+  const {
+    patience = 3000,
+    every = EVERY,
+    answer = ANSWER,
+    calm = CALM,
+    deaf = DEAF,
+    report = () => undefined,
+  } = options
   /** The write that it has refused last, until it counts as back. */
   let refusal: Error | undefined
   const redis = clientOf(address, answer, error => {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -58,6 +58,12 @@ describe('the server as a process', () => {
     const environment = readFileSync(`/proc/${server.child.pid}/environ`, 'utf8').split('\0')
     expect(environment).to.include('MALLOC_ARENA_MAX=1')
     expect(server.everything()).to.not.contain('Experimental')
+  })
+
+  it('REA-95 has threads that ask for names of hosts beside those that calls may take', () => {
+    const threads = `/proc/${server.child.pid}/task`
+    const names = readdirSync(threads).map(id => readFileSync(join(threads, id, 'comm'), 'latin1'))
+    expect(names.filter(name => name === 'libuv-worker\n')).to.have.length(6)
   })
 
   it('prints one line that begins with ready and names the addresses', () => {
