@@ -242,7 +242,8 @@ describe('Redis in its different shapes', () => {
   })
 
   it('DAV-90 SSN-5 one that keeps a journal: killed and started again, it has the locks and sessions that it had', async () => {
-    const server = await started({ arguments: ['--appendonly', 'yes'] })
+    // Where a disk is slow Redis answers first and writes later, unless each answer is to wait for the disk.
+    const server = await started({ arguments: ['--appendonly', 'yes', '--appendfsync', 'always'] })
     const connection = await connected(server.url)
     const { redis } = connection
     const locks = redisLocks({ redis })
