@@ -48,7 +48,7 @@ export interface Admitted {
   addressed?: AddressedElements
 }
 
-/** Elements of what one reader sees at a path: of a POST the anchor, of a MOVE the source. */
+/** Elements of what one reader sees at a path: of a POST the anchor, of one beside it the parent as well, of a MOVE the source. */
 export interface AddressedElements {
   view: SeenPage
   elements: readonly ElementNode[]

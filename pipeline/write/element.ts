@@ -8,6 +8,7 @@ import { bodyText } from '../read/body-text.ts'
 import { noMatch, toSelector } from '../refusals.ts'
 import { largestDocument, type Site } from '../site/site.ts'
 import { ChangedDocument } from '../tree/edit/edit.ts'
+import { type ElementNode, parentElement } from '../tree/nodes.ts'
 import { inTurns } from '../tree/steps.ts'
 import { commitLoop, modelState, oneAllowance } from './commit.ts'
 import { type Head, inLine } from './edit-line.ts'
@@ -18,6 +19,7 @@ import {
   type ElementWrite,
   findElements,
   isCurrent,
+  isSibling,
   type Located,
   located,
   matchesHeader,
@@ -136,7 +138,7 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
   return {
     async admit() {
       const { view, target } = await find(AUTHORIZATION)
-      return view && target ? { addressed: { view, elements: [target.element] } } : {}
+      return view && target ? { addressed: { view, elements: addressedBy(write, target.element) } } : {}
     },
     async carryOut(body) {
       const found = await find()
@@ -151,6 +153,12 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
       return carryOutFrom(place, text, arrival).catch(refusing([write.path, place.file.resource.path]))
     },
   }
+}
+
+/** What comes beside an element comes into its parent, whom rules are asked about (METH-3): guards of either are asked (REA-23). */
+function addressedBy(write: ElementWrite, target: ElementNode): ElementNode[] {
+  const parent = write.op === 'post' && isSibling(write.placement) ? parentElement(target) : undefined
+  return parent ? [target, parent] : [target]
 }
 
 /** Where an element is stored, and what was found there unless that was given up. */

@@ -83,6 +83,25 @@ describe('Filters, case by case', () => {
       { Range: 'selector=#s' },
     ],
   ]
+  for (const [range, isGuarded] of [
+    ['#a1', true],
+    ['#a1 > p; placement=before', true],
+    ['#p2; placement=after', true],
+    ['#a1; placement=after', true],
+    ['#p1', false],
+    ['#a1 > p; placement=append', false],
+    ['#s; placement=before', false],
+    ['#p3; placement=after', false],
+  ] as const)
+    filtered.push([
+      `REA-23 METH-3 a POST to ${range} ${isGuarded ? 'is' : 'is not'} one to #a1, which rules are asked about, or beside it`,
+      () => ({ selector: '#a1' }),
+      'POST',
+      '/page.html',
+      isGuarded,
+      { Range: `selector=${range}` },
+      '<b>x</b>',
+    ])
   for (const each of filtered) fires(...each)
   const cases: Case[] = [
     [
