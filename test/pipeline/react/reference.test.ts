@@ -5,12 +5,13 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { put } from '../../support/content.ts'
 import { eventually } from '../../support/eventually.ts'
+import { withEmail } from '../../support/visitors.ts'
 import { type Receiver, receiver } from './receiver.ts'
 import { NS, page, type ReactingSite, reactingSite } from './site.ts'
 
 const CHAPTER = new URL('../../../docs/reference/reactions.md', import.meta.url)
 const EXAMPLES = [...readFileSync(CHAPTER, 'utf8').matchAll(/^```html\n(.*?)^```$/gms)].map(([, text = '']) =>
-  text.replaceAll('{ns}', NS),
+  text.replaceAll('{ns}', NS).replaceAll('{schema_host}', 'https://schema.org'),
 )
 const LOAN = 'https://library.example/Loan'
 
@@ -27,6 +28,7 @@ describe('Examples of the chapter on reactions', () => {
         '/desk.html': page('<p itemscope itemtype="https://library.example/Desk"><b itemprop="token">s3cret</b></p>'),
         '/desk/today.html': page('today'),
         '/list.html': page(`<main></main>`),
+        '/poll.html': page('<ul id="votes"></ul>'),
       },
       { site: { allowOutbound: true } },
     )
@@ -56,15 +58,32 @@ describe('Examples of the chapter on reactions', () => {
       refused.headers.get('www-authenticate'),
       refused.headers.get('etag'),
     ]).to.deep.equal([401, 'Token needed', 'Basic', null])
-    expect((await site.ask('GET', '/desk/today.html', { headers: { Authorization: 's3cret' } })).text).to.equal(
-      page('today'),
-    )
+    const read = (Authorization?: string) =>
+      site.ask('GET', '/desk/today.html', Authorization === undefined ? {} : { headers: { Authorization } })
+    expect((await read('s3cret')).text).to.equal(page('today'))
+    const headers = { 'Content-Type': 'text/css-selector' }
+    expect((await site.ask('QUERY', '/desk/today.html', { headers, body: 'body' })).status, 'a search').to.equal(401)
+    await put(site, '/desk.html', page(''))
+    for (const token of [undefined, '', 's3cret']) expect((await read(token)).status, 'without a token').to.equal(401)
   })
 
   it('REA-62 loans in a form of their own', async () => {
     expect((await site.ask('PUT', '/loans/9.html', { body: 'a note' })).status).to.equal(201)
     const stored = (await site.ask('GET', '/loans/9.html')).text
     expect(stored).to.include(LOAN).and.to.include('a note')
+  })
+
+  it('MOD-42, REA-62 a poll in which each has one vote, in their own name', async () => {
+    const asAda = await withEmail(site, 'ada@poll.example')
+    const vote = async (choice: string, place = '') => {
+      const headers = { ...asAda, Range: `selector=#votes${place}` }
+      return (await site.ask('POST', '/poll.html', { headers, body: choice })).status
+    }
+    const votes = await Promise.all(['red', 'blue', 'red', 'blue'].map(choice => vote(choice)))
+    expect(votes.sort()).to.deep.equal([206, 422, 422, 422])
+    expect(await vote('red', ' > :first-child; placement=after')).to.equal(422)
+    const { text } = await site.ask('GET', '/poll.html')
+    expect([...text.matchAll(/itemprop="voter" content="(.*?)"/g)].map(([, voter]) => voter)).to.deep.equal(['u'])
   })
 
   it('REA-80, REA-81 another system is told after success', async () => {
