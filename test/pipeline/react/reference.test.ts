@@ -63,8 +63,15 @@ describe('Examples of the chapter on reactions', () => {
     expect((await read('s3cret')).text).to.equal(page('today'))
     const headers = { 'Content-Type': 'text/css-selector' }
     expect((await site.ask('QUERY', '/desk/today.html', { headers, body: 'body' })).status, 'a search').to.equal(401)
+    await put(
+      site,
+      '/board.html',
+      page('<p itemscope itemtype="https://library.example/Desk"><b itemprop="token">own</b></p>'),
+    )
+    expect((await read('own')).status, 'a token that a visitor has written').to.equal(401)
     await put(site, '/desk.html', page(''))
-    for (const token of [undefined, '', 's3cret']) expect((await read(token)).status, 'without a token').to.equal(401)
+    for (const token of [undefined, '', 'own', 's3cret'])
+      expect((await read(token)).status, 'without a token').to.equal(401)
   })
 
   it('REA-62 loans in a form of their own', async () => {
@@ -83,6 +90,9 @@ describe('Examples of the chapter on reactions', () => {
     expect(votes.sort()).to.deep.equal([206, 422, 422, 422])
     expect(await vote('red', ' > :first-child; placement=after')).to.equal(422)
     const { text } = await site.ask('GET', '/poll.html')
+    const [forged = ''] = /<ul.*<\/ul>/s.exec(text.replace('content="u"', 'content="bo"')) ?? []
+    const elsewhere = { headers: { ...asAda, Range: 'selector=main' }, body: forged }
+    expect((await site.ask('POST', '/list.html', elsewhere)).status, 'a vote in another list').to.equal(422)
     expect([...text.matchAll(/itemprop="voter" content="(.*?)"/g)].map(([, voter]) => voter)).to.deep.equal(['u'])
   })
 
