@@ -299,13 +299,18 @@ function* reading(kind: DocumentKind, text: string, utf8: boolean, derivation: D
 /** An element with a prefix that is meant to end with its start tag. */
 const SELF_CLOSED = /<([a-z][\w.-]*:[\w.-]+)(?![\w.-])[^<>]*\/>/i
 
+/** UTF-16 code units before the place that breaks a limit in which such an element is looked for: it is done in one go. */
+const NEAR = 256 * 1024
+
 /**
  * What a document or fragment that breaks a limit is answered with.
  *
  * @param html the text, if it is HTML: there elements such as `<x:y/>` stay open to the end of their parent
  */
 export function unusable(error: TreeError, html = ''): Fault {
-  const name = error.reason === 'too-deep' ? SELF_CLOSED.exec(html)?.[1]?.slice(0, 60) : undefined
+  const { offset = NEAR } = error
+  const near = error.reason === 'too-deep' ? html.slice(Math.max(0, offset - NEAR), offset) : ''
+  const name = SELF_CLOSED.exec(near)?.[1]?.slice(0, 60)
   const advice = name === undefined ? '' : ` HTML does not end <${name}/> there: write <${name}></${name}>.`
   return new Fault(422, 'InvalidFragment', `The document cannot be stored: ${error.message}${advice}`)
 }
