@@ -141,8 +141,14 @@ export function matchesPath(pattern: Pattern, path: string): boolean {
 export function mistakenPattern(text: string): string | undefined {
   if (/^https?:\/\//i.test(text)) return 'is an address: paths begin with a slash'
   if (!/^[/*?[{\\$:]/.test(text)) return 'does not begin with a slash, as every path does'
-  if (/[,;\s]\s*\//.test(text.replace(/\{[^{}]*\}/g, ''))) return 'is one path: each stands in an element of its own'
-  if (/\.(?:html?|xml)(?:#|\?[^/]*=)/i.test(text)) return 'has a query or fragment, which no path has'
+  if (/[,;\s]\//.test(text.replace(/\{[^{}]*\}/g, ''))) return 'is one path: each stands in an element of its own'
+  if (text.split('/').some(asksOfFile)) return 'has a query or fragment, which no path has'
   if (/%[0-9a-f]{2}/i.test(text)) return 'is compared with decoded paths: write the characters themselves'
   return undefined
+}
+
+/** Whether a part of a path, as of `page.html?id=1`, has a query or fragment behind the name of a file. */
+function asksOfFile(part: string): boolean {
+  const query = part.search(/\.(?:html?|xml)\?/i)
+  return (query >= 0 && part.includes('=', query)) || /\.(?:html?|xml)#/i.test(part)
 }

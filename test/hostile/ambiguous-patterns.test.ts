@@ -4,8 +4,10 @@ import type { IncomingMessage } from 'node:http'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { depthOf, type Exchange } from '../../dav/exchange.ts'
+import { mistakenPattern } from '../../pipeline/access/glob.ts'
 import { mayHavePrefixed } from '../../pipeline/tree/prefixed-parser.ts'
 import { NS, page, putAll, rulesPage } from '../support/content.ts'
+import { takesLess } from '../support/cost.ts'
 import { client, type Fields } from '../support/http.ts'
 import { leavesTheLoop } from '../support/loop-hold.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -62,6 +64,11 @@ describe('texts that patterns take long to refuse', () => {
       const exchange = { request } as unknown as Exchange
       expect(() => depthOf(exchange, ['0', 'infinity'], 'infinity')).to.throw('Depth must be 0 or infinity')
     }))
+
+  it('SEC-4 blanks and queries in a path of a rule', async () => {
+    for (const part of [' ', '\u00a0', '.html?', '{'])
+      await takesLess(20, () => mistakenPattern(`/a${part.repeat(20_000)}b`), part)
+  })
 
   it('COMP-1 names with a colon are found wherever they stand', () => {
     for (const [text, may] of [
