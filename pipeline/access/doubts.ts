@@ -3,7 +3,7 @@
 import { isMeant, isNear } from '../near.ts'
 import type { RawAccess, RawRule } from './extract.ts'
 import { isLookup, splitLookups } from './lookup.ts'
-import type { RuleFinding } from './rules.ts'
+import { cut, type RuleFinding } from './rules.ts'
 
 /** Rules and groups of one document that are looked at. */
 const MOST = 1000
@@ -52,10 +52,6 @@ export function doubtsAbout(document: string, { rules, groups: own }: RawAccess,
     findings.push({ document, position, reason })
   }
   return findings
-}
-
-function cut(text: string): string {
-  return text.length > 100 ? `${text.slice(0, 100)}…` : text
 }
 
 /** A name may be that of a user or role as well: only what is nearly something else is told. */

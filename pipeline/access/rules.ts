@@ -171,7 +171,7 @@ function compileRule(
     const pattern = compilePattern(splitLookups(resource, true))
     if (!pattern.compiled) report('A resource is no pattern and compared as it is written.')
     const hint = mistakenPattern(resource)
-    if (hint) report(`The resource ${resource} ${hint}.`)
+    if (hint) report(`The resource ${cut(resource)} ${hint}.`)
     return pattern
   })
   const strongest = Math.max(...actors.map(tierFor)) as Tier
@@ -243,4 +243,9 @@ function templateNeeds(template: readonly TemplatePart[]): Needs | undefined {
 /** The form in which the texts of selectors are compared (CAP-3): runs of white space are one space. */
 export function collapse(selector: string): string {
   return selector.trim().replace(/\s+/g, ' ')
+}
+
+/** The beginning of what an author has written, for a finding. */
+export function cut(text: string): string {
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text
 }

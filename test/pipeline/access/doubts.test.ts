@@ -35,6 +35,11 @@ describe('what rules and groups say that means something else', () => {
     ],
     ['several paths in one', at('/a, /b'), 'The resource /a, /b is one path: each stands in an element of its own.'],
     ['several paths in braces', at('{/a, /b}')],
+    [
+      'a long path',
+      at(`/a, /${'b'.repeat(200)}`),
+      `The resource /a, /${'b'.repeat(95)}… is one path: each stands in an element of its own.`,
+    ],
     ['a fragment', at('/a.html#b'), 'The resource /a.html#b has a query or fragment, which no path has.'],
     ['a wildcard', at('/a.htm?')],
     [
