@@ -106,11 +106,11 @@ function failed({ type, message, reason }: Failure, ns: string): Fault {
     : new Fault(500, 'BindingFailure', `The expression has failed: ${message}`, { failure })
 }
 
-const ENTRIES = /^\s*entries\s*=\s*(\d{1,15})\s*-\s*(\d{0,15})\s*$/i
+const ENTRIES = /^entries\s*=\s*(\d{1,15})\s*-\s*(\d{0,15})$/i
 
 /** The slice of a list that is asked for; undefined where the field asks for nothing that is known (SES-233). */
 function entriesOf(field: string | undefined): { first: number; last: number } | undefined {
-  const parts = field === undefined ? null : ENTRIES.exec(field)
+  const parts = field === undefined ? null : ENTRIES.exec(field.trim())
   if (!parts) return undefined
   const first = Number(parts[1])
   const last = parts[2] === '' ? Number.POSITIVE_INFINITY : Number(parts[2])

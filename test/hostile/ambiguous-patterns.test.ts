@@ -5,6 +5,7 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { depthOf, type Exchange } from '../../dav/exchange.ts'
 import { mistakenPattern } from '../../pipeline/access/glob.ts'
+import { compile } from '../../pipeline/language/sessel/sessel.ts'
 import { mayHavePrefixed } from '../../pipeline/tree/prefixed-parser.ts'
 import { NS, page, putAll, rulesPage } from '../support/content.ts'
 import { takesLess } from '../support/cost.ts'
@@ -48,6 +49,14 @@ describe('texts that patterns take long to refuse', () => {
       `Document.parse("${'<!---->'.repeat(30)}<p>")`,
     ],
     ['a name that its tag does not end', 'mount', 'PUT', '/deep.html', {}, `${nested}<a:${'a'.repeat(40_000)}`],
+    [
+      'blanks in a range',
+      'public',
+      'QUERY',
+      '/p.html',
+      { 'Content-Type': 'text/sessel', Range: `entries=4-${' '.repeat(15_000)}x` },
+      '[1]',
+    ],
   ]
   let times = 0
   for (const [what, surface, method, target, fields, body] of LONG)
@@ -64,6 +73,12 @@ describe('texts that patterns take long to refuse', () => {
       const exchange = { request } as unknown as Exchange
       expect(() => depthOf(exchange, ['0', 'infinity'], 'infinity')).to.throw('Depth must be 0 or infinity')
     }))
+
+  it('SEC-4 SES-15 brackets of a selector in a program that name no attribute', async () => {
+    let times = 0
+    for (const brackets of [`[${' '.repeat(40_000)}]`, '['.repeat(20_000) + ']'.repeat(20_000)])
+      await takesLess(60, () => compile(`${times++}; self.search(\${${brackets}})`))
+  })
 
   it('SEC-4 blanks and queries in a path of a rule', async () => {
     for (const part of [' ', '\u00a0', '.html?', '{'])

@@ -76,7 +76,7 @@ export function keyAt(scanner: Scanner): string | Expression | undefined {
 
 /** Pseudo-classes that take a value (SES-122). */
 const TAKING = /:(?:value-)?(?:contains|equals|greater-than|less-than)\([ \t\n\f\r]*/iy
-const ATTRIBUTE = /\[[ \t\n\f\r]*[^\]"'=\\]*=[ \t\n\f\r]*/y
+const ATTRIBUTE = /\[[^[\]"'=\\]*=[ \t\n\f\r]*/y
 const CASE_FLAG = /[ \t\n\f\r]*[isIS](?=[ \t\n\f\r]*\])/y
 const FOLD_FLAG = /[ \t\n\f\r]*,[ \t\n\f\r]*[iI](?=[ \t\n\f\r]*\))/y
 const FUNCTION = /(?:text|value|attr)-of\(/y
