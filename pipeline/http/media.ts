@@ -133,7 +133,7 @@ export function isStaticAsset(type: string): boolean {
 export function servedType(type: string, validUtf8: boolean): string {
   if (type === 'text/html') return validUtf8 ? 'text/html; charset=utf-8' : type
   if (!validUtf8 || kindOf(type) !== 'html') return type
-  const charset = charsetIn(type)
+  const charset = charsetIn(type)?.charset
   if (charset === undefined) return `${type}; charset=utf-8`
   return charset === '' ? inUtf8(type) : type
 }
@@ -145,19 +145,22 @@ export function composedType(type: string): string {
 
 /** @param type names a charset; what stands before that stays */
 function inUtf8(type: string): string {
-  return `${type.slice(0, type.search(CHARSET)).trim()}; charset=utf-8`
+  return `${type.slice(0, charsetIn(type)?.at).trim()}; charset=utf-8`
 }
 
-const CHARSET = /;[ \t]*charset[ \t]*=[ \t]*"?([^";]*)/i
+/** Parameters; what a quoted one holds is none. */
+const PARAMETER = /;[ \t]*([^\s=;"]+)[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"?|[^;]*)/g
 
-/** @returns the charset that a type names, empty where it names nothing, which browsers pass over; undefined without one */
-function charsetIn(type: string): string | undefined {
-  return CHARSET.exec(type)?.[1]?.trim()
+/** @returns the charset that a type names, empty where it names nothing, which browsers pass over, and where it says so */
+function charsetIn(type: string): { at: number; charset: string } | undefined {
+  for (const { index: at, 1: name = '', 2: value = '' } of type.matchAll(PARAMETER))
+    if (name.toLowerCase() === 'charset') return { at, charset: value.replace(/\\(.)|"/g, '$1').trim() }
+  return undefined
 }
 
 /** @returns the charset that a type names, unless it is UTF-8: readers go by it, whatever the document declares */
 export function otherCharset(type: string): string | undefined {
-  const charset = charsetIn(type)
+  const charset = charsetIn(type)?.charset
   return charset === undefined || /^(?:utf-?8)?$/i.test(charset) ? undefined : charset
 }
 

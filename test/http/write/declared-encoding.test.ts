@@ -76,6 +76,7 @@ describe('Documents that declare another encoding', () => {
     ['text/html', PAGE],
     ['text/html; charset=UTF-8', PAGE],
     ['text/html; charset=', PAGE],
+    ['text/html; x="; charset=iso-8859-1"', PAGE],
     ['text/html; charset=iso-8859-1', PAGE.replace('one', 'tür')],
   ] as const)
     it(`HTTP-24 a page of the type ${type} is written${text === PAGE ? '' : ' that has such characters'}`, async () => {
@@ -83,7 +84,11 @@ describe('Documents that declare another encoding', () => {
       expect((await http('PUT', '/page', selecting('#a'), '<p id="a">café</p>')).status).to.equal(206)
     })
 
-  for (const type of ['text/html; charset=iso-2022-jp', 'text/html; charset=none'])
+  for (const type of [
+    'text/html; charset=iso-2022-jp',
+    'text/html; charset=none',
+    'text/html; x="\\"; charset=utf-8"; CHARSET="iso-2022-jp"',
+  ])
     it(`HTTP-24 KEY-1 an escape that would make other characters of what follows is not added to ${type}`, async () => {
       await typed(type, PAGE.replace('<title>', '<meta charset="iso-2022-jp"><title>').replace('one', 'tür'))
       const refused = await http('POST', '/page', selecting('#a'), '<i>\u001b$B</i>')

@@ -78,6 +78,9 @@ describe('media types', () => {
     expect(servedType('text/html', false)).to.equal('text/html')
     expect(servedType('text/html; level=1', true)).to.equal('text/html; level=1; charset=utf-8')
     expect(servedType('text/html;CHARSET=iso-8859-1', true)).to.equal('text/html;CHARSET=iso-8859-1')
+    const quoted = 'text/html; x="; charset=iso-8859-1"'
+    expect(servedType(quoted, true)).to.equal(`${quoted}; charset=utf-8`)
+    expect(servedType(`${quoted}; charset=`, true)).to.equal(`${quoted}; charset=utf-8`)
     expect(servedType('application/xml', true)).to.equal('application/xml')
     expect(servedType('text/css', true)).to.equal('text/css')
   })
