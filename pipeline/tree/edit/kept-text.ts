@@ -26,6 +26,7 @@ import { contentOf, isHtmlElement } from './shape.ts'
 
 /** What is read alike holds none of these, unless it comes into SVG or MathML, and no attribute `is` of formatting. */
 const DIFFERENT = /<(?:select|opt|r[bpt]|t(?:body|head|foot)|search|dialog|template|svg|math)/i
+const SELECT = /<select/i
 const IS = /[\s/"']is[\s=/>]/i
 const TAG = /<[a-z/!?]/i
 /** Other tags than those that every parser keeps there. */
@@ -75,27 +76,21 @@ export function* keptText(
   if (kind === 'xml') return text
   if (standsInSelect(context)) return OTHER_TAG.test(text) && !mayHavePrefixed(text) ? undefined : text
   if (!mayDiffer(text) && !isForeign(context)) return text
-  let readOtherwise = yield* holdingOpen(nodes, text, context)
+  if ((yield* holdingOpen(nodes, text, context)) || (yield* holdingLeaving(nodes, text, context))) return undefined
+  if (!SELECT.test(text)) return text
   let passedOver = false
   let isShown = false
-  const leaving: string[] = []
   yield* betweenTags(nodes, text, (piece, within) => {
-    readOtherwise ||= GROUPS.has(within.at(-1)?.tagName ?? '') && GROUP.test(piece)
-    // What is open again in SVG does not show where `</br>` stands.
-    const leaves = isForeign(within.at(-1) ?? context) ? LEAVING : BREAK
-    if (leaves.test(piece) && (isForeign(context) || within.some(isForeign))) leaving.push(piece)
     if (!TAG.test(piece) || !within.some(isSelect)) return
     passedOver = true
     isShown ||= mayHavePrefixed(piece)
   })
-  for (const piece of leaving)
-    readOtherwise ||= yield* findingMatch(piece, LEAVING_OR_CDATA, ([match]) => match.startsWith('</'))
-  return readOtherwise || (passedOver && !isShown) ? undefined : text
+  return passedOver && !isShown ? undefined : text
 }
 
 /**
  * The same for what is moved, which is kept unless it is open at its end: where its author wrote it, something else closed it.
- * Tags that the parser passes over have been there before.
+ * Tags that the parser passes over in a `select` have been there before.
  *
  * @param from the parent that it had
  * @throws TreeError for a limit
@@ -103,7 +98,22 @@ export function* keptText(
 export function* keptMove(document: TreeDocument, from: ElementNode, text: string): Steps<string | undefined> {
   if (!mayDiffer(text)) return text
   const nodes = yield* parsingFragmentAlike(document, text, from)
-  return (yield* holdingOpen(nodes, text, from)) ? undefined : text
+  return (yield* holdingOpen(nodes, text, from)) || (yield* holdingLeaving(nodes, text, from)) ? undefined : text
+}
+
+/** Whether an end tag without element leaves SVG, MathML or a group of rows that it stands in, to some, in steps. */
+function* holdingLeaving(nodes: readonly ChildNode[], text: string, context: ElementNode): Steps<boolean> {
+  let isLeft = false
+  const leaving: string[] = []
+  yield* betweenTags(nodes, text, (piece, within) => {
+    isLeft ||= GROUPS.has(within.at(-1)?.tagName ?? '') && GROUP.test(piece)
+    // What is open again in SVG does not show where `</br>` stands.
+    const leaves = isForeign(within.at(-1) ?? context) ? LEAVING : BREAK
+    if (leaves.test(piece) && (isForeign(context) || within.some(isForeign))) leaving.push(piece)
+  })
+  for (const piece of leaving)
+    isLeft ||= yield* findingMatch(piece, LEAVING_OR_CDATA, ([match]) => match.startsWith('</'))
+  return isLeft
 }
 
 /**
@@ -116,7 +126,7 @@ export function* keptMove(document: TreeDocument, from: ElementNode, text: strin
 export function* mayTakeIn(text: string, places: readonly ElementNode[]): Steps<boolean> {
   if (!mayHavePrefixed(text)) return false
   if (places.some(standsInSelect)) return yield* findingTaking(text)
-  const at = text.search(/<select/i)
+  const at = text.search(SELECT)
   if (at === -1 || !(yield* findingTaking(text.slice(at)))) return false
   const [place] = places
   if (!place) return true

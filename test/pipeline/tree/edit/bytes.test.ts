@@ -219,12 +219,39 @@ describe('HTTP-24 more is written where a splice would be read otherwise', () =>
     ['closed', 'after p x', '<section><p>a<p>b</section>', '<section><p>a</p>x<p>b</section>'],
     ['closed', 'after li <p>x', '<ul><li><p>a<li>b</ul>', '<ul><li><p>a</p></li><p>x<li>b</ul>'],
     ['closed', 'remove tr', '<table><tr></tr>\n</table>', '<table><tbody>\n</table>'],
+    [
+      'normalised',
+      'append li <i><svg><foreignObject><lineargradient><svg></lineargradient></foreignObject></svg></i>',
+      '<ul><li>a</li></ul>',
+      '<ul><li>a<i><svg><foreignObject><lineargradient><svg></svg></lineargradient></foreignObject></svg></i></li></ul>',
+    ],
+    [
+      'normalised',
+      'move table append section',
+      '<div><table><thead></tbody></thead></table></div><section></section>',
+      '<div></div><section><table><thead></thead></table></section>',
+    ],
     ['ancestor', 'remove tbody', '<div><table id=x><tr><td>x</table></div>', '<div><table id="x"></table></div>'],
     ['ancestor', 'remove i', '<p id=p>a&am<i></i>p;</p>', '<p id="p">a&amp;amp;</p>'],
   ]
   for (const [way, line, before, after] of WRITTEN) {
     check('html', way, true, [line, page(before), page(after)])
   }
+  const MOVED: [Way, string, string, string][] = [
+    [
+      'normalised',
+      'move svg append section',
+      '<div><svg><desc>a</br>b</desc></svg></div><section></section>',
+      '<div></div><section><svg><desc>a<br>b</desc></svg></section>',
+    ],
+    [
+      'splice',
+      'move i append section',
+      '<div><i><p>x</p></br><table><tbody><tr><td>a</p></td></tr></tbody></table><svg><g/></svg></i></div><section></section>',
+      '<div></div><section><i><p>x</p></br><table><tbody><tr><td>a</p></td></tr></tbody></table><svg><g/></svg></i></section>',
+    ],
+  ]
+  for (const [way, line, before, after] of MOVED) check('html', way, false, [line, page(before), page(after)])
   const open = '<!DOCTYPE html><ul><li>a'
   check('html', 'normalised', true, ['append li <svg><desc></p>', open, `${open}<svg><desc><p></p></desc></svg>`])
 
