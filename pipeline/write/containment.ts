@@ -7,7 +7,7 @@
 import type { Authority } from '../authority.ts'
 import { Fault } from '../fault.ts'
 import type { PlannedSplice, ProposedEdit, View } from '../tree/edit/edit.ts'
-import { standsInSelect } from '../tree/edit/kept-text.ts'
+import { isForeign, isOrdinaryName, standsInSelect } from '../tree/edit/kept-text.ts'
 import { takingInOthers } from '../tree/edit/outcome.ts'
 import { isHtmlElement } from '../tree/edit/shape.ts'
 import { findingForeignName, holdingForeignName, holdingOne } from '../tree/foreign-names.ts'
@@ -20,15 +20,13 @@ import {
   HTML_NAMESPACE,
   isElement,
   isText,
+  type ParentNode,
   parentElement,
 } from '../tree/nodes.ts'
 import { outerMarkup, writingMarkup } from '../tree/serialize.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { xmlDeclaration } from '../tree/xml-declaration.ts'
 import { endingAlike, endingAsBegun, holdsMarkup, isNoscript, isReadAlike } from './noscript.ts'
-
-/** At their end, parsers look for what is open around them. */
-const RESETTING = ['table', 'template']
 
 /**
  * In steps.
@@ -56,11 +54,11 @@ export function* checkingContainment(
     throw misplaced('nobody could write behind it any more, which needs the right to PUT the whole document')
   if ((yield* holdingPatches(changes, view)) && !mayWriteAll())
     throw misplaced('browsers would show it in place of others, which needs the right to PUT the whole document')
-  if ((yield* holdingResets(changes, view)) && !mayWriteAll())
+  if ((yield* holdingStrangers(changes, view)) && !mayWriteAll())
     throw misplaced(
-      'some browsers would read what follows as if no table were open, which needs the right to PUT the whole document',
+      'SVG and MathML hold no other elements of HTML than those of text, where that is not written by who may PUT the whole document',
     )
-  if (yield* holdingLeavers(proposal, view, places, mayWriteAll))
+  if (yield* holdingLeavers(proposal, view, places, readsAll, mayWriteAll))
     throw misplaced(
       'without scripts, or in another page, more would change, which needs the right to PUT the whole document',
     )
@@ -93,13 +91,21 @@ function* holdingEndless(
   return yield* holding(nodes, node => isElement(node) && isOne(node))
 }
 
-/** Whether one of the nodes, or of those in them, is of a kind, in steps. */
-function* holding(nodes: readonly ChildNode[], isOne: (node: ChildNode) => boolean): Steps<boolean> {
+/**
+ * Whether one of the nodes, or of those in them, is of a kind, in steps.
+ *
+ * @param entered whether to look into an element
+ */
+function* holding(
+  nodes: readonly ChildNode[],
+  isOne: (node: ChildNode) => boolean,
+  entered: (element: ElementNode) => boolean = () => true,
+): Steps<boolean> {
   const open = [...nodes]
   for (let node = open.pop(), seen = 1; node; node = open.pop(), seen++) {
     if (seen % NODES_PER_STEP === 0) yield
     if (isOne(node)) return true
-    if (!isElement(node)) continue
+    if (!isElement(node) || !entered(node)) continue
     for (const child of node.childNodes) open.push(child)
     for (const child of node.content?.childNodes ?? []) open.push(child)
   }
@@ -117,53 +123,26 @@ function* holdingPatches(changes: readonly PlannedSplice[], { document, nodes }:
 }
 
 /**
- * Whether the new nodes hold a table or a `template` in SVG or MathML in a table, in steps: Firefox forgets
- * that a table is open around SVG, and passes over its tags then.
+ * Whether the new nodes hold HTML in SVG or MathML, or stand there themselves, that not every parser is sure to read alike; in
+ * steps. To some, a table that is open around SVG is forgotten in it, and which elements do that is known of no new browser.
  */
-function* holdingResets(changes: readonly PlannedSplice[], { document, nodes, parents }: View): Steps<boolean> {
-  if (document.kind === 'xml' || !changes.some(({ text }) => /<(?:table|template)/i.test(text))) return false
-  const isInTable = parents.some(parent => standsIn(parent, isTable))
-  const foreign = new Set<ElementNode>()
-  const isReset = yield* holding(nodes, node => {
-    if (!isElement(node) || !RESETTING.some(name => isHtmlElement(node, name))) return false
-    const around = innermost(node, at => at.namespaceURI !== HTML_NAMESPACE)
-    if (!around || foreign.has(around)) return false
-    if (parents.some(parent => standsIn(parent, at => at === around))) return standsIn(around, isTable)
-    foreign.add(around)
-    return isInTable || standsIn(around, isTable)
-  })
-  if (isReset || foreign.size === 0) return isReset
-  // What a table puts before itself stands in it in the source alone.
-  const begins = Float64Array.from(foreign, each => each.sourceCodeLocation?.startOffset ?? 0).sort()
-  return yield* holding(nodes, node => isElement(node) && isTable(node) && beginsWithin(node, begins))
-}
-
-function isTable(element: ElementNode): boolean {
-  return isHtmlElement(element, 'table')
-}
-
-/** @param begins in order */
-function beginsWithin({ sourceCodeLocation: place }: ElementNode, begins: Float64Array): boolean {
-  if (!place) return true
-  let low = 0
-  let high = begins.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((begins[middle] ?? 0) < place.startOffset) low = middle + 1
-    else high = middle
+function* holdingStrangers(changes: readonly PlannedSplice[], { document, nodes }: View): Steps<boolean> {
+  if (document.kind === 'xml') return false
+  const isWithin = [...new Set(nodes.map(({ parentNode }) => parentNode))].some(standsInForeign)
+  if (!isWithin && !changes.some(({ text }) => /<(?:svg|math)/i.test(text))) return false
+  const within: ChildNode[] = isWithin ? [...nodes] : []
+  const finding = (node: ChildNode) => {
+    if (isElement(node) && isForeign(node)) within.push(node)
+    return false
   }
-  return (begins[low] ?? place.endOffset) < place.endOffset
+  if (!isWithin) yield* holding(nodes, finding, element => !isForeign(element))
+  return yield* holding(within, node => isElement(node) && !isForeign(node) && !isOrdinaryName(node.tagName))
 }
 
-function standsIn(node: AnyNode, isOne: (around: ElementNode) => boolean): boolean {
-  return innermost(node, isOne) !== undefined
-}
-
-/** The innermost of a kind, the node itself included. */
-function innermost(node: AnyNode, isOne: (around: ElementNode) => boolean): ElementNode | undefined {
-  let at = isElement(node) ? node : undefined
-  while (at && !isOne(at)) at = parentElement(at)
-  return at
+function standsInForeign(node: ParentNode | null): boolean {
+  let at = node
+  while (at && isElement(at) && !isForeign(at)) at = at.parentNode
+  return at !== null && isElement(at)
 }
 
 /** What XML holds may stand in HTML pages, where names are all that is left of it. */
@@ -183,10 +162,12 @@ function* holdingLeavers(
   { way, changes }: ProposedEdit,
   { document, nodes, parents }: View,
   places: readonly ElementNode[],
+  readsAll: boolean,
   mayLeave: () => boolean,
 ): Steps<boolean> {
   const isXml = document.kind === 'xml'
-  const left = parents.filter(isElement).filter(each => isNoscript(each) && holdsMarkup(each))
+  // What others have written there is told to its readers alone (SEC-6).
+  const left = parents.filter(isElement).filter(each => isNoscript(each) && (holdsMarkup(each) || !readsAll))
   const isNew = isXml ? nodes.length > 0 : changes.some(({ text }) => /<noscript/i.test(text))
   if ((!isNew && left.length === 0) || mayLeave()) return false
   const [place] = places
@@ -196,6 +177,7 @@ function* holdingLeavers(
     return markup
   }
   if (isXml) return !(yield* endingAsBegun(place, yield* written()))
+  if (left.length > 0 && !readsAll) return true
   for (const each of left) {
     if (!(yield* endingAlike(parentElement(each), outerMarkup(each, 'html')))) return true
     if (!(yield* isReadAlike(each))) return true

@@ -4,7 +4,7 @@
  * XML holds may leave its place where an HTML page shows it.
  */
 
-import { keptText, mayDiffer } from '../tree/edit/kept-text.ts'
+import { isCustomised, isForeign, isOrdinaryName, keptText, mayDiffer } from '../tree/edit/kept-text.ts'
 import { parsingFragment } from '../tree/fragment.ts'
 import { type HtmlNodes, parserOptions, surroundings } from '../tree/html.ts'
 import { TreeError } from '../tree/limits.ts'
@@ -20,7 +20,7 @@ import {
 } from '../tree/nodes.ts'
 import { writingStart } from '../tree/serialize-html.ts'
 import { SteppedParser } from '../tree/stepped-parser.ts'
-import type { Steps } from '../tree/steps.ts'
+import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 
 /** Comes to be wherever it stands, and stays open. */
 const END = '<template>'
@@ -28,6 +28,8 @@ const END = '<template>'
 const AROUND = '<!DOCTYPE html><body><main><article><section><div>'
 /** Tags that close what stands before a text. */
 const OWED = /^(?:<\/[a-z][^\t\n\f\r <>]*>)+/i
+/** Names of tags. */
+const TAGS = /<\/?([a-z][^\t\n\f\r />]*)/gi
 
 const DIV: ElementNode = {
   nodeName: 'div',
@@ -60,9 +62,18 @@ export function* endingAlike(place: ElementNode | undefined, text: string): Step
   return state !== '' && state === (yield* findingState(source, false, mode))
 }
 
-/** Whether all browsers read what a `noscript` holds as the parser does where that is markup, in steps. */
+/**
+ * Whether all browsers read what a `noscript` holds as the parser does where that is markup, in steps. They do of elements of
+ * text, if nothing around them is read otherwise.
+ */
 export function* isReadAlike(noscript: ElementNode): Steps<boolean> {
+  for (let at = parentElement(noscript); at; at = parentElement(at)) if (isForeign(at) || isCustomised(at)) return false
   const text = noscript.childNodes.map(node => (isText(node) ? node.value : '')).join('')
+  let seen = 0
+  for (const [, name = ''] of text.matchAll(TAGS)) {
+    if (!isOrdinaryName(name.toLowerCase())) return false
+    if (++seen % NODES_PER_STEP === 0) yield
+  }
   if (!mayDiffer(text)) return true
   const around = parentElement(noscript) ?? DIV
   try {

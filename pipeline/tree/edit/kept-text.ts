@@ -53,6 +53,19 @@ const BREAK = /<\/br[\t\n\f\r />]/i
 /** Both, and sections in SVG and MathML in which no tag counts. */
 const LEAVING_OR_CDATA = /<\/(?:p|br)[\t\n\f\r />]|<!\[CDATA\[.*?(?:\]\]>|$)/gis
 
+/** HTML that every parser reads alike wherever it stands, if only its own end tag closes it. */
+const ORDINARY = new Set(
+  `a abbr address area article aside audio b bdi bdo big blockquote br button canvas center cite code data dd del details dfn
+  div dl dt em embed fieldset figcaption figure font footer form h1 h2 h3 h4 h5 h6 header hgroup hr i iframe img input ins kbd
+  label legend li link main map mark meta meter nav ol output p picture pre progress q s samp script section small source span
+  strike strong style sub summary sup textarea time track tt u ul var video wbr`.split(/\s+/),
+)
+
+/** Whether all parsers read the element alike: those of text, forms without lists, and those that nobody knows. */
+export function isOrdinaryName(tagName: string): boolean {
+  return ORDINARY.has(tagName) || /[-:]/.test(tagName)
+}
+
 /** Whether it takes a look at the nodes of a text to know that browsers read it alike, outside of SVG and MathML. */
 export function mayDiffer(text: string): boolean {
   return DIFFERENT.test(text) || (IS.test(text) && FORMATTING_TAG.test(text))
@@ -201,11 +214,13 @@ function isImplied({ namespaceURI, tagName }: ElementNode): boolean {
   return namespaceURI === HTML_NAMESPACE && IMPLIED.has(tagName)
 }
 
-function isCustomised({ tagName, attrs }: ElementNode): boolean {
+/** Whether it is formatting with `is`, which is like any other element to some. */
+export function isCustomised({ tagName, attrs }: ElementNode): boolean {
   return FORMATTING.has(tagName) && attrs.some(({ name }) => name === 'is')
 }
 
-function isForeign({ namespaceURI }: ElementNode): boolean {
+/** Whether it is of SVG or MathML. */
+export function isForeign({ namespaceURI }: ElementNode): boolean {
   return namespaceURI !== HTML_NAMESPACE
 }
 
