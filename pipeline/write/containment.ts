@@ -26,7 +26,7 @@ import {
 import { outerMarkup, writingMarkup } from '../tree/serialize.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { xmlDeclaration } from '../tree/xml-declaration.ts'
-import { endingAlike, endingAsBegun, holdsMarkup, isNoscript, isReadAlike } from './noscript.ts'
+import { endingAlike, endingAsBegun, holdsMarkup, isNoscript, isReadAlike, readingAround } from './noscript.ts'
 
 /**
  * In steps.
@@ -130,13 +130,26 @@ function* holdingStrangers(changes: readonly PlannedSplice[], { document, nodes 
   if (document.kind === 'xml') return false
   const isWithin = [...new Set(nodes.map(({ parentNode }) => parentNode))].some(standsInForeign)
   if (!isWithin && !changes.some(({ text }) => /<(?:svg|math)/i.test(text))) return false
+  return yield* holdingOthers(nodes, isWithin)
+}
+
+/**
+ * Whether nodes hold other HTML in SVG or MathML than elements of text, in steps.
+ *
+ * @param isWithin whether they stand there themselves
+ * @param from offset of what counts
+ */
+function* holdingOthers(nodes: readonly ChildNode[], isWithin: boolean, from = 0): Steps<boolean> {
   const within: ChildNode[] = isWithin ? [...nodes] : []
   const finding = (node: ChildNode) => {
     if (isElement(node) && isForeign(node)) within.push(node)
     return false
   }
   if (!isWithin) yield* holding(nodes, finding, element => !isForeign(element))
-  return yield* holding(within, node => isElement(node) && !isForeign(node) && !isOrdinaryName(node.tagName))
+  return yield* holding(within, node => {
+    if (!isElement(node) || isForeign(node) || isOrdinaryName(node.tagName)) return false
+    return (node.sourceCodeLocation?.startOffset ?? from) >= from
+  })
 }
 
 function standsInForeign(node: ParentNode | null): boolean {
@@ -176,7 +189,12 @@ function* holdingLeavers(
     for (const node of nodes) markup += yield* writingMarkup(node, 'html')
     return markup
   }
-  if (isXml) return !(yield* endingAsBegun(place, yield* written()))
+  if (isXml) {
+    const markup = yield* written()
+    if (!(yield* endingAsBegun(place, markup))) return true
+    const read = yield* readingAround(place, markup)
+    return yield* holdingOthers(read.nodes, false, read.from)
+  }
   if (left.length > 0 && !readsAll) return true
   for (const each of left) {
     if (!(yield* endingAlike(parentElement(each), outerMarkup(each, 'html')))) return true

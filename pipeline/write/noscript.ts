@@ -28,6 +28,7 @@ const END = '<template>'
 const AROUND = '<!DOCTYPE html><body><main><article><section><div>'
 /** Tags that close what stands before a text. */
 const OWED = /^(?:<\/[a-z][^\t\n\f\r <>]*>)+/i
+const FOREIGN = /<(?:svg|math)/i
 /** Names of tags. */
 const TAGS = /<\/?([a-z][^\t\n\f\r />]*)/gi
 
@@ -92,6 +93,17 @@ export function* endingAsBegun(place: ElementNode | undefined, text: string): St
   const state = yield* findingState(`${lead}${owed}`, true)
   const read = (scriptingEnabled: boolean) => findingState(`${lead}${text}${owed}`, scriptingEnabled)
   return state === (yield* read(true)) && state === (yield* read(false))
+}
+
+/** What a text of XML becomes in an HTML page, in what it stands in there, from an offset on; in steps. Without SVG, nothing. */
+export function* readingAround(
+  place: ElementNode | undefined,
+  text: string,
+): Steps<{ nodes: readonly ChildNode[]; from: number }> {
+  const lead = place ? yield* writingAround(place) : ''
+  const source = `${lead}${text}`
+  const nodes = FOREIGN.test(source) ? yield* parsingFragment('html', source, DIV) : []
+  return { nodes, from: lead.length }
 }
 
 /** What a parser goes on by behind a text, in steps. @returns empty where no element can begin there, or a limit is exceeded */

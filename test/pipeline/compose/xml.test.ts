@@ -140,6 +140,8 @@ describe('XML documents', () => {
       ['<tr><td>x</td></tr>', 206],
       ['<col/>', 206],
       ['<tr><td><PlainText xmlns="">x</PlainText></td></tr>', 422],
+      ['<tr><td><svg xmlns=""><desc><p><table/></p></desc></svg></td></tr>', 422],
+      ['<tr><td><svg xmlns=""><desc><p>x</p></desc></svg><table/></td></tr>', 206],
       ['<template for="x"/>', 422],
     ] as const)
       expect((await send('POST', '/list.xml', selecting('#list'), fragment)).status, fragment).to.equal(status)
