@@ -68,6 +68,8 @@ export function* endingAlike(place: ElementNode | undefined, text: string): Step
  * text, if nothing around them is read otherwise.
  */
 export function* isReadAlike(noscript: ElementNode): Steps<boolean> {
+  // Of many short ones none would take a step of its own.
+  yield
   for (let at = parentElement(noscript); at; at = parentElement(at)) if (isForeign(at) || isCustomised(at)) return false
   const text = noscript.childNodes.map(node => (isText(node) ? node.value : '')).join('')
   let seen = 0
