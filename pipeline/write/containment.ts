@@ -123,8 +123,9 @@ function* holdingPatches(changes: readonly PlannedSplice[], { document, nodes }:
 }
 
 /**
- * Whether the new nodes hold HTML in SVG or MathML, or stand there themselves, that not every parser is sure to read alike; in
- * steps. To some, a table that is open around SVG is forgotten in it, and which elements do that is known of no new browser.
+ * Whether the new nodes are, or hold, HTML in SVG or MathML that not all parsers are sure to read alike, in steps: Firefox forgets
+ * a table around SVG where another one, or a `template`, ends in it. What else is read otherwise there was found one
+ * by one, so that what is read alike is listed.
  */
 function* holdingStrangers(changes: readonly PlannedSplice[], { document, nodes }: View): Steps<boolean> {
   if (document.kind === 'xml') return false
