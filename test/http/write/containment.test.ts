@@ -17,7 +17,8 @@ const RULES = rulesPage(
   ['*', 'POST', 'Allow', '/list.html', '#list, head'],
   ['*', 'PUT', 'Allow', '/list.html', '#mine'],
   ['*', 'MOVE', 'Allow', '/list.html'],
-  ['*', 'POST', 'Allow', '/mine.html', '#mine'],
+  ['*', 'POST', 'Allow', '/mine*.html', '#mine'],
+  ['*', 'GET', 'Deny', '/mine-secret.html'],
   ['*', 'DELETE', 'Allow', '/list.html', '#within'],
 )
 
@@ -330,6 +331,15 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
       await put(server, '/mine.html', held)
       expect((await send('POST', '/mine.html', selecting('#mine'), fragment)).status, held + fragment).to.equal(status)
     }
+  })
+
+  it('SEC-6 what others have written in a noscript is told to its readers alone', async () => {
+    for (const held of ['a', '<b>a</b>', '<table></table>', '<svg>'])
+      for (const fragment of ['x', '<b>x</b>']) {
+        await put(server, '/mine-secret.html', page(`<div><noscript id="mine">${held}</noscript></div>`))
+        const { status } = await send('POST', '/mine-secret.html', selecting('#mine'), fragment)
+        expect(status, held + fragment).to.equal(422)
+      }
   })
 
   it('COMP-147 a prefix lets nobody write tags in a select of which browsers make elements', async () => {
