@@ -11,7 +11,8 @@ import { line, shownSeconds } from '../tags.ts'
 import type { ProgressReport } from '../transfer.ts'
 import { keptOf, type SavedSite, tagOf } from './format.ts'
 import type { Kept } from './lines.ts'
-import { discardAll, RESTORING } from './restore.ts'
+import { discardAll } from './restore.ts'
+import { begin, end, hasBegun, MOVING } from './unfinished.ts'
 
 export interface MigrateOptions {
   /** Names of the installation's values that move along. */
@@ -41,21 +42,6 @@ const REPORT_EVERY = 100
 /** Keys of notes that are read at a time. */
 const KEYS = 1000
 
-/** What the mark of a move that was begun starts with. */
-const MOVING = 'migrate '
-
-/**
- * What was begun to be put into a store and is not finished, in a sentence; undefined for nothing.
- *
- * @param place of the store, as people know it
- */
-export async function halfOf(store: Store, place: string): Promise<string | undefined> {
-  const begun = await store.setting(RESTORING)
-  if (!begun) return undefined
-  const [half, command] = begun.startsWith(MOVING) ? ['another store', 'migrate'] : ['a backup', 'restore']
-  return `${place} holds half of ${half}; run scriptorium ${command} again to finish`
-}
-
 /** What the sites of a state are, in one value: an interrupted move goes on only if nothing was written meanwhile. */
 async function fingerprint(state: Snapshot): Promise<string> {
   const tags: string[] = []
@@ -77,11 +63,11 @@ async function migrate(from: Store, state: Snapshot, to: Store, options: Migrate
   const names = await state.sites()
   const stored = await to.sites()
   const taken = names.find(name => stored.includes(name))
-  const isOver = taken !== undefined && (await to.setting(RESTORING)) !== mark
+  const isOver = taken !== undefined && !(await hasBegun(to, mark))
   // It may have been interrupted behind its last step.
   if (isOver && !(await hasArrived(state, to)))
     throw new Unusable(`${taken} is stored there already, or the source has changed; migrate into an empty store`)
-  await to.setSetting(RESTORING, mark)
+  await begin(to, mark)
   const outcome: Migrated = { sites: [], files: 0, bytes: 0, found: 0 }
   for (const name of names) {
     const [source, target] = [state.site(name), to.site(name)]
@@ -96,7 +82,7 @@ async function migrate(from: Store, state: Snapshot, to: Store, options: Migrate
   }
   // What waited may have been done there since.
   if (!isOver) for (const prefix of options.notes ?? []) await moveNotes(from, to, prefix)
-  await to.setSetting(RESTORING, '')
+  await end(to)
   return outcome
 }
 

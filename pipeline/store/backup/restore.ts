@@ -11,6 +11,7 @@ import type { SiteStore, Store } from '../store.ts'
 import type { ProgressReport } from '../transfer.ts'
 import { HEAD, type Head, objectFile, readHead, type SavedSite, tagOf } from './format.ts'
 import { type Accepted, type Line, readLines, type SavedResource } from './lines.ts'
+import { begin, end, hasBegun } from './unfinished.ts'
 
 export interface RestoreOptions extends Accepted {
   /** Names of the installation's values that a backup may set. */
@@ -25,9 +26,6 @@ export interface Restored {
   /** When the backup was made: RFC 3339. */
   at: string
 }
-
-/** Name of the installation's value that says which backup is being restored; empty when that is done. */
-export const RESTORING = 'restoring'
 
 /** Changes of one commit, and bytes that it holds in memory. */
 const AT_ONCE = { changes: 500, bytes: 16 * 1024 * 1024 }
@@ -82,12 +80,12 @@ export async function restoreStore(
     throw new Unusable(`${join(folder, head.state)} is not what was written`)
   const stored = await store.sites()
   const taken = head.sites.find(({ name }) => stored.includes(name))
-  if (taken && (await store.setting(RESTORING)) !== head.digest) {
+  if (taken && !(await hasBegun(store, head.digest))) {
     // It may have been interrupted behind its last step.
     if (await isThere(store, head)) return outcome(head)
     throw new Unusable(`the store holds ${taken.name} already; restore into an empty data folder`)
   }
-  await store.setSetting(RESTORING, head.digest)
+  await begin(store, head.digest)
   const { files: total } = totalOf(head)
   const staged: StagedBlob[] = []
   let batch: Batch | undefined
@@ -110,7 +108,7 @@ export async function restoreStore(
     if (tagOf(await store.site(name).find('/')) !== tag)
       throw new Unusable(`${name} did not come back as it was saved: the tags of its root differ`)
   for (const [name, value] of Object.entries(head.settings)) await store.setSetting(name, value)
-  await store.setSetting(RESTORING, '')
+  await end(store)
   return outcome(head)
 }
 

@@ -1,0 +1,47 @@
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { migrateStore } from '../../../../pipeline/store/backup/migrate.ts'
+import { restoreStore } from '../../../../pipeline/store/backup/restore.ts'
+import { saveStore } from '../../../../pipeline/store/backup/save.ts'
+import { RESTORING } from '../../../../pipeline/store/backup/unfinished.ts'
+import { done, openTemporary, put, temporaryFolder } from '../fixture.ts'
+import { openEmpty } from '../postgres/fixture.ts'
+
+const TERMS = { settings: [], accepts: () => true }
+
+for (const [name, open] of [
+  ['SQLite', openTemporary],
+  ['PostgreSQL', openEmpty],
+] as const)
+  it(`half of a restore or of a move in ${name} stays known as that, whatever else is to be put beside it`, async () => {
+    const [from, to, target] = [await openTemporary(), await open(), await temporaryFolder()]
+    try {
+      const backup = join(target.folder, 'backup')
+      await done(from.store.site('a.example'), [put('/a.html', 'A')])
+      await saveStore(from.store, backup, TERMS)
+      const works = [
+        () => restoreStore(to.store, backup, TERMS),
+        () => migrateStore(from.store, to.store, { settings: [] }),
+      ]
+      await done(to.store.site('b.example'), [put('/half.html', 'half')])
+      for (const [mark, half] of [
+        ['other', 'a backup; run scriptorium restore'],
+        ['migrate other', 'another store; run scriptorium migrate'],
+      ] as const) {
+        await to.store.setSetting(RESTORING, mark)
+        for (const work of works) {
+          const refusal = await work().catch((error: unknown) => error)
+          const told = `the store holds half of ${half} again to finish, or choose an empty store`
+          expect(refusal).to.include({ name: 'Unusable', message: told })
+          expect(await to.store.setting(RESTORING)).to.equal(mark)
+        }
+      }
+      expect(await to.store.sites()).to.deep.equal(['b.example'])
+      // Beside what is whole there is room.
+      await to.store.setSetting(RESTORING, '')
+      for (const work of works) await work()
+      expect(await to.store.sites()).to.deep.equal(['a.example', 'b.example'])
+    } finally {
+      await Promise.all([from.close(), to.close(), target.remove()])
+    }
+  })
