@@ -1,7 +1,6 @@
 /** Times as clients of clouds tell them: seconds since 1970 (DAV-36). */
 
-/** The last second of the year 9999: no date of HTTP or XML has a longer year. */
-const LATEST = 253_402_300_799
+import { LATEST_SHOWN } from '../../pipeline/store/tags.ts'
 
 /**
  * @param text digits, also with a fraction as some clients send it
@@ -11,5 +10,5 @@ export function readUnixSeconds(text: string): number | undefined {
   const trimmed = text.trim()
   if (!/^\d{1,12}(\.\d{1,9})?$/.test(trimmed)) return undefined
   const seconds = Math.floor(Number(trimmed))
-  return seconds <= LATEST ? seconds : undefined
+  return seconds <= LATEST_SHOWN ? seconds : undefined
 }

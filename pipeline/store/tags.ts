@@ -34,6 +34,9 @@ export function bodyTag(body: string | Uint8Array): string {
   return contentTag(hash('sha256', body))
 }
 
+/** The last second of the year 9999: no date of HTTP or XML has a longer year. */
+export const LATEST_SHOWN = 253_402_300_799
+
 /** The time a mount shows as `getlastmodified`, unix seconds: what a client set, else that of the commit (DAV-36). */
 export function shownSeconds(resource: Pick<Resource, 'shown' | 'modified'>): number {
   return resource.shown ?? Math.floor(resource.modified / 1000)

@@ -6,6 +6,7 @@ import { isFieldValue } from '../field-value.ts'
 import { isStorable } from '../paths.ts'
 import { openPlainFile } from '../plain-file.ts'
 import type { Property } from '../resource.ts'
+import { LATEST_SHOWN } from '../tags.ts'
 
 /** Bytes of a line: the longest has all properties that a resource may have, in JSON. */
 const LONGEST_LINE = 128 * 1024 * 1024
@@ -51,7 +52,7 @@ const file = z.object({
   type: field,
   language,
   /** Unix seconds that the mount shows. */
-  shown: z.int().optional(),
+  shown: z.int().nonnegative().max(LATEST_SHOWN).optional(),
   properties,
   /** Of blobs alone: those of documents are made from their bytes. */
   derived: z.record(z.string(), z.string()).optional(),

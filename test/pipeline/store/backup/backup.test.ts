@@ -4,8 +4,9 @@ import { mkdir, readdir, rm, stat, symlink, truncate, writeFile } from 'node:fs/
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { HEAD, objectFile, readHead } from '../../../../pipeline/store/backup/format.ts'
-import { checkBackup, RESTORING, restoreStore } from '../../../../pipeline/store/backup/restore.ts'
+import { checkBackup, restoreStore } from '../../../../pipeline/store/backup/restore.ts'
 import { saveStore } from '../../../../pipeline/store/backup/save.ts'
+import { RESTORING } from '../../../../pipeline/store/backup/unfinished.ts'
 import type { StagedBlob } from '../../../../pipeline/store/blobs.ts'
 import { StoreError, Unusable } from '../../../../pipeline/store/errors.ts'
 import type { Store } from '../../../../pipeline/store/store.ts'
@@ -214,6 +215,8 @@ for (const [name, open] of [
       ['a path in another form than requests have', { path: '/cafe\u0301' }],
       ['a path that is longer than any request', { path: '/a'.repeat(5000) }],
       ['half a second', { shown: 1.5 }],
+      ['a time before all of them', { shown: -1 }],
+      ['a time that no date can tell', { shown: 253_402_300_800 }],
       ['a size beyond all numbers', { size: 1e300 }],
       ['a property without a name', { properties: [{ namespace: 'urn:x', value: '<a/>' }] }],
       ['a property whose name is markup', { properties: [{ namespace: 'urn:x', name: 'a><b', value: '' }] }],
