@@ -1,7 +1,8 @@
 /** What the command line does to one site without serving it: export, import, explain, query. */
 
 import type { Settings } from '../config/schema.ts'
-import { siteTable } from '../config/sites.ts'
+import { type SiteSettings, siteTable } from '../config/sites.ts'
+import { helperNames } from '../dav/places/helper-names.ts'
 import { memoryBody } from '../pipeline/body.ts'
 import { localLeases } from '../pipeline/coordination/local/leases.ts'
 import { checkDeclarations } from '../pipeline/declarations/check.ts'
@@ -39,7 +40,7 @@ import { half, lockStore, requireOutside, requireStore, stored } from './store-c
 async function withSite<T>(
   settings: Settings,
   name: string,
-  work: (site: Site, store: Store) => Promise<T>,
+  work: (site: Site, store: Store, settings: SiteSettings) => Promise<T>,
   use?: Use,
 ): Promise<T> {
   const log = createLog(settings.log, 2)
@@ -60,7 +61,7 @@ async function withSite<T>(
       basis: basisOf(store, found.host),
       report: () => undefined,
     })
-    return await work(site, store)
+    return await work(site, store, found)
   } finally {
     watchHeap(undefined)
     await javascript.close()
@@ -83,11 +84,13 @@ export const importCommand: Commands['import'] = async (settings, { site: name, 
     return await withSite(
       settings,
       name,
-      async (site, store) => {
+      async (site, store, { helperFiles }) => {
         await requireWhole(settings, store)
         const report = (done: { files: number }) => progress({ step: 'importing', done: done.files })
         const data = settings.postgres === undefined ? settings.data : undefined
-        return importFolder(site, store, directory, report, data)
+        const helpers = helperNames(helperFiles)
+        const isHelper = (path: string) => helpers.of(path) !== undefined
+        return importFolder(site, store, directory, { progress: report, data, isHelper })
       },
       useOf(settings),
     )

@@ -22,6 +22,15 @@ export interface Imported {
   problems: string[]
 }
 
+export interface ImportOptions {
+  /** Told after every file. */
+  progress?: (done: { files: number; bytes: number }) => void
+  /** The folder that the site is stored in, if it is in one. */
+  data?: string | undefined
+  /** Whether a path is that of a file which desktop systems keep for themselves: none is ever part of a site (DAV-70). */
+  isHelper?: (path: string) => boolean
+}
+
 /** Files on their way at the same time: enough to fill one group commit after another. */
 const AT_ONCE = 16
 
@@ -50,16 +59,13 @@ async function placeOf(data: string, folder: string): Promise<string> {
 
 /**
  * @param directory folder whose files become the site's documents and blobs; what is stored at their paths is replaced
- * @param progress told after every file
- * @param data the folder that the site is stored in, if it is in one
  * @throws Unusable where the folder cannot be read as a site
  */
 export async function importFolder(
   site: Site,
   store: Store,
   directory: string,
-  progress: (done: { files: number; bytes: number }) => void = () => undefined,
-  data?: string,
+  { progress, data, isHelper }: ImportOptions = {},
 ): Promise<Imported> {
   const imported: Imported = { files: 0, bytes: 0, problems: [] }
   const folder = await realpath(directory)
@@ -74,7 +80,7 @@ export async function importFolder(
     importFile(site, store, folder, entry).then(() => {
       imported.files++
       imported.bytes += entry.size
-      progress(imported)
+      progress?.(imported)
     }, refused)
   const refuse = (entry: Entry, error: unknown) => {
     if (error instanceof Fault || error instanceof Unusable) skipped(entry.path, error.message)
@@ -82,6 +88,10 @@ export async function importFolder(
   }
   try {
     for await (const entry of readFolder(directory, { skipped, store: own })) {
+      if (isHelper?.(entry.path)) {
+        skipped(entry.path, 'a file that desktop systems and editors keep for themselves')
+        continue
+      }
       if (running.size >= AT_ONCE) await Promise.race(running)
       if (failure) break
       const work: Promise<void> = read(entry, error => {

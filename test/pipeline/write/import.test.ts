@@ -26,7 +26,7 @@ describe('import', () => {
   })
 
   const read = (progress?: () => void): Promise<Imported> =>
-    importFolder(server.site, server.running.store, folder, progress)
+    importFolder(server.site, server.running.store, folder, { progress })
   const write = (name: string, content: string | Uint8Array = 'x') => writeFile(join(folder, name), content)
 
   it('names what it leaves out, and reads the rest', async () => {

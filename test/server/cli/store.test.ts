@@ -160,6 +160,20 @@ describe('command line: a store that is real', () => {
     }
   })
 
+  it('DAV-70 files that desktop systems keep for themselves do not become part of a site that is imported', async () => {
+    const helpers = ['.DS_Store', '._a.txt', '~$a.txt', '.Trashes/b.txt']
+    for (const below of ['.Trashes', 'new']) await mkdir(join(folder, 'files', below), { recursive: true })
+    for (const name of [...helpers, 'a.txt', 'new/~a.txt']) await writeFile(join(folder, 'files', name), 'x')
+    const { code, output } = await commandHere('import', 'files')
+    expect(code).to.equal(1)
+    const told = helpers.map(name => `/${name}: a file that desktop systems and editors keep for themselves`)
+    expect(output.trimEnd().split('\n')).to.have.members([
+      ...told,
+      `localhost: 2 files, 0.0 MiB (${join(folder, 'files')})`,
+    ])
+    expect((await commandHere('sites')).output).to.match(/^localhost {2}2 files /)
+  })
+
   it('what a kill leaves that the next server removes is a note of a check, and no problem', async () => {
     await writeFile(join(folder, 'a.txt'), 'x')
     await commandHere('import', '.')
