@@ -18,7 +18,9 @@ export interface FileLock {
 export function lockFile(file: string, { shared = false, wait = 0 } = {}): FileLock | undefined {
   const database = new DatabaseSync(file, { timeout: wait })
   try {
-    // In a journal mode of files, whoever has begun to read excludes those who want all for themselves.
+    // In a rollback mode, whoever has begun to read excludes those who want all for themselves. A disk without room for a
+    // journal is one to begin on, too.
+    database.exec('PRAGMA journal_mode = MEMORY')
     if (shared) {
       database.exec('BEGIN')
       database.prepare('SELECT count(*) FROM sqlite_schema').get()

@@ -7,7 +7,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { makeFolder } from '../disk/folder.ts'
+import { isDiskFull, makeFolder } from '../disk/folder.ts'
 import { LOCK } from '../modes.ts'
 import { lockFile } from './file-lock.ts'
 
@@ -34,10 +34,16 @@ export function lockFolder(folder: string, purpose: Purpose, shared = false): Fo
   makeFolder(folder)
   const lock = lockFile(join(folder, LOCK), { shared, wait: 500 })
   if (!lock) throw new FolderInUse(`The data folder ${folder} is in use${holder(folder)}. ${advice(purpose)}`)
-  writeFileSync(
-    join(folder, HOLDER),
-    JSON.stringify({ purpose, process: process.pid, host: hostname(), since: new Date() }),
-  )
+  try {
+    const told = { purpose, process: process.pid, host: hostname(), since: new Date() }
+    writeFileSync(join(folder, HOLDER), JSON.stringify(told))
+  } catch (error) {
+    // What is stored can be read, and removed, where nothing else has room.
+    if (!isDiskFull(error)) {
+      lock.release()
+      throw error
+    }
+  }
   return {
     release() {
       try {

@@ -3,11 +3,27 @@
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { reserved } from '../../../../pipeline/store/disk/reserve.ts'
+import { lockFolder } from '../../../../pipeline/store/sqlite/folder-lock.ts'
 import { openSqliteStore } from '../../../../pipeline/store/sqlite/store.ts'
 import { client } from '../../../support/http.ts'
 import { startServer } from '../../../support/server.ts'
 import { type SmallDisk, smallDisk } from '../../../support/small-disk.ts'
-import { put } from '../fixture.ts'
+import { put, there } from '../fixture.ts'
+
+/** Whoever ends a server on such a disk, to mend what is wrong, must not be left without. */
+async function beginsAgain(folder: string, disk: SmallDisk): Promise<void> {
+  lockFolder(folder, 'serve').release()
+  disk.fill()
+  const lock = lockFolder(folder, 'serve')
+  expect(() => lockFolder(folder, 'import')).to.throw('is in use')
+  const store = await openSqliteStore({ folder })
+  const site = store.site('s')
+  const { version } = await there(site, '/after.html')
+  expect((await site.commit({ changes: [{ op: 'delete', path: '/after.html', expect: version }] })).ok).to.equal(true)
+  await store.close()
+  lock.release()
+  disk.empty()
+}
 
 async function underStore(disk: SmallDisk): Promise<void> {
   const folder = join(disk.folder, 'data')
@@ -33,6 +49,7 @@ async function underStore(disk: SmallDisk): Promise<void> {
   disk.empty()
   expect((await site.commit({ changes: [put('/after.html', 'z'.repeat(50_000))] })).ok).to.equal(true)
   await store.close()
+  await beginsAgain(folder, disk)
 }
 
 const LOCK = '<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype></lockinfo>'
