@@ -167,12 +167,17 @@ async function replaceHead(folder: string, head: Head): Promise<void> {
   syncFolder(folder)
 }
 
+/** Names of what backups write below `objects`, whole or not; desktop systems and file servers leave others beside it. */
+const SHARD = /^[\da-f]{2}$/
+const OBJECT = /^[\da-f]{62}(?:\.new)?$/
+
 /** Removes what the newest state does not need. */
 async function clear(folder: string, state: string, needed: ReadonlySet<string>): Promise<void> {
   for (const name of await readdir(folder)) if (isState(name) && name !== state) await rm(join(folder, name))
-  for (const shard of await readdir(join(folder, 'objects')).catch((): string[] => []))
+  const names = await readdir(join(folder, 'objects')).catch((): string[] => [])
+  for (const shard of names.filter(name => SHARD.test(name)))
     for (const rest of await readdir(join(folder, 'objects', shard)))
-      if (!needed.has(shard + rest)) await rm(join(folder, 'objects', shard, rest))
+      if (OBJECT.test(rest) && !needed.has(shard + rest)) await rm(join(folder, 'objects', shard, rest))
 }
 
 /** The objects of a backup's folder. */

@@ -1,3 +1,4 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { migrateStore } from '../../../../pipeline/store/backup/migrate.ts'
@@ -12,7 +13,7 @@ const TERMS = { settings: [], accepts: () => true }
 for (const [name, open] of [
   ['SQLite', openTemporary],
   ['PostgreSQL', openEmpty],
-] as const)
+] as const) {
   it(`half of a restore or of a move in ${name} stays known as that, whatever else is to be put beside it`, async () => {
     const [from, to, target] = [await openTemporary(), await open(), await temporaryFolder()]
     try {
@@ -45,3 +46,30 @@ for (const [name, open] of [
       await Promise.all([from.close(), to.close(), target.remove()])
     }
   })
+
+  it(`a backup of ${name} removes what a first one left that was killed, and nothing of desktop systems`, async () => {
+    const [from, target] = [await open(), await temporaryFolder()]
+    try {
+      const backup = join(target.folder, 'backup')
+      const others = ['objects/.DS_Store', 'objects/ab/.DS_Store', 'objects/ab/@eaDir']
+      await mkdir(join(backup, 'objects/ab/@eaDir'), { recursive: true })
+      for (const file of [
+        'in-use.lock',
+        'in-use.lock-journal',
+        'state-1-a.jsonl',
+        'backup.json.new',
+        `objects/ab/${'c'.repeat(62)}.new`,
+        `objects/ab/${'d'.repeat(62)}`,
+        ...others.slice(0, 2),
+      ])
+        await writeFile(join(backup, file), 'x')
+      await done(from.store.site('a.example'), [put('/a.html', 'A')])
+      await saveStore(from.store, backup, TERMS)
+      const there = await readdir(backup, { recursive: true })
+      const left = there.filter(file => /state-1-a|new$|c{62}|d{62}|DS_Store|eaDir/.test(file))
+      expect(left).to.have.members(others)
+    } finally {
+      await Promise.all([from.close(), target.remove()])
+    }
+  })
+}
