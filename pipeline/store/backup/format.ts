@@ -37,7 +37,7 @@ const site = z.object({
 const shape = z.object({
   format: z.literal(FORMAT),
   /** When it was made: RFC 3339. */
-  at: z.string(),
+  at: z.iso.datetime(),
   /** Name of the list in the same folder. */
   state: z.string().regex(/^state-[\w-]+\.jsonl$/),
   /** SHA-256 of the list. */
