@@ -201,7 +201,8 @@ export class Access {
     asked: (rules: number) => void,
   ): ((key: Key) => boolean) | undefined {
     if (!this.mayDenyElements(method, path)) return undefined
-    const near = this.#near(method, path, names)
+    // A Deny of the whole is no answer for one element: all of them would be denied.
+    const near = this.#near(method, path, names).filter(({ rule }) => rule.allow || rule.selector !== undefined)
     if (!near.some(deniesElements)) return undefined
     const test = lastingTest()
     return key => {
@@ -210,9 +211,9 @@ export class Access {
     }
   }
 
-  /** Whether rules for elements may deny some that rules for the whole do not. */
+  /** Whether rules for elements may deny some. */
   mayDenyElements(method: string, path: string): boolean {
-    return this.decide(method, path) !== 'deny' && this.matching(method, path).some(deniesElements)
+    return this.matching(method, path).some(deniesElements)
   }
 
   /** Rules that match some element with these names around it, as far as names tell. */
