@@ -386,10 +386,10 @@ function portOf({ origin }: Listener): number | undefined {
 /** Folder of the demo site's files. */
 export const DEMO = fileURLToPath(new URL('demo/site', import.meta.url))
 
-/** Imports the demo site where nothing is stored yet. */
+/** Imports the demo site where nothing is stored yet. What somebody stores meanwhile stays: the server listens already. */
 export async function importDemo(hosting: Hosting, store: Store): Promise<Imported | undefined> {
   const hosted = await hosting.open('localhost')
   if (!hosted) return undefined
   if ((await store.sites()).includes(hosted.site.store.name)) return undefined
-  return importFolder(hosted.site, store, DEMO)
+  return importFolder(hosted.site, store, DEMO, { onlyNew: true })
 }

@@ -5,6 +5,7 @@ import { relative } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fullAuthority } from '../authority.ts'
 import { Fault } from '../fault.ts'
+import type { Conditions } from '../http/conditions.ts'
 import { canonicalPath, checkReachable, isReserved } from '../http/path.ts'
 import { perform } from '../operation.ts'
 import type { Site } from '../site/site.ts'
@@ -27,6 +28,8 @@ export interface ImportOptions {
   progress?: (done: { files: number; bytes: number }) => void
   /** The folder that the site is stored in, if it is in one. */
   data?: string | undefined
+  /** What is stored already stays; otherwise it is replaced. */
+  onlyNew?: boolean
   /** Whether a path is that of a file which desktop systems keep for themselves: none is ever part of a site (DAV-70). */
   isHelper?: (path: string) => boolean
 }
@@ -58,14 +61,14 @@ async function placeOf(data: string, folder: string): Promise<string> {
 }
 
 /**
- * @param directory folder whose files become the site's documents and blobs; what is stored at their paths is replaced
+ * @param directory folder whose files become the site's documents and blobs
  * @throws Unusable where the folder cannot be read as a site
  */
 export async function importFolder(
   site: Site,
   store: Store,
   directory: string,
-  { progress, data, isHelper }: ImportOptions = {},
+  { progress, data, onlyNew = false, isHelper }: ImportOptions = {},
 ): Promise<Imported> {
   const imported: Imported = { files: 0, bytes: 0, problems: [] }
   const folder = await realpath(directory)
@@ -76,8 +79,9 @@ export async function importFolder(
   /** The first failure that is not of one file alone: it ends the import. */
   let failure: { error: unknown } | undefined
   const skipped = (file: string, reason: string) => void imported.problems.push(`${file}: ${reason}`)
+  const conditions = onlyNew ? ({ ifNoneMatch: '*' } as const) : undefined
   const read = (entry: Entry, refused: (error: unknown) => void): Promise<void> =>
-    importFile(site, store, folder, entry).then(() => {
+    importFile(site, store, folder, entry, conditions).then(() => {
       imported.files++
       imported.bytes += entry.size
       progress?.(imported)
@@ -112,11 +116,17 @@ export async function importFolder(
   return imported
 }
 
-async function importFile(site: Site, store: Store, folder: string, entry: Entry): Promise<void> {
+async function importFile(
+  site: Site,
+  store: Store,
+  folder: string,
+  entry: Entry,
+  conditions: Conditions | undefined,
+): Promise<void> {
   const path = canonicalPath(entry.path.normalize('NFC'))
   checkReachable(path)
   if (isReserved(path, site.settings.brand)) throw new Fault(403, 'Reserved', 'This path belongs to the server.')
-  const write = { path, type: entry.type, conditions: undefined, cause: {} }
+  const write = { path, type: entry.type, conditions, cause: {} }
   const handle = await openInside(folder, entry.file).catch(unreadable)
   try {
     await perform(putDocument(site, write, authority), {

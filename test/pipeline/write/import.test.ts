@@ -9,6 +9,8 @@ import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { busy } from '../../../pipeline/failures.ts'
 import { type Imported, importFolder } from '../../../pipeline/write/import.ts'
+import { importDemo } from '../../../server/start.ts'
+import { put } from '../../support/content.ts'
 import { client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { all } from '../store/fixture.ts'
@@ -65,6 +67,20 @@ describe('import', () => {
     }
     const { files, problems } = await importFolder(server.site, crowded, folder)
     expect([files, problems, refused]).to.deep.equal([3, [], 5])
+  })
+
+  it('what somebody stores while the demo is imported at a first start stays', async () => {
+    const { store, hosting } = server.running
+    const early = Object.create(store) as typeof store
+    early.sites = async () => {
+      const sites = await store.sites()
+      await put(server, '/rules.html', 'mine')
+      return sites
+    }
+    const imported = await importDemo(hosting, early)
+    expect(imported?.problems.length).to.equal(1)
+    expect((await server.site.find('/rules.html'))?.bytes?.toString()).to.equal('mine')
+    expect(await server.site.find('/index.html')).to.not.equal(undefined)
   })
 
   it('a file that is too large is left out alone', async () => {
