@@ -99,10 +99,10 @@ export const importCommand: Commands['import'] = async (settings, { site: name, 
   }
 }
 
-/** Imports the demo site where nothing is stored yet. */
+/** Imports the demo site where nothing is stored yet. What somebody stores meanwhile stays: another server on the same store may listen. */
 export const importDemoFiles = (settings: Settings): Promise<void> =>
   withSite(settings, 'localhost', async (site, store) => {
-    if (!(await store.sites()).includes(site.store.name)) await importFolder(site, store, DEMO)
+    if (!(await store.sites()).includes(site.store.name)) await importFolder(site, store, DEMO, { onlyNew: true })
   })
 
 const UNLIKE = 'The rules or models that it declares are not those that were stored of it'
