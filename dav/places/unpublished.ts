@@ -6,7 +6,7 @@
 import { storedType } from '../../pipeline/http/media.ts'
 import { LONGEST_PATH } from '../../pipeline/http/path.ts'
 import { OrderedMap } from '../../pipeline/ordered-map.ts'
-import type { Beside } from '../../pipeline/site/commit-row.ts'
+import type { Beside, ChangedPaths } from '../../pipeline/site/commit-row.ts'
 import { ReadingAgain } from '../../pipeline/site/reading-again.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import type { Change } from '../../pipeline/store/commit.ts'
@@ -34,7 +34,7 @@ export class Unpublished {
   /** What differs from the site in listings and tags. */
   readonly overlay = new Overlay()
   readonly #names: HelperNames
-  readonly #watchers = new Set<(paths: Iterable<string>) => void>()
+  readonly #watchers = new Set<(paths: ChangedPaths) => void>()
   /** Unix milliseconds of the last look at helper files, the longest unused first. */
   readonly #used = new OrderedMap<string, number>()
   /** Paths of which the index does not know what is stored there. */
@@ -64,11 +64,11 @@ export class Unpublished {
   }
 
   /** Has a function told of the paths of every change, when it is made and again when the index knows of it. */
-  watch(watcher: (paths: Iterable<string>) => void): void {
+  watch(watcher: (paths: ChangedPaths) => void): void {
     this.#watchers.add(watcher)
   }
 
-  #tell(paths: Iterable<string>): void {
+  #tell(paths: ChangedPaths): void {
     for (const watcher of this.#watchers) watcher(paths)
   }
 
@@ -138,7 +138,7 @@ export class Unpublished {
       this.#unread.later(resources?.keys() ?? changes.flatMap(pathsIn))
       throw error
     }
-    this.#tell(resources.keys())
+    this.#tell([...resources.keys()])
     return resources
   }
 
@@ -171,7 +171,7 @@ export class Unpublished {
   }
 
   /** Another process has changed something unpublished. */
-  async #readAgain(paths: Iterable<string>): Promise<void> {
+  async #readAgain(paths: ChangedPaths): Promise<void> {
     this.#begun++
     await this.#inOrder(async () => {
       for (const path of paths) await this.#follow(path, await this.site.store.find(path))

@@ -17,6 +17,9 @@ export interface Beside extends Omit<BesideChanges, 'site'> {
   site: Site
 }
 
+/** Paths that a commit has changed: whoever is told of them may go through them more than once. */
+export type ChangedPaths = ReadonlySet<string> | readonly string[]
+
 /** One of several that build on each other, with the document that it puts; a blob needs none. */
 export interface InRow {
   commit: AskedCommit

@@ -22,7 +22,7 @@ import type { TreeDocument } from '../tree/nodes.ts'
 import type { Needs } from '../tree/selector/needs.ts'
 import type { Extensions } from '../tree/selector/selector.ts'
 import type { Coherence } from './coherence.ts'
-import { type Beside, type InRow, outcomeOf, reserveLargest, toldTrees } from './commit-row.ts'
+import { type Beside, type ChangedPaths, type InRow, outcomeOf, reserveLargest, toldTrees } from './commit-row.ts'
 import { CommitsUnderWay, type Committed, type Foreign, type Handed } from './commits-under-way.ts'
 import { DocumentIndex } from './document-index.ts'
 import { readNotice } from './followed-edits.ts'
@@ -57,8 +57,8 @@ export class Site {
   readonly #declared: SiteDeclarations
   /** Made when somebody asks for the first time; what nobody has asked about follows no commits. */
   #index: DocumentIndex | undefined
-  readonly #watchers = new Set<(paths: Iterable<string>, isOwn?: true) => void>()
-  readonly #foreignWatchers = new Set<(paths: Iterable<string>) => Promise<void>>()
+  readonly #watchers = new Set<(paths: ChangedPaths, isOwn?: true) => void>()
+  readonly #foreignWatchers = new Set<(paths: ChangedPaths) => Promise<void>>()
   readonly #audience: Audience | undefined
   readonly #coherence: Pick<Coherence, 'inStep'> | undefined
   readonly #underWay: CommitsUnderWay
@@ -283,7 +283,8 @@ export class Site {
   #take({ commit, written, redeclared }: Handed, result: Committed): void {
     this.#resources.take(commit, result.resources, written)
     redeclared.take(result.counters)
-    for (const watcher of this.#watchers) watcher(result.resources.keys(), true)
+    const paths = [...result.resources.keys()]
+    for (const watcher of this.#watchers) watcher(paths, true)
     this.#index?.take(redeclared.commit, result.resources)
   }
 
@@ -381,12 +382,12 @@ export class Site {
    * Has a function told of the paths that each commit named, before the new state can be read; `/` at an end: all below. That a
    * commit of this process is surely stored is said as well.
    */
-  watch(watcher: (paths: Iterable<string>, isOwn?: true) => void): void {
+  watch(watcher: (paths: ChangedPaths, isOwn?: true) => void): void {
     this.#watchers.add(watcher)
   }
 
   /** The same for commits of other processes alone; whoever needs memory to be in step waits for the function. */
-  watchForeign(watcher: (paths: Iterable<string>) => Promise<void>): void {
+  watchForeign(watcher: (paths: ChangedPaths) => Promise<void>): void {
     this.#foreignWatchers.add(watcher)
   }
 }

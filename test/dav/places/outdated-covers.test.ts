@@ -74,6 +74,21 @@ describe('covers that visitors have overtaken', () => {
         expect(await shown(visitor, `${at}c/x.html`)).to.equal('404')
       })
 
+  it('DAV-61 nor does it come back where the write is stored while something else is being removed', async () => {
+    await dav('PUT', `${at}x.html`, {}, '')
+    await dav('PUT', `${at}other.txt`, {}, 'other')
+    const { leases, store } = wire.server.site
+    const removing = await leases.hold(store.name, [`${at}other.txt`], async () => {
+      const answer = dav('DELETE', `${at}other.txt`)
+      await dav('OPTIONS', at)
+      await visitor('PUT', `${at}x.html`, {}, '<p>new')
+      await visitor('DELETE', `${at}x.html`)
+      expect((await dav('GET', `${at}x.html`)).status).to.equal(404)
+      return { answer }
+    })
+    expect((await removing.answer).status).to.equal(204)
+  })
+
   it('DAV-61 nor does it come back where a process had ended before it dropped the draft', async () => {
     await dav('PUT', `${at}x.html`, {}, '')
     const { store } = wire.server.site
