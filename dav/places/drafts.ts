@@ -7,6 +7,7 @@ import { perform } from '../../pipeline/operation.ts'
 import type { Change } from '../../pipeline/store/commit.ts'
 import type { NoteStore } from '../../pipeline/store/notes.ts'
 import type { Property, Resource } from '../../pipeline/store/resource.ts'
+import { TurnsBetween } from '../../pipeline/tree/steps.ts'
 import { putDocument } from '../../pipeline/write/document.ts'
 import { ensureParents, nameTaken, parentMissing } from '../../pipeline/write/places.ts'
 import { mayConfigureBy, type UnpublishedFile, unpublishedPut } from '../../pipeline/write/unpublished.ts'
@@ -148,7 +149,12 @@ export async function endCover(mount: Mount, { path, version }: Resource): Promi
 export function endOvertaken(mount: Mount, paths: Iterable<string>): void {
   const { unpublished } = mount
   if (unpublished.overlay.size === 0) return
-  for (const path of paths) if (unpublished.coverAt(path)) void afterCommit(mount, () => endOutdated(mount, path))
+  const end = async (path: string) => {
+    // What goes along with the commit is newer, once the index knows it.
+    await Promise.all(unpublished.site.underWay.at(path))
+    await endOutdated(mount, path)
+  }
+  for (const path of paths) if (unpublished.coverAt(path)) void afterCommit(mount, () => end(path))
 }
 
 /**
@@ -158,7 +164,10 @@ export function endOvertaken(mount: Mount, paths: Iterable<string>): void {
  */
 export async function endOutdated(mount: Mount, path: string): Promise<void> {
   const { site, unpublished } = mount
-  for (const cover of unpublished.coversOf(path)) {
+  const turns = new TurnsBetween()
+  for (const cover of await unpublished.coversOf(path)) {
+    // All of them may be at hand.
+    await turns.next()
     const file = await site.store.find(cover.path)
     if (file && file.version > cover.version) await endCover(mount, cover)
   }

@@ -4,6 +4,7 @@
  */
 
 import type { Resource } from '../../pipeline/store/resource.ts'
+import { TurnsBetween } from '../../pipeline/tree/steps.ts'
 
 /** Path of the collection that holds a resource; empty for the root. */
 export function parentOf(path: string): string {
@@ -38,6 +39,15 @@ export class Overlay {
   /** Entries directly in a collection. */
   membersOf(collection: string): Iterable<Resource> {
     return this.#members.get(collection)?.values() ?? []
+  }
+
+  /** Entries at any depth in a collection. */
+  *below(collection: string): Iterable<Resource> {
+    const open = [collection]
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      yield* this.membersOf(next)
+      for (const member of this.#touched.get(next) ?? []) open.push(member)
+    }
   }
 
   /** Whether the listing or the tag of a collection differs from what the site has. */
@@ -78,14 +88,17 @@ export class Overlay {
   }
 
   /**
-   * Takes everything at and below a collection out of the index.
+   * Takes everything at and below a collection out of the index, in turns.
    *
    * @param kept paths of what stays
    */
-  deleteBelow(collection: string, at: number, kept?: ReadonlySet<string>): void {
-    if (!this.#below.has(collection) && !this.#entries.has(collection)) return
-    for (const path of [...this.#entries.keys()])
-      if (path.startsWith(collection) && !kept?.has(path)) this.delete(path, at)
+  async deleteBelow(collection: string, at: number, kept?: ReadonlySet<string>): Promise<void> {
+    const turns = new TurnsBetween()
+    for (const { path } of [...this.below(collection)]) {
+      await turns.next()
+      if (!kept?.has(path)) this.delete(path, at)
+    }
+    if (!kept?.has(collection)) this.delete(collection, at)
   }
 
   #count(path: string, step: number): void {

@@ -12,6 +12,7 @@ import type { Site } from '../../pipeline/site/site.ts'
 import type { Change } from '../../pipeline/store/commit.ts'
 import { pathsIn } from '../../pipeline/store/paths.ts'
 import type { Property, Resource } from '../../pipeline/store/resource.ts'
+import { TurnsBetween } from '../../pipeline/tree/steps.ts'
 import { proveReadable } from '../../pipeline/write/collection.ts'
 import { describeChange } from '../../pipeline/write/properties.ts'
 import { type Anew, commitUnpublished } from '../../pipeline/write/unpublished.ts'
@@ -92,16 +93,16 @@ export class Unpublished {
     return cover !== undefined && isRemoval(cover) && cover.version > version
   }
 
-  /** Everything that lies over paths of the site. */
-  covers(): Resource[] {
-    return [...this.overlay.entries()].filter(({ path }) => !this.#names.of(path))
-  }
-
-  /** What lies over a file, or over files at any depth in a collection. */
-  coversOf(path: string): Resource[] {
-    if (path.endsWith('/')) return this.overlay.touches(path) ? this.covers().filter(c => c.path.startsWith(path)) : []
-    const cover = this.coverAt(path)
-    return cover ? [cover] : []
+  /** What lies over a file, or over files at any depth in a collection; found in turns. */
+  async coversOf(path: string): Promise<Resource[]> {
+    const covers: Resource[] = []
+    const turns = new TurnsBetween()
+    for (const { path: each } of path.endsWith('/') ? this.overlay.below(path) : [{ path }]) {
+      await turns.next()
+      const cover = this.coverAt(each)
+      if (cover) covers.push(cover)
+    }
+    return covers
   }
 
   /** Unix milliseconds at which a helper file was last asked for in this process; 0 if it was not. */
@@ -162,9 +163,9 @@ export class Unpublished {
       if (resource) this.overlay.delete(path.slice(0, -1), now)
       // Whoever looks meanwhile has to find what stays.
       const kept = resource && (await this.#readBelow(path))
-      this.overlay.deleteBelow(path, now, kept)
+      await this.overlay.deleteBelow(path, now, kept)
     } else if (resource) {
-      this.overlay.deleteBelow(`${path}/`, now)
+      await this.overlay.deleteBelow(`${path}/`, now)
       this.#note(resource)
     } else this.overlay.delete(path, now)
     await this.#renew(this.#listedAbove(path), now)
@@ -206,7 +207,7 @@ export class Unpublished {
         changes.push(...(await this.#placesAbove(to)))
         const common = { from, to, longest: LONGEST_PATH, ...retyped(found, to) }
         changes.push(op === 'move' ? { op, ...common } : { op, deep: followed.deep, ...common })
-        const drafts = this.coversOf(from).filter(each => !isRemoval(each))
+        const drafts = (await this.coversOf(from)).filter(each => !isRemoval(each))
         const members = drafts.map(({ path }) => path.slice(from.length))
         if (drafts.length > 0) changes.push({ op: 'derive-below', path: to, members, ...followed.anew })
       }

@@ -10,6 +10,9 @@ import { type Opened, openTemporary } from '../../pipeline/store/fixture.ts'
 import { openSite } from '../../pipeline/write/fateful.ts'
 import { eventually } from '../../support/eventually.ts'
 
+/** What the index has. */
+const known = ({ overlay }: Unpublished) => [...overlay.entries()].map(({ path }) => path).sort()
+
 const put = (path: string) => unpublishedPut({ path, content: new Uint8Array(), type: 'text/html' })
 
 describe('DAV-60 while a collection with drafts moves', () => {
@@ -46,13 +49,7 @@ describe('DAV-60 while a collection with drafts moves', () => {
   async function shown(): Promise<[known: string[], stored: string[]]> {
     const stored: string[] = []
     for await (const { path } of unpublished.site.store.walk('/')) stored.push(path)
-    return [
-      unpublished
-        .covers()
-        .map(({ path }) => path)
-        .sort(),
-      stored,
-    ]
+    return [known(unpublished), stored]
   }
 
   it('a draft that goes meanwhile is gone', async () => {
@@ -82,7 +79,6 @@ describe('DAV-60 the index of what is kept unpublished', () => {
     unpublished = await Unpublished.open(site, helperNames({ metadata: [], work: [], ordinary: [] }))
   })
   afterEach(() => opened.close())
-  const known = () => unpublished.covers().map(({ path }) => path)
 
   for (const [first, second, left] of [
     [put('/x.html'), [{ op: 'delete', path: '/x.html' }], []],
@@ -103,8 +99,29 @@ describe('DAV-60 the index of what is kept unpublished', () => {
       await unpublished.commit([...second])
       release()
       await slow
-      expect(known()).to.deep.equal(left)
+      expect(known(unpublished)).to.deep.equal(left)
     })
+
+  it('SEC-12 finds what lies over one collection without a look at the others', async () => {
+    const names = helperNames({ metadata: [], work: [], ordinary: [] })
+    const asked: string[] = []
+    const counting = {
+      suspect: names.suspect,
+      of(path: string) {
+        asked.push(path)
+        return names.of(path)
+      },
+    }
+    await unpublished.commit(['/a/', '/a-b/', '/a/c/'].map(path => ({ op: 'collection', path })))
+    const drafts = ['/a/x.html', '/a/c/y.html', '/a-b/z.html', '/a.html', '/w.html']
+    await unpublished.commit([...drafts, '/a/~$x'].flatMap(put))
+    const other = await Unpublished.open(unpublished.site, counting)
+    asked.length = 0
+    const found = (await other.coversOf('/a/')).map(({ path }) => path)
+    expect(found).to.have.members(['/a/x.html', '/a/c/y.html'])
+    expect(asked).to.have.members([...found, '/a/~$x'])
+    expect((await other.coversOf('/')).map(({ path }) => path)).to.have.members(drafts)
+  })
 
   it('has what is stored although its commit failed in the end', async () => {
     const { commit } = unpublished.site
@@ -115,7 +132,7 @@ describe('DAV-60 the index of what is kept unpublished', () => {
     }
     const failed: unknown = await unpublished.commit(put('/x.html')).catch((error: unknown) => error)
     expect(failed).to.be.instanceOf(StoreError)
-    await eventually(async () => expect(known()).to.deep.equal(['/x.html']))
+    await eventually(async () => expect(known(unpublished)).to.deep.equal(['/x.html']))
   })
 
   for (const path of ['/d/', '/'])
@@ -126,15 +143,15 @@ describe('DAV-60 the index of what is kept unpublished', () => {
       const changed = unpublished.overlay.changed('/d/')
       const seen: string[][] = []
       store.walk = async function* (...order) {
-        seen.push(known())
+        seen.push(known(unpublished))
         for await (const found of walk.apply(store, order)) {
-          seen.push(known())
+          seen.push(known(unpublished))
           yield found
         }
       }
       await unpublished.site.follow([{ version: 0, paths: [path], raised: [] }])
       expect(seen.length).to.be.greaterThan(2)
-      for (const each of [...seen, known()]) expect(each).to.deep.equal(['/d/a.html', '/d/b.html'])
+      for (const each of [...seen, known(unpublished)]) expect(each).to.deep.equal(['/d/a.html', '/d/b.html'])
       expect(unpublished.overlay.changed('/d/')).to.equal(changed)
     })
 
@@ -150,6 +167,6 @@ describe('DAV-60 the index of what is kept unpublished', () => {
         ...put('/file'),
       ])
       await unpublished.commit([{ op: 'move', from: after === '/x/' ? '/other/' : '/file', to: after }])
-      expect(known().filter(path => path.startsWith('/x'))).to.deep.equal(left)
+      expect(known(unpublished).filter(path => path.startsWith('/x'))).to.deep.equal(left)
     })
 })

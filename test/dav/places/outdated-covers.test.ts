@@ -2,9 +2,13 @@
 
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
+import type { Mount } from '../../../dav/mount.ts'
+import { endOutdated } from '../../../dav/places/drafts.ts'
+import type { Resource } from '../../../pipeline/store/resource.ts'
 import { done, put as stored } from '../../pipeline/store/fixture.ts'
 import { rulesPage } from '../../support/content.ts'
 import type { Client } from '../../support/http.ts'
+import { turnsOf } from '../../support/turns.ts'
 import { list, shown, startWire, to, type Wire } from '../wire.ts'
 
 const DAY = 86_400_000
@@ -116,5 +120,24 @@ describe('covers that visitors have overtaken', () => {
     await visitor('PUT', `${at}x.html/y.txt`, {}, 'y')
     expect((await dav('DELETE', `${at}x.html`)).status).to.equal(204)
     expect(await names()).to.deep.equal(['c/'])
+  })
+
+  it('SEC-12 very many that are looked at leave others their turn', async () => {
+    const covers = Array.from({ length: 60 }, (_, i) => ({ path: `/d${i}.html`, version: 1 }) as Resource)
+    let found = 0
+    const mount = {
+      unpublished: { coversOf: async () => covers },
+      site: {
+        store: {
+          // At hand, in a millisecond.
+          async find() {
+            found++
+            for (const end = performance.now() + 1; performance.now() < end; );
+          },
+        },
+      },
+    } as unknown as Mount
+    expect(await turnsOf(() => endOutdated(mount, '/'))).to.be.above(3)
+    expect(found).to.equal(covers.length)
   })
 })

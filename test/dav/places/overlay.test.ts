@@ -24,7 +24,7 @@ const draft = (path: string): Resource => ({
 })
 
 describe('the index of what is unpublished', () => {
-  it('DAV-52 knows member collections with entries at any depth, as they come and go', () => {
+  it('DAV-52 knows member collections with entries at any depth, as they come and go', async () => {
     const overlay = new Overlay()
     for (const path of ['/a/b/c.html', '/a/d.html', '/e/f.html']) overlay.set(draft(path))
     expect(overlay.touchedMembers('/')).to.have.members(['/a/', '/e/'])
@@ -32,8 +32,22 @@ describe('the index of what is unpublished', () => {
     overlay.delete('/a/b/c.html', 1)
     expect(overlay.touchedMembers('/a/')).to.deep.equal([])
     expect(overlay.touchedMembers('/')).to.have.members(['/a/', '/e/'])
-    overlay.deleteBelow('/a/', 1)
+    await overlay.deleteBelow('/a/', 1)
     expect(overlay.touchedMembers('/')).to.deep.equal(['/e/'])
+  })
+
+  it('DAV-60 takes out those of one collection, whose name others begin with', async () => {
+    const overlay = new Overlay()
+    for (const path of ['/a/b/c.html', '/a/', '/a/d.html', '/a-b/c.html', '/a.html', '/ab/', '/a0/c.html'])
+      overlay.set(draft(path))
+    const found = () => [...overlay.entries()].map(({ path }) => path)
+    expect([...overlay.below('/a/')].map(({ path }) => path)).to.have.members(['/a/b/c.html', '/a/d.html'])
+    expect([...overlay.below('/')]).to.have.lengthOf(overlay.size)
+    await overlay.deleteBelow('/a/', 1, new Set(['/a/d.html']))
+    expect(found()).to.deep.equal(['/a/d.html', '/a-b/c.html', '/a.html', '/ab/', '/a0/c.html'])
+    await overlay.deleteBelow('/a/', 1)
+    expect(found()).to.deep.equal(['/a-b/c.html', '/a.html', '/ab/', '/a0/c.html'])
+    expect(overlay.touches('/a/')).to.equal(false)
   })
 
   it('SEC-4 tells those of each of very many collections at once', async () => {

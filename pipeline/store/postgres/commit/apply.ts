@@ -1,5 +1,6 @@
 /** The changes of a commit, applied in order. */
 
+import { setImmediate } from 'node:timers/promises'
 import type { Change } from '../../commit.ts'
 import { packEntries } from '../../packed-entries.ts'
 import { namesCollection, splitPath } from '../../paths.ts'
@@ -97,18 +98,27 @@ async function derive(state: CommitState, change: ChangeOf<'derive'>): Promise<v
   deriveAll(state, row.id, change.derived, false)
 }
 
+/** Files of which it is noted without a pause what is derived of them. */
+const MEMBERS_PER_TURN = 2000
+
 async function deriveBelow(state: CommitState, change: ChangeOf<'derive-below'>): Promise<void> {
   const paths = change.members.map(member => change.path + member)
   await settleTables(state)
   await readRows(state, paths)
   const ids: number[] = []
-  for (const path of paths) ids.push(((await rowAt(state, path)) ?? refuse('missing', path)).id)
+  for (const path of paths) {
+    if (ids.length % MEMBERS_PER_TURN === MEMBERS_PER_TURN - 1) await setImmediate()
+    ids.push(((await rowAt(state, path)) ?? refuse('missing', path)).id)
+  }
   await state.session.run(
     'DELETE FROM derived WHERE id = ANY($1::bigint[]) AND name = ANY($2::text[])',
     ids.map(String),
     [...change.dropped],
   )
-  for (const id of ids) deriveAll(state, id, change.derived, false)
+  for (const [i, id] of ids.entries()) {
+    if (i % MEMBERS_PER_TURN === MEMBERS_PER_TURN - 1) await setImmediate()
+    deriveAll(state, id, change.derived, false)
+  }
 }
 
 /** Dead properties of a resource as they stand, by namespace and name. */
