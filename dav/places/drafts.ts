@@ -150,8 +150,12 @@ export function endOvertaken(mount: Mount, paths: Iterable<string>): void {
   const { unpublished } = mount
   if (unpublished.overlay.size === 0) return
   const end = async (path: string) => {
+    const underWay = unpublished.site.underWay.at(path)
+    const [file, cover] = [mount.site.inMemory(path)?.resource, unpublished.coverAt(path)]
+    // Handed over at once, it comes before whatever removes the file again.
+    if (underWay.length === 0 && file && cover && file.version > cover.version) return endCover(mount, cover)
     // What goes along with the commit is newer, once the index knows it.
-    await Promise.all(unpublished.site.underWay.at(path))
+    await Promise.all(underWay)
     await endOutdated(mount, path)
   }
   for (const path of paths) if (unpublished.coverAt(path)) void afterCommit(mount, () => end(path))

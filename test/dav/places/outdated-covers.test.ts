@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
 import type { Mount } from '../../../dav/mount.ts'
-import { endOutdated } from '../../../dav/places/drafts.ts'
+import { endOutdated, endOvertaken } from '../../../dav/places/drafts.ts'
 import type { Resource } from '../../../pipeline/store/resource.ts'
 import { done, put as stored } from '../../pipeline/store/fixture.ts'
 import { rulesPage } from '../../support/content.ts'
@@ -91,6 +91,22 @@ describe('covers that visitors have overtaken', () => {
       return { answer }
     })
     expect((await removing.answer).status).to.equal(204)
+  })
+
+  it('DAV-61 a draft is given up at once, before the removal of what has overtaken it can be asked for', () => {
+    const given: unknown[] = []
+    const mount = {
+      unpublished: {
+        overlay: { size: 1 },
+        coverAt: (path: string) => ({ path, version: 1 }),
+        coversOf: async () => [],
+        site: { underWay: { at: () => [] } },
+        commit: async (changes: unknown) => given.push(changes),
+      },
+      site: { inMemory: () => ({ resource: { version: 2 } }) },
+    } as unknown as Mount
+    endOvertaken(mount, ['/x.html'])
+    expect(given).to.deep.equal([[{ op: 'delete', path: '/x.html', expect: 1 }]])
   })
 
   it('DAV-61 nor does it come back where a process had ended before it dropped the draft', async () => {
