@@ -195,7 +195,8 @@ export async function endLeftOver(mount: Mount, notes: Pick<NoteStore, 'notes' |
   for (const { key, value } of await notes.notes(`follow/${encodeURIComponent(mount.site.store.name)}/`)) {
     const { op, path, from = path, newest } = JSON.parse(value) as LeftOver
     if (op !== 'copy')
-      for (const cover of mount.unpublished.coversOf(from)) if (cover.version <= newest) await endCover(mount, cover)
+      for (const cover of await mount.unpublished.coversOf(from))
+        if (cover.version <= newest) await endCover(mount, cover)
     await notes.changeNotes([{ op: 'drop', key }])
   }
 }

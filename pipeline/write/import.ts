@@ -21,6 +21,8 @@ export interface Imported {
   bytes: number
   /** What was left out, one sentence each. */
   problems: string[]
+  /** Files that desktop systems keep for themselves: left out as well, and nothing is wrong with that. */
+  helpers: number
 }
 
 export interface ImportOptions {
@@ -70,7 +72,7 @@ export async function importFolder(
   directory: string,
   { progress, data, onlyNew = false, isHelper }: ImportOptions = {},
 ): Promise<Imported> {
-  const imported: Imported = { files: 0, bytes: 0, problems: [] }
+  const imported: Imported = { files: 0, bytes: 0, problems: [], helpers: 0 }
   const folder = await realpath(directory)
   const own = data === undefined ? undefined : await placeOf(data, folder)
   const running = new Set<Promise<void>>()
@@ -93,7 +95,7 @@ export async function importFolder(
   try {
     for await (const entry of readFolder(directory, { skipped, store: own })) {
       if (isHelper?.(entry.path)) {
-        skipped(entry.path, 'a file that desktop systems and editors keep for themselves')
+        imported.helpers++
         continue
       }
       if (running.size >= AT_ONCE) await Promise.race(running)

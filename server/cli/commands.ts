@@ -57,6 +57,8 @@ export interface TransferOutcome {
   bytes: number
   /** What could not be transferred, one sentence each. */
   problems: string[]
+  /** Files of desktop systems that were left out. */
+  helpers?: number
 }
 
 /** What is stored of one site. */

@@ -46,7 +46,9 @@ export async function transferSite(
   const progress = progressLine(terminal.errors)
   const outcome = await work(settings, { site, directory, progress: progress.report }).finally(progress.end)
   for (const problem of outcome.problems) entry(terminal.errors, problem)
-  line(terminal.output, `${site}: ${count(outcome.files, 'file')}, ${mebibytes(outcome.bytes)} (${directory})`)
+  const { files, bytes, helpers = 0 } = outcome
+  const left = helpers > 0 ? `, without ${count(helpers, 'file')} that desktop systems keep for themselves` : ''
+  line(terminal.output, `${site}: ${count(files, 'file')}, ${mebibytes(bytes)} (${directory})${left}`)
   return outcome.problems.length > 0 ? 1 : 0
 }
 

@@ -157,7 +157,7 @@ describe('import', () => {
       await write('a.txt')
       const entry = { file: 'a.txt', path: '/a.txt', kind: 'blob', type }
       await write('.scriptorium.json', JSON.stringify({ format: 1, resources: [entry] }))
-      expect(await read()).to.deep.equal({ files: 1, bytes: 1, problems: [] })
+      expect(await read()).to.deep.equal({ files: 1, bytes: 1, problems: [], helpers: 0 })
       const answer = await client(server.port)('GET', '/a.txt')
       expect([answer.status, answer.headers['content-type']]).to.deep.equal([200, 'text/plain'])
     })
