@@ -1,5 +1,6 @@
 /** Bodies of requests, read when and in the form that core processing needs them. */
 
+import { Fault } from './fault.ts'
 import { memoryBlob, type StagedBlob } from './store/blobs.ts'
 
 /**
@@ -24,9 +25,18 @@ export interface BodySource {
 /** Bytes of a selector or program that a QUERY may bring (SEC-12). */
 export const LARGEST_QUERY = 256 * 1024
 
-/** A body of bytes that are here already. */
+/** A body of bytes that are here already; what code, or a template, has made may be larger than anything that is sent. */
 export function memoryBody(bytes: Uint8Array): BodySource {
-  return { bytes: async () => bytes, stage: async () => memoryBlob(bytes) }
+  const within = (cap: number) => {
+    if (bytes.length > cap) throw beyondCap(cap)
+    return bytes
+  }
+  return { bytes: async cap => within(cap), stage: async cap => memoryBlob(within(cap)) }
+}
+
+/** The refusal of a body that is here already. */
+export function beyondCap(cap: number): Fault {
+  return new Fault(413, 'PayloadTooLarge', `The body is larger than the ${cap} bytes allowed here.`)
 }
 
 /** The body of a request that has none, or whose body is ignored. */

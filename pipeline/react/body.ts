@@ -1,8 +1,7 @@
 /** The body of a request with reactions: read once, seen by code as text, and read again by core processing. */
 
 import { Readable } from 'node:stream'
-import { type BodySource, memoryBody, type SeePiece } from '../body.ts'
-import { Fault } from '../fault.ts'
+import { type BodySource, beyondCap, memoryBody, type SeePiece } from '../body.ts'
 import type { StagedBlob, StagingOptions } from '../store/blobs.ts'
 
 export interface BodyLimits {
@@ -108,7 +107,7 @@ export class KeptBody implements BodySource {
   async bytes(cap: number): Promise<Uint8Array> {
     if (!this.#replacement) await this.#readBytes(cap)
     const bytes = this.current
-    if (!bytes || bytes.length > cap) throw tooLarge(cap)
+    if (!bytes || bytes.length > cap) throw beyondCap(cap)
     return bytes
   }
 
@@ -119,7 +118,7 @@ export class KeptBody implements BodySource {
     if (wasRead && this.current) seen?.(this.current, () => undefined)
     if (!this.#replacement && this.#staged) return this.#staged
     const bytes = this.current ?? new Uint8Array()
-    if (bytes.length > cap) throw tooLarge(cap)
+    if (bytes.length > cap) throw beyondCap(cap)
     return bytes.length <= SMALL
       ? memoryBody(bytes).stage(cap)
       : this.#stage(Readable.from([bytes], { objectMode: false }), { limit: cap })
@@ -129,8 +128,4 @@ export class KeptBody implements BodySource {
   async discard(): Promise<void> {
     await this.#staged?.discard()
   }
-}
-
-function tooLarge(cap: number): Fault {
-  return new Fault(413, 'PayloadTooLarge', `The body is larger than the ${cap} bytes allowed here.`)
 }

@@ -41,6 +41,8 @@ export interface ActionWrites {
   transitions: TransitionSink | undefined
   /** False for those whose writes must leave the configuration of the site alone (SEC-10). */
   configure?: boolean
+  /** Refuses names that the server keeps for itself (DAV-70). @throws Fault */
+  refuse: (path: string) => void
   /** Whether writes of whole documents are bound by locks (HTTP-85). */
   refuseLocked?: (paths: readonly string[]) => Promise<void>
 }
@@ -82,6 +84,7 @@ export function writingPlatform(writes: ActionWrites): Required<Pick<Platform, '
           own.body.replace(Buffer.from(own.isFragment ? outerMarkup(node, 'html') : documentOf(node)))
           return
         }
+        writes.refuse(to)
         countWrite(writes)
         const write = { ...common, path: to, type: 'text/html; charset=utf-8' }
         await carriedOut(putDocument(site, write, authority), documentOf(node))

@@ -38,6 +38,7 @@ import { largestDocument, type Site } from '../../pipeline/site/site.ts'
 import { selectingFirst } from '../../pipeline/tree/selector/selector.ts'
 import type { Steps } from '../../pipeline/tree/steps.ts'
 import { refuseLocked } from '../../pipeline/write/whole.ts'
+import { refuseHelper } from '../public/helper-files.ts'
 import { depthFor, type ReactionParts } from '../public/reactions.ts'
 
 const METHODS: ReadonlySet<string> = new Set(['PUT', 'DELETE', 'MOVE', 'COPY'])
@@ -176,6 +177,7 @@ function reacting(parts: ReactionParts, asked: Asked) {
     own: method === 'PUT' ? { path, body, isFragment: selector !== undefined } : undefined,
     transitions: undefined,
     configure: scope.configure,
+    refuse: to => refuseHelper(mount.names, to),
     ...(settings.locksBindPublicWrites && {
       refuseLocked: (paths: readonly string[]) => refuseLocked(mount.locks, site.store.name, paths),
     }),

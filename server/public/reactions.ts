@@ -30,6 +30,7 @@ import type { Fired } from '../../pipeline/write/transitions.ts'
 import { mayRead, refuseLocked } from '../../pipeline/write/whole.ts'
 import { depthOf } from '../outbound/inside.ts'
 import { type Exchange, requestValue } from './exchange.ts'
+import { refuseHelper } from './helper-files.ts'
 
 /** What reactions need of the process. */
 export interface ReactionParts {
@@ -163,7 +164,8 @@ function reactingRequest(
   const { brand } = hosted.settings
   const isFragment = hasSelector(exchange)
   const isReplaceable = method === 'PUT' || method === 'POST'
-  const common = { site, authority, allowance, transitions, count: exchange.made }
+  const refuse = (to: string) => refuseHelper(hosted.helpers, to)
+  const common = { site, authority, allowance, transitions, refuse, count: exchange.made }
   const bound = hosted.settings.locksBindPublicWrites && {
     refuseLocked: (paths: readonly string[]) => refuseLocked(locks, site.store.name, paths),
   }

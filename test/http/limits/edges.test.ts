@@ -2,7 +2,7 @@
 
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { put, rulesPage } from '../../support/content.ts'
+import { NS, put, rulesPage } from '../../support/content.ts'
 import { connect, type Fields, type Received, requestBytes } from '../../support/http.ts'
 import { startServer } from '../../support/server.ts'
 
@@ -10,6 +10,9 @@ const RULES = rulesPage(['*', 'GET|PUT|POST|DELETE', 'Allow', '/*'])
 const ROOM = Buffer.byteLength(RULES)
 const LIST = '<!DOCTYPE html><title>t</title><ul id="l"></ul>'
 const MOST = 2 ** 53 - 1
+const TEMPLATE = `<html xmlns:p="${NS}/1.0"><base href="/made.html"><title p:template="text/liquid">{{ request.body.t }}{{ request.body.t }}</title>`
+const TRIGGER = `<div itemscope itemtype="${NS}/Trigger"><meta itemprop="method" content="POST">
+<script itemprop="action" type="text/sessel">@schema Site url("${NS}/1.0"); Site.PUT(new p { Context.request.body }, "/made.html")</script>`
 
 type Asked = readonly [method: string, path: string, fields?: Fields, body?: string]
 
@@ -63,6 +66,24 @@ const ROWS: readonly Row[] = [
     at: [text('/l.html', 1024 - 9 - 100), item(100)],
     over: item(1),
     status: 413,
+  },
+  {
+    what: 'maxDocument, by a template',
+    site: { maxDocument: '1KiB' },
+    at: [['PUT', '/t.html', {}, TEMPLATE]],
+    over: ['POST', '/t.html', { 'Content-Type': 'application/x-www-form-urlencoded' }, `t=${'x'.repeat(512)}`],
+    status: 413,
+  },
+  {
+    what: 'maxDocument, by a trigger (REA-64)',
+    site: { maxDocument: '1KiB' },
+    at: [
+      ['PUT', '/t.html', {}, TRIGGER],
+      ['POST', '/in/', { 'Content-Type': 'text/plain' }, 'x'.repeat(100)],
+      text('/a.html', 100),
+    ],
+    over: ['POST', '/in/', { 'Content-Type': 'text/plain' }, 'x'.repeat(1024)],
+    status: 500,
   },
   {
     what: 'quota',

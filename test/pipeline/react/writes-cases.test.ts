@@ -278,6 +278,18 @@ describe('Writes of actions, case by case', () => {
         ),
       async at => expect((await ask('GET', `${at}/go`)).text).to.include('403'),
     ],
+    ...['._m.html', '.DS_Store', '~$m.html'].map(
+      (name): Case => [
+        `DAV-70 REA-64 ${name}, which desktop systems keep for themselves, is refused with 404`,
+        at => act(at, `Site.PUT(new p, "${at}/m.html"); Site.PUT(new p, "${at}/${name}")`),
+        async at => {
+          const r = await ask('GET', `${at}/go`)
+          expect([r.status, r.text.includes('404')]).to.deep.equal([500, true])
+          expect(await server.site.site.find(`${at}/m.html`)).not.to.equal(undefined)
+          expect(await server.site.site.find(`${at}/${name}`)).to.equal(undefined)
+        },
+      ],
+    ),
     [
       'REA-65 PUT is a ReferenceError in JavaScript',
       at =>
