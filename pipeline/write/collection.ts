@@ -17,7 +17,7 @@ import { ZERO } from '../store/tags.ts'
 import { decodeInTurn } from '../tree/document.ts'
 import { atOnce } from '../tree/steps.ts'
 import { commitJudged, commitLoop, type Judging, modelState, oneAllowance } from './commit.ts'
-import { nothingFollows } from './consequences.ts'
+import { lossesUnderNewName } from './judge-document.ts'
 import { consequencesOfLoss, judgeArrival, refuseEntangled } from './judge-tree.ts'
 import { bytesOf, retyping, underNewName, writtenDocuments } from './new-version.ts'
 import { atOneMoment } from './one-moment.ts'
@@ -127,8 +127,11 @@ export async function transferTree(
       const { changes, written } = await changesOf(site, transfer, source, replaced)
       const events = await fileEvents(site, transfer, source, replaced)
       const newTree = written[0]?.newTree
-      const arriving = await judgeArrival(site, model, { ...transfer, source, retyped: newTree && atOnce(newTree()) })
-      const follows = replaced ? await consequencesOfLoss(site, model, replaced) : nothingFollows([])
+      const retyped = newTree && atOnce(newTree())
+      const arriving = await judgeArrival(site, model, { ...transfer, source, retyped })
+      const isRenamed = transfer.op === 'move' && retyped !== undefined
+      const losses = isRenamed ? await lossesUnderNewName(site, model, await site.find(from), retyped) : []
+      const follows = await consequencesOfLoss(site, model, replaced, isRenamed ? { path: from, losses } : undefined)
       if (transfer.op === 'move') refuseEntangled(follows, from)
       const requirements = [...arriving, ...follows.requirements]
       const own = { changes, events, written }

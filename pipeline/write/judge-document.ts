@@ -117,6 +117,7 @@ async function completed(site: Site, prepared: NewVersion, document: TreeDocumen
  * What follows when documents go.
  *
  * @param further transitions of the same write
+ * @param lost what else goes with it
  * @throws Fault 409 when a referrer forbids it
  */
 export async function consequencesOfRemoval(
@@ -125,6 +126,7 @@ export async function consequencesOfRemoval(
   removed: readonly StoredFile[],
   isGone: (path: string) => boolean = path => removed.some(({ resource }) => resource.path === path),
   further: Transitions = NO_TRANSITIONS,
+  lost: readonly Loss[] = [],
 ): Promise<Consequences> {
   const { registry } = model
   const documents = registry.guarded.size > 0 ? removed.filter(file => file.isDocument) : []
@@ -135,15 +137,26 @@ export async function consequencesOfRemoval(
     const found = judge && (await inTurns(judge.whole(file.resource.path, tree, undefined), tree.source.length))
     violations.push(...(found?.violations ?? []))
   }
-  const losses: Loss[] = []
+  const losses: Loss[] = [...lost]
   for (const file of documents) losses.push(...(await lossesOf(registry, await site.parsed(file))))
   const path = removed[0]?.resource.path ?? ''
   const judged = { path, judgement: NOTHING, entries: [], status: 409 as const, losses, own: new Map() }
   return consequencesOf(site, model, { ...judged, isGone, transitions: { ...further, violations } })
 }
 
-async function lossesOf(registry: Registry, document: TreeDocument): Promise<Loss[]> {
-  return inTurns(comparingDocuments(registry, document, undefined), document.source.length)
+async function lossesOf(registry: Registry, document: TreeDocument, after?: TreeDocument): Promise<Loss[]> {
+  return inTurns(comparingDocuments(registry, document, after), document.source.length)
+}
+
+/** Values that a document holds no more as the other kind that its new name makes of it (HTTP-20, MOD-53). */
+export async function lossesUnderNewName(
+  site: Site,
+  { registry }: ModelState,
+  file: StoredFile | undefined,
+  after: TreeDocument | undefined,
+): Promise<Loss[]> {
+  if (!after || !file?.isDocument || registry.guarded.size === 0) return []
+  return lossesOf(registry, await site.parsed(file), after)
 }
 
 /**

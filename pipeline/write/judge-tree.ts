@@ -5,6 +5,7 @@ import { deriveInTurns } from '../declarations/derive.ts'
 import { Fault } from '../fault.ts'
 import { typeKey } from '../model/entries.ts'
 import type { Requirement } from '../model/integrity.ts'
+import type { Loss } from '../model/losses.ts'
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import { isWithin } from '../store/paths.ts'
@@ -20,15 +21,23 @@ const SLICE = 16
 /**
  * What follows when a file, or a collection with everything below it, goes.
  *
+ * @param removed may be missing where something else goes
+ * @param renamed a file that its new name makes another kind of document, and what it loses by that
  * @throws Fault 409 when a referrer forbids it
  */
-export async function consequencesOfLoss(site: Site, model: ModelState, removed: Resource): Promise<Consequences> {
-  const within = (path: string) => isWithin(path, removed.path)
+export async function consequencesOfLoss(
+  site: Site,
+  model: ModelState,
+  removed: Resource | undefined,
+  renamed?: { path: string; losses: readonly Loss[] },
+): Promise<Consequences> {
+  const within = (path: string) => removed !== undefined && isWithin(path, removed.path)
+  const isGone = (path: string) => within(path) || path === renamed?.path
   const paths = new Set<string>()
-  for (const type of model.registry.guarded.keys()) {
+  for (const type of removed ? model.registry.guarded.keys() : []) {
     for (const { path } of await site.store.lookup([typeKey(type)])) if (within(path)) paths.add(path)
   }
-  if (paths.size === 0) return nothingFollows([])
+  if (paths.size === 0 && !renamed?.losses.length) return nothingFollows([])
   const documents: StoredFile[] = []
   for (const path of paths) {
     const file = await site.find(path)
@@ -36,9 +45,9 @@ export async function consequencesOfLoss(site: Site, model: ModelState, removed:
     if (documents.length % SLICE === 0) await setImmediate()
   }
   try {
-    return await consequencesOfRemoval(site, model, documents, within)
+    return await consequencesOfRemoval(site, model, documents, isGone, undefined, renamed?.losses)
   } catch (error) {
-    throw isCollection(removed) ? await naming(error, site, model, documents, within) : error
+    throw removed && isCollection(removed) ? await naming(error, site, model, documents, within) : error
   }
 }
 

@@ -11,7 +11,7 @@ import { decodeInTurn } from '../tree/document.ts'
 import { inTurns } from '../tree/steps.ts'
 import { commitJudged, type ModelState, modelState, oneAllowance } from './commit.ts'
 import { configures } from './configuration.ts'
-import { consequencesOfRemoval, judgeMoved } from './judge-document.ts'
+import { consequencesOfRemoval, judgeMoved, lossesUnderNewName } from './judge-document.ts'
 import { refuseEntangled } from './judge-tree.ts'
 import { retyping, type UnderNewName, underNewName, writtenDocuments } from './new-version.ts'
 import { mayNotReplace, missingParents } from './places.ts'
@@ -127,8 +127,10 @@ async function commitMove(
   const transitions = await retypedTransitions(site, model, file, to, arrival)
   // What is replaced goes as if it were deleted (MOD-53).
   const removed = replaced ? [replaced] : []
-  const isGone = (gone: string) => gone === replaced?.resource.path
-  const follows = await consequencesOfRemoval(site, model, removed, isGone, transitions)
+  // What a document of another kind refers to is asked of it under its new name.
+  const isGone = (gone: string) => gone === replaced?.resource.path || (prepared !== undefined && gone === path)
+  const lost = await lossesUnderNewName(site, model, file, prepared?.tree)
+  const follows = await consequencesOfRemoval(site, model, removed, isGone, transitions, lost)
   refuseEntangled(follows, path)
   // Directories are implicit here (HTTP-13), while the store moves only into collections that exist.
   const parents = replaced ? [] : await missingParents(site.store, to)

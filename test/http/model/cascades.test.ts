@@ -121,6 +121,17 @@ onBothPlanes('Data model, referential actions', on => {
       expect(await remove('/more.html')).to.equal('409 restrict(station)')
     })
 
+    for (const [tag, expected] of [
+      ['tr', /^409 restrict\(station\)$/],
+      ['li', /^20[14]$/],
+    ] as const)
+      it(`MOD-53 HTTP-20 a name that makes HTML of XML with a ${tag}: ${expected.source}`, async () => {
+        const item = `<${tag} itemscope="" itemtype="${STATION}"><b itemprop="code">X</b></${tag}>`
+        await put(on.shelf.server, '/x', `<r>${item}</r>`, 'application/xml')
+        await on.shelf.list('/n.html', reading('X'))
+        expect(verdictOf(await on.shelf.http('MOVE', '/x', { Destination: '/x.html' }))).to.match(expected)
+      })
+
     it('referrers that go with the write do not hold it up', async () => {
       await on.shelf.clear()
       await declare('1..1', 'restrict')
