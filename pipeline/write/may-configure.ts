@@ -2,10 +2,14 @@
 
 import { KIND_NAMES, KINDS } from '../declarations/kinds.ts'
 import { holdersOf } from '../declarations/retype.ts'
+import { isSessel } from '../evaluation/schemas.ts'
 import { Fault } from '../fault.ts'
 import { kindOf } from '../http/media.ts'
+import { namesRelatively } from '../language/sessel/sessel.ts'
+import type { RawCode } from '../model/declarations.ts'
 import type { Site, WrittenDocument } from '../site/site.ts'
 import type { Change } from '../store/commit.ts'
+import { parentOf } from '../store/paths.ts'
 import { decodeInTurn, parsingDocument } from '../tree/document.ts'
 import { typesOf } from '../tree/microdata.ts'
 import { type ChildNode, isElement, type TreeDocument } from '../tree/nodes.ts'
@@ -65,6 +69,7 @@ async function refuseTouching(site: Site, { changes, written: documents }: Chang
       if (op === 'move') {
         refusePreferred(site, change)
         refuseReordered(site, change)
+        refuseElsewhere(site, change)
       }
     }
   }
@@ -144,6 +149,21 @@ function refuseReordered(site: Site, { from, to }: Extract<Change, { op: 'move' 
     if (Buffer.compare(Buffer.from(one.after), Buffer.from(other.after)) < 0) return other
     throw new Touching('reactions', moved.has(one.path) ? one.path : other.path)
   })
+}
+
+/** Code looks beside its document for what it names relatively (SES-125), so that in another folder it may find something else. */
+function refuseElsewhere(site: Site, { from, to }: Extract<Change, { op: 'move' }>): void {
+  if (!from.endsWith('/') && parentOf(from) === parentOf(to)) return
+  const { ns } = site.settings
+  const looks = ({ type, source }: RawCode) => isSessel(type, ns) && namesRelatively(source)
+  const reactions = site.declarations('reactions')
+  for (const path of reactions.documentsUnder(from))
+    if (reactions.codeIn(path).some(looks)) throw new Touching('reactions', path)
+  const access = site.declarations('access')
+  // Those that decide by themselves do it by code of their schemas, where they stand (GRP-4).
+  const decides = (type: string) => site.model.schema(type)?.methods.some(({ implementation }) => looks(implementation))
+  for (const path of access.documentsUnder(from))
+    if (access.document(path)?.groups.some(({ subtypes }) => subtypes.some(decides))) throw new Touching('access', path)
 }
 
 async function refuseLost(site: Site, path: string): Promise<void> {

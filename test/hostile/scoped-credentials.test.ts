@@ -188,6 +188,40 @@ describe("a credential's scope as boundary: who may configure", () => {
     await whole('DELETE', '/ordinary/')
   })
 
+  const named = (source: string) => `${'$'}{#open} from ${source}`
+  for (const [source, isRelative] of [
+    ['"switch.html"', true],
+    ['"/conf/switch.html"', false],
+    ['Context.request.path', true],
+    ['"/conf/switch.html", "other.html"', true],
+  ] as const)
+    it(`SEC-10 SES-125 another folder ${isRelative ? 'does not have' : 'may have'} code that looks at ${source}`, async () => {
+      const guard = trigger({ resource: '/guarded.html', when: `(${named(source)}).first() == null`, action: '1 / 0' })
+      await put(server, '/conf/sub/t.html', page(guard))
+      await put(server, '/conf/sub/a.html', page(TRIGGER))
+      const move = async (from: string, to: string) =>
+        (await writer('MOVE', from, { Destination: server.mountUrl + to })).status
+      const [moved, refused] = [201, isRelative ? 403 : 201]
+      expect(await move('/conf/sub/t.html', '/conf/t.html')).to.equal(refused)
+      expect(await move('/conf/sub/', '/conf/sup/')).to.equal(refused)
+      await put(server, '/conf/sub/t.html', page(guard))
+      expect(await move('/conf/sub/t.html', '/conf/sub/s.html')).to.equal(moved)
+      await whole('DELETE', '/conf/')
+    })
+
+  it('SEC-10 GRP-4 nor groups that decide by what stands beside them', async () => {
+    const includes = `<div itemprop="implementation" itemscope itemtype="${NS}/Sessel"><script itemprop="source">(${named('"open.html"')}).any()</script></div>`
+    const method = `<div itemprop="property" itemscope itemtype="${NS}/Method"><b itemprop="name">includes</b>${includes}</div>`
+    const parent = `<b itemprop="type">https://t.example/Ours</b><b itemprop="parent">${NS}/Group</b>`
+    await put(server, '/ours.html', page(`<div itemscope itemtype="${NS}/Schema">${parent}${method}</div>`))
+    const group = '<p itemscope itemtype="https://t.example/Ours"><b itemprop="name">ours</b></p>'
+    await put(server, '/conf/g.html', page(group))
+    const to = { Destination: `${server.mountUrl}/part/g.html` }
+    expect((await writer('MOVE', '/conf/g.html', to)).status).to.equal(403)
+    expect((await whole('MOVE', '/conf/g.html', to)).status).to.equal(201)
+    for (const path of ['/part/g.html', '/ours.html', '/conf/']) await whole('DELETE', path)
+  })
+
   it('DAV-3 MOD-8 what documents outside of the scope hold is told by no count of findings', async () => {
     const rules = (selector: string) => rulesPage(['*', 'GET', 'Deny', '/*', selector])
     await put(server, '/elsewhere.html', page('<zebra>x</zebra>'))

@@ -94,6 +94,12 @@ export class SiteReactions {
     return this.#documents.get(path)?.raw
   }
 
+  /** All code of what a document declares. */
+  codeIn(path: string): RawCode[] {
+    const { reactions = [], handlers = [] } = this.document(path) ?? {}
+    return [...codeOf({ triggers: reactions, processors: [] }), ...handlers.flatMap(({ when }) => when)]
+  }
+
   documentsUnder(path: string): string[] {
     if (!path.endsWith('/')) return this.#documents.get(path) ? [path] : []
     return [...this.#documents.entries()].flatMap(([each]) => (each.startsWith(path) ? [each] : []))
@@ -309,8 +315,10 @@ function statusFilter(text: string): StatusFilter[] {
   return hundreds === undefined ? [] : [{ hundreds: Number(hundreds) }]
 }
 
+type Coded = Pick<RawReaction, 'when' | 'action' | 'otherwise'>
+
 /** All code that may run: gates, actions, and properties of calls. */
-export function codeOf({ triggers, processors }: Candidates): RawCode[] {
+export function codeOf({ triggers, processors }: Record<keyof Candidates, readonly Coded[]>): RawCode[] {
   const ofValue = (value: RawValue): RawCode[] => (typeof value === 'string' ? [] : [value])
   const ofAction = (action: RawAction): RawCode[] => {
     if (!('properties' in action)) return [action]
