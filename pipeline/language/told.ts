@@ -1,20 +1,23 @@
 /** Messages of code that has failed, as they are told to people: never content of other documents (COMP-148, HTTP-170). */
 
 import type { CodeFailure } from '../fault.ts'
+import { finder } from '../tree/selector/substring.ts'
 
-/** What messages of languages quote: from the first quotation mark to the last one of its kind, since values may hold some. */
-const QUOTED = [/“([\s\S]*)”/, /'([\s\S]*)'/, /"([\s\S]*)"/]
+/** Marks that messages of languages quote with. */
+const QUOTES = ['“”', "''", '""']
 
 /**
  * A message without values that it quotes, which may be content of other documents (COMP-148); what stands in the page or
- * in the code itself is no news.
+ * in the code itself is no news. Values may hold marks: they go from the first one to the last of its kind.
  *
  * @param own texts that whoever wrote the code has written
  */
 export function withoutValues(message: string, ...own: readonly string[]): string {
-  return QUOTED.reduce((told, quoted) => {
-    const value = quoted.exec(told)?.[1] ?? ''
-    return own.some(text => text.includes(value)) ? told : told.replace(value, () => '…')
+  return QUOTES.reduce((told, [open = '', close = '']) => {
+    const start = told.indexOf(open) + 1
+    const end = told.lastIndexOf(close)
+    if (start === 0 || end <= start || own.some(finder(told.slice(start, end)))) return told
+    return `${told.slice(0, start)}…${told.slice(end)}`
   }, message)
 }
 
