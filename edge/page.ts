@@ -92,8 +92,12 @@ export function pageFor(accept: string | undefined, title: string, content: stri
  */
 export function dressed(accept: string | undefined, document: string): string {
   if (namedQuality(accept, 'text/html') === 0 || !document.includes(WITHOUT_LOOK)) return document
-  return document
-    .replace(WITHOUT_LOOK, () => `<html lang="en"><head><meta charset="utf-8">${WIDTH}${looking(CARD)}`)
-    .replace(/<body[^>]*>/, '$&<main>')
-    .replace('</body>', '</main></body>')
+  const looked = document.replace(
+    WITHOUT_LOOK,
+    () => `<html lang="en"><head><meta charset="utf-8">${WIDTH}${looking(CARD)}`,
+  )
+  const body = looked.indexOf('<body')
+  const start = body < 0 ? 0 : looked.indexOf('>', body) + 1
+  const opened = start === 0 ? looked : `${looked.slice(0, start)}<main>${looked.slice(start)}`
+  return opened.replace('</body>', '</main></body>')
 }

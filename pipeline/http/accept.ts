@@ -172,7 +172,7 @@ function isQuality(parameter: string): boolean {
 /** @returns undefined unless the value is a decimal number from 0 to 1 */
 function parseQuality(parameter: string): number | undefined {
   const value = parameter.slice(2)
-  if (value.length > 24 || !/^(?:\d+\.?\d*|\.\d+)$/.test(value)) return undefined
+  if (value.length > 24 || !/^(?:\d+(?:\.\d*)?|\.\d+)$/.test(value)) return undefined
   const quality = Number(value)
   return quality <= 1 ? quality : undefined
 }

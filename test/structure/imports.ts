@@ -44,13 +44,18 @@ export function importsIn(from: string, text: string): Import[] {
   })
 }
 
-/** All imports of the program. */
-export function allImports(): Import[] {
+/** The files of the program and of its demo site. */
+export function allFiles(): string[] {
   return SOURCES.flatMap(source =>
     readdirSync(join(ROOT, source), { recursive: true, encoding: 'utf8' }).map(name =>
       posix.join(source, name.replaceAll('\\', '/')),
     ),
   )
+}
+
+/** All imports of the program. */
+export function allImports(): Import[] {
+  return allFiles()
     .filter(file => file.endsWith('.ts') && !file.startsWith(NO_SOURCE))
     .flatMap(file => importsIn(file, readFileSync(join(ROOT, file), 'utf8')))
 }
