@@ -255,4 +255,11 @@ describe('documents that are one long text', () => {
     const document = parseDocument('html', `<!doctype html><body><p>x</p></body>${'<!--c-->\n'.repeat(5000)}`)
     expect(counted(findingTail(document)).steps).to.be.at.least(5)
   })
+
+  it('SEC-12 white space behind many end tags is gone through once', () => {
+    const document = parseDocument('html', `<!doctype html><body><p>x</p>${`</body>${'\r'.repeat(20_000)}`.repeat(40)}`)
+    const { steps, value } = counted(findingTail(document))
+    expect(value.text === '\n'.repeat(800_000)).to.equal(true)
+    expect(steps).to.be.at.most(40)
+  })
 })

@@ -65,21 +65,26 @@ function* findingEndIn(text: SourceText): Steps<Tail | undefined> {
  * @returns what was found, and whether what stands before the text would count
  */
 function* findingEndOfBody(source: string): Steps<{ tail: Tail | undefined; isReached: boolean }> {
-  let tail: Tail | undefined
+  let first: Tail | undefined
+  let isReached = false
   let space = ''
   let seen = 0
   for (let end = source.length; ; ) {
     const start = yield* findingSpace(source, end)
     if (++seen % COMMENTS_PER_STEP === 0) yield
     space = source.slice(start, end) + space
-    if (source.charAt(start - 1) !== '>') return { tail, isReached: start === 0 }
+    isReached = start === 0
+    if (source.charAt(start - 1) !== '>') break
     const comment = source.endsWith('-->', start)
     end = source.lastIndexOf(comment ? '<!--' : '<', start - 1)
-    if (end < 0) return { tail, isReached: true }
+    isReached = end < 0
+    if (isReached) break
     if (comment) continue
-    if (!/^<\/(?:body|html)[\t\n\f\r ]*>$/i.test(source.slice(end, start))) return { tail, isReached: false }
-    tail = { start: end, text: yield* parsedSpace(space) }
+    if (!/^<\/(?:body|html)[\t\n\f\r ]*>$/i.test(source.slice(end, start))) break
+    first = { start: end, text: space }
   }
+  // Of many end tags, the first one alone counts: the white space behind it is gone through once.
+  return { tail: first && { ...first, text: yield* parsedSpace(first.text) }, isReached }
 }
 
 /** Where the white space begins that ends at an offset. */
