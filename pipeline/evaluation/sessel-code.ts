@@ -103,13 +103,13 @@ function detached(element: ElementNode): ElementNode {
 function given(value: Value, copies: readonly ElementValue[], at: CodeValues, code: RawCode): CodeResult<Given> {
   const list = value !== null && isList(value) ? value : [value]
   const elements: ElementNode[] = []
+  const originals = new Map(copies.map(({ node }, i) => [node, at.elements[i]]))
   for (const each of list) {
     if (!(each instanceof ElementValue)) {
       const message = `The resolver of ${at.property} gives something that is no element.`
       return { failure: { language: code.type, variant: 'return-type', message } }
     }
-    const place = copies.findIndex(({ node }) => node === each.node)
-    const original = at.elements[place]
+    const original = originals.get(each.node)
     const isKept = original !== undefined && equalTrees(original, each.node)
     elements.push(isKept ? original : named(each.source ? detached(each.node) : each.node, at.property))
   }

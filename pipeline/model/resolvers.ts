@@ -128,8 +128,9 @@ function given(
       return form ? withText(form, text, byContent) : []
     })
   }
+  const places = new Map(copies.map((copy, i) => [copy, originals[i]]))
   return result.elements.map(element => {
-    const original = originals[copies.indexOf(element)]
+    const original = places.get(element)
     if (original && equalTrees(original, element)) return original
     element.sourceCodeLocation = null
     return element
