@@ -12,7 +12,7 @@ import type { ListingCache } from './listings/listing-cache.ts'
 import type { ListedMembers } from './listings/listings.ts'
 import { type SyncStates, syncStates } from './listings/sync-states.ts'
 import { endLeaving, endLeftBehind, type LeavingLocks } from './locks/after-commit.ts'
-import { endLeftOver, endOvertaken } from './places/drafts.ts'
+import { endLeftOver, endOvertaken, overtakenBy } from './places/drafts.ts'
 import { type HelperNames, helperNames } from './places/helper-names.ts'
 import { Unpublished } from './places/unpublished.ts'
 import { View } from './places/view.ts'
@@ -87,6 +87,7 @@ export async function openMount(parts: {
     leaving: new Set(),
     failed,
   }
+  site.overtaken = commit => overtakenBy(mount, commit)
   site.watch((paths, isOwn) => {
     if (!isOwn) return
     endLeaving(mount, paths)

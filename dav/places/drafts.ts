@@ -4,6 +4,7 @@ import { NO_BODY } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { kindOf, storedType } from '../../pipeline/http/media.ts'
 import { perform } from '../../pipeline/operation.ts'
+import type { Beside } from '../../pipeline/site/commit-row.ts'
 import type { Change } from '../../pipeline/store/commit.ts'
 import type { NoteStore } from '../../pipeline/store/notes.ts'
 import type { Property, Resource } from '../../pipeline/store/resource.ts'
@@ -141,8 +142,23 @@ export async function endCover(mount: Mount, { path, version }: Resource): Promi
 }
 
 /**
- * Ends what lies over files that a commit has written: a draft that was overtaken so would come back, and be published as an
- * empty document, where a visitor removes the document or moves it away (DAV-61).
+ * What lies over files that a commit puts: it goes with that. A draft that was overtaken would come back, and be published as an
+ * empty document, where the document is removed or moved away, by whatever process (DAV-61).
+ */
+export function overtakenBy(
+  { unpublished }: Pick<Mount, 'unpublished'>,
+  { changes }: { changes: readonly Change[] },
+): Beside | undefined {
+  if (unpublished.overlay.size === 0) return undefined
+  const ends = changes.flatMap((change): Change[] => {
+    const cover = change.op === 'put' ? unpublished.coverAt(change.path) : undefined
+    return cover ? [{ op: 'delete', path: cover.path, expect: cover.version }] : []
+  })
+  return ends.length > 0 ? { site: unpublished.site, changes: ends, absent: [] } : undefined
+}
+
+/**
+ * Ends what lies over files that a commit has written, where that came to be known when the commit was on its way.
  *
  * @param paths that the commit named
  */
@@ -150,12 +166,8 @@ export function endOvertaken(mount: Mount, paths: Iterable<string>): void {
   const { unpublished } = mount
   if (unpublished.overlay.size === 0) return
   const end = async (path: string) => {
-    const underWay = unpublished.site.underWay.at(path)
-    const [file, cover] = [mount.site.inMemory(path)?.resource, unpublished.coverAt(path)]
-    // Handed over at once, it comes before whatever removes the file again.
-    if (underWay.length === 0 && file && cover && file.version > cover.version) return endCover(mount, cover)
     // What goes along with the commit is newer, once the index knows it.
-    await Promise.all(underWay)
+    await Promise.all(unpublished.site.underWay.at(path))
     await endOutdated(mount, path)
   }
   for (const path of paths) if (unpublished.coverAt(path)) void afterCommit(mount, () => end(path))

@@ -27,10 +27,9 @@ import { CommitsUnderWay, type Committed, type Foreign, type Handed } from './co
 import { DocumentIndex } from './document-index.ts'
 import { readNotice } from './followed-edits.ts'
 import { Resources, type Version } from './resources.ts'
-import { RoomTurns } from './room-turn.ts'
 import type { Audience, PipelineSettings, SiteParts } from './site-parts.ts'
 import type { StoredFile } from './stored-file.ts'
-import { createUsage, type Usage } from './usage.ts'
+import { type Usage, usageOf } from './usage.ts'
 
 export type { Audience, PipelineSettings } from './site-parts.ts'
 
@@ -52,6 +51,8 @@ export class Site {
   readonly code: CodeHosts
   /** Room on the site; undefined where nothing limits it. */
   readonly usage: Usage | undefined
+  /** What lies over files that a commit puts, and goes with it where nothing else does. */
+  overtaken: ((commit: Pick<AskedCommit, 'changes'>) => Beside | undefined) | undefined
   readonly #tagKey: KeyObject
   readonly #resources: Resources
   readonly #declared: SiteDeclarations
@@ -255,7 +256,11 @@ export class Site {
    * @param beside changes of another part of the store
    * @throws Fault 507 where the quota has no room for it
    */
-  commit(commit: AskedCommit, written: readonly WrittenDocument[] = [], beside?: Beside): Promise<CommitResult> {
+  commit(
+    commit: AskedCommit,
+    written: readonly WrittenDocument[] = [],
+    beside = this.overtaken?.(commit),
+  ): Promise<CommitResult> {
     if (!beside) return this.#commit(commit, written)
     return beside.site.#underWay.throughOthers(beside, part => this.#commit({ ...commit, beside: part }, written))
   }
@@ -294,12 +299,13 @@ export class Site {
    *
    * @param row each puts the file, and changes no declarations
    * @param before settles when memory has what earlier commits have left that these build on
-   * @returns what became of each; undefined where none was tried, because there may be no room for all of them
+   * @returns what became of each; undefined where none was tried, because there may be no room for all of them, or more goes along
    */
   async commitRow(
     row: readonly InRow[],
     before?: Promise<void>,
   ): Promise<PromiseSettledResult<CommitResult>[] | undefined> {
+    if (row.some(({ commit }) => this.overtaken?.(commit))) return undefined
     const release = this.usage && (await reserveLargest(this.usage, row))
     if (this.usage && !release) return undefined
     const publications: (Publication | undefined)[] = []
@@ -390,9 +396,4 @@ export class Site {
   watchForeign(watcher: (paths: ChangedPaths) => Promise<void>): void {
     this.#foreignWatchers.add(watcher)
   }
-}
-
-function usageOf({ quota, store, leases, coherence }: Omit<SiteParts, 'basis'>): Usage | undefined {
-  if (quota === undefined) return undefined
-  return createUsage(store, quota, coherence && new RoomTurns(leases, store.name))
 }

@@ -10,7 +10,8 @@ import type { Change } from '../store/commit.ts'
 import type { Property, Resource } from '../store/resource.ts'
 import type { SiteStore } from '../store/store.ts'
 import { ZERO } from '../store/tags.ts'
-import type { RoomTurns } from './room-turn.ts'
+import { RoomTurns } from './room-turn.ts'
+import type { SiteParts } from './site-parts.ts'
 import { TreeSums } from './tree-sums.ts'
 
 export interface Usage {
@@ -37,6 +38,12 @@ export interface Usage {
 
 /** Files whose properties are read in one turn of the event loop. */
 const IN_A_TURN = 100
+
+/** That of a site; undefined where nothing limits it. */
+export function usageOf({ quota, store, leases, coherence }: Omit<SiteParts, 'basis'>): Usage | undefined {
+  if (quota === undefined) return undefined
+  return createUsage(store, quota, coherence && new RoomTurns(leases, store.name))
+}
 
 /**
  * @param quota bytes

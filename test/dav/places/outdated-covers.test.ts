@@ -3,7 +3,9 @@
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
 import type { Mount } from '../../../dav/mount.ts'
-import { endOutdated, endOvertaken } from '../../../dav/places/drafts.ts'
+import { endOutdated } from '../../../dav/places/drafts.ts'
+import { unpublishedName } from '../../../pipeline/site/unpublished-name.ts'
+import type { Change } from '../../../pipeline/store/commit.ts'
 import type { Resource } from '../../../pipeline/store/resource.ts'
 import { done, put as stored } from '../../pipeline/store/fixture.ts'
 import { rulesPage } from '../../support/content.ts'
@@ -93,21 +95,32 @@ describe('covers that visitors have overtaken', () => {
     expect((await removing.answer).status).to.equal(204)
   })
 
-  it('DAV-61 a draft is given up at once, before the removal of what has overtaken it can be asked for', () => {
-    const given: unknown[] = []
-    const mount = {
-      unpublished: {
-        overlay: { size: 1 },
-        coverAt: (path: string) => ({ path, version: 1 }),
-        coversOf: async () => [],
-        site: { underWay: { at: () => [] } },
-        commit: async (changes: unknown) => given.push(changes),
-      },
-      site: { inMemory: () => ({ resource: { version: 2 } }) },
-    } as unknown as Mount
-    endOvertaken(mount, ['/x.html'])
-    expect(given).to.deep.equal([[{ op: 'delete', path: '/x.html', expect: 1 }]])
-  })
+  const BEHIND: [what: string, behind: (path: string) => Change[]][] = [
+    ['a draft', () => []],
+    ['one that another process has just ended', path => [{ op: 'delete', path }]],
+    ['one that another process has just renewed', path => [stored(path, '')]],
+  ]
+  for (const [what, behind] of BEHIND)
+    it(`DAV-61 ${what} goes with the write that overtakes it, in one commit`, async () => {
+      const path = `${at}x.html`
+      const { store } = wire.server.site
+      const beside = wire.server.running.store.site(unpublishedName(store.name))
+      await dav('PUT', path, {}, '')
+      const changes = behind(path)
+      if (changes.length > 0) await done(beside, changes)
+      const left: unknown[] = []
+      const { commit } = store
+      store.commit = async (...asked) => {
+        const result = await commit.apply(store, asked)
+        if (result.ok) left.push(result.resources.has(path), await beside.find(path))
+        return result
+      }
+      const { status } = await visitor('PUT', path, {}, '<p>new')
+      store.commit = commit
+      expect([status, ...left]).to.deep.equal([201, true, undefined])
+      await visitor('DELETE', path)
+      expect((await dav('GET', path)).status).to.equal(404)
+    })
 
   it('DAV-61 nor does it come back where a process had ended before it dropped the draft', async () => {
     await dav('PUT', `${at}x.html`, {}, '')
