@@ -20,7 +20,7 @@ export class Overlay {
   readonly #below = new Map<string, number>()
   /** Member collections that have such a number, by collection. */
   readonly #touched = new Map<string, Set<string>>()
-  /** Unix milliseconds of the newest coming or going in a collection. */
+  /** Unix milliseconds of the newest coming or going in a collection, while there are entries below it. */
   readonly #changed = new Map<string, number>()
 
   get size(): number {
@@ -60,7 +60,7 @@ export class Overlay {
     return [...(this.#touched.get(collection) ?? [])]
   }
 
-  /** Newest change of membership, unix milliseconds; 0 when none is known. */
+  /** Newest change of membership, unix milliseconds; 0 when none is known, or nothing is there any more. */
   changed(collection: string): number {
     return this.#changed.get(collection) ?? 0
   }
@@ -84,7 +84,7 @@ export class Overlay {
     const members = this.#members.get(parent)
     members?.delete(path)
     if (members?.size === 0) this.#members.delete(parent)
-    this.#changed.set(parent, Math.max(this.changed(parent), at))
+    if (this.touches(parent)) this.#changed.set(parent, Math.max(this.changed(parent), at))
   }
 
   /**
@@ -104,8 +104,11 @@ export class Overlay {
   #count(path: string, step: number): void {
     for (let parent = parentOf(path); parent !== ''; parent = parentOf(parent)) {
       const count = (this.#below.get(parent) ?? 0) + step
-      if (count === 0) this.#below.delete(parent)
-      else this.#below.set(parent, count)
+      if (count > 0) this.#below.set(parent, count)
+      else {
+        this.#below.delete(parent)
+        this.#changed.delete(parent)
+      }
       this.#touch(parent, count > 0)
     }
   }

@@ -50,6 +50,17 @@ describe('the index of what is unpublished', () => {
     expect(overlay.touches('/a/')).to.equal(false)
   })
 
+  it('SEC-4 keeps the time of collections that have entries alone', () => {
+    const overlay = new Overlay()
+    for (const path of ['/a/x.html', '/a/y.html', '/a/b/z.html']) overlay.set(draft(path))
+    const changed = () => ['/a/', '/a/b/'].map(folder => overlay.changed(folder))
+    overlay.delete('/a/x.html', 5)
+    overlay.delete('/a/b/z.html', 6)
+    expect(changed()).to.deep.equal([5, 0])
+    overlay.delete('/a/y.html', 7)
+    expect(changed()).to.deep.equal([0, 0])
+  })
+
   it('SEC-4 tells those of each of very many collections at once', async () => {
     const overlay = new Overlay()
     for (let i = 0; i < FOLDERS; i++) overlay.set(draft(`/${i}/in/x.html`))
