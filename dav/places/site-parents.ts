@@ -7,9 +7,9 @@ import type { Mount } from '../mount.ts'
 import { parentOf } from './overlay.ts'
 
 /**
- * Asked when something has just been stored unpublished. No commit spans the site and what is kept beside it: whoever takes
- * a collection of the site away looks for unpublished files when it is gone. Here the file is stored first, and then its
- * collection is looked for. Whichever way the two meet, one of them sees the other.
+ * Asked when something has just been stored unpublished: its collection is looked for when it is there. The commit that takes a
+ * collection of the site away takes along what is kept beside it by then, so that whichever of the two comes first, the other
+ * one sees it.
  *
  * @param takeBack undoes it, if what stands at the path is as expected
  * @param isFirst nothing stood there before. What has been replaced cannot come back, and the new stays where looking fails
