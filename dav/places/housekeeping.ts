@@ -22,6 +22,9 @@ import { finishRemoval, isRemoval, unlessRefused } from './removals.ts'
 /** Milliseconds between two searches for helper files that are too old. */
 const SWEEP_EVERY = 60 * 60_000
 
+/** Covers that one round looks at before their time has come: each is a question to the database, and one about its locks. */
+const AHEAD_OF_TIME = 1000
+
 export interface Housekeeping {
   /**
    * Does everything that is due. One call at a time.
@@ -65,6 +68,8 @@ export function createHousekeeping(
   /** When covers were found whose time was still to come. */
   const ahead = new Map<string, { version: number; at: number }>()
   let swept = 0
+  /** Place of the first cover that the next round looks at before its time. */
+  let first = 0
 
   /** Unix milliseconds of the last write; where the clock was set back since, of when that was found. */
   function writtenAt({ path, version, modified }: Resource, now: number): number {
@@ -75,12 +80,17 @@ export function createHousekeeping(
     return now
   }
 
-  /** Whether a draft has been left alone long enough (DAV-62), or a removal been put off for as long as it may be (DAV-72). */
-  async function isDue(cover: Resource, now: number): Promise<boolean> {
+  /** Whether the time of a cover has come, as far as its locks are known. */
+  function isPast(cover: Resource, now: number): boolean {
     const { drafts, helperFiles } = mount.settings
     if (isRemoval(cover)) return writtenAt(cover, now) + helperFiles.keepPublished <= now
-    if (await isLocked(mount, cover.path)) locked.set(cover.path, now)
     return Math.max(writtenAt(cover, now), locked.get(cover.path) ?? 0) + drafts.settle <= now
+  }
+
+  /** Whether a draft has been left alone long enough (DAV-62), or a removal been put off for as long as it may be (DAV-72). */
+  async function isDue(cover: Resource, now: number): Promise<boolean> {
+    if (!isRemoval(cover) && (await isLocked(mount, cover.path))) locked.set(cover.path, now)
+    return isPast(cover, now)
   }
 
   /** One that fails now is tried again later, and keeps no others from their end. @returns what failed first */
@@ -93,11 +103,15 @@ export function createHousekeeping(
     for (const path of ahead.keys()) if (!unpublished.coverAt(path)) ahead.delete(path)
     let failure: { error: unknown } | undefined
     const turns = new TurnsBetween()
-    for (const cover of [...unpublished.overlay.entries()]) {
+    const covers = [...unpublished.overlay.entries()]
+    const from = first < covers.length ? first : 0
+    first = from + AHEAD_OF_TIME
+    for (const [i, cover] of covers.entries()) {
       // All of them may be at hand.
       await turns.next()
       if (isEnding()) break
       if (unpublished.coverAt(cover.path) !== cover) continue
+      if ((i < from || i >= first) && !isPast(cover, now)) continue
       await settleCover(cover, now).catch(error => {
         locked.set(cover.path, now)
         failure ??= { error }

@@ -97,6 +97,38 @@ describe('upkeep of the mount', () => {
       expect(turns).to.be.above(3)
     })
 
+    it('SEC-12 are looked at some at a time before they are due, and all when they are', async () => {
+      const drafts = Array.from(
+        { length: 2500 },
+        (_, i) => ({ path: `/d${i}.html`, version: 1, modified: 0 }) as Resource,
+      )
+      const byPath = new Map(drafts.map(draft => [draft.path, draft]))
+      let found: string[] = []
+      const mount = {
+        unended: new Set(),
+        unpublished: {
+          overlay: { entries: () => drafts },
+          coverAt: (path: string) => byPath.get(path),
+          stands: () => false,
+          async *stored() {},
+          site: { store: { name: 'x' }, leases: { hold: (_: string, __: string[], work: () => unknown) => work() } },
+        },
+        view: { find: async (path: string) => void found.push(path) },
+        locks: { on: async () => [] },
+        site: { store: { name: 'x' } },
+        settings: { drafts: { settle: HOUR }, helperFiles: {} },
+      } as unknown as Mount
+      const housekeeping = createHousekeeping(mount)
+      const rounds: string[][] = []
+      for (const now of [1, 2, 3, 4, HOUR]) {
+        found = []
+        await housekeeping.run(now)
+        rounds.push(found)
+      }
+      expect(rounds.map(({ length }) => length)).to.deep.equal([1000, 1000, 500, 1000, 2500])
+      expect(new Set(rounds.slice(0, 3).flat()).size).to.equal(drafts.length)
+    })
+
     it('become empty documents some time after their last write', async () => {
       await dav('PUT', `${at}x.html`, {}, '')
       await dav('PROPPATCH', `${at}x.html`, {}, propertyUpdate(['{urn:x}mood', 'calm']))
