@@ -2,6 +2,7 @@
 
 import { parseHttpDate } from '../../pipeline/http/conditions.ts'
 import type { Property } from '../../pipeline/store/resource.ts'
+import { LATEST_SHOWN } from '../../pipeline/store/tags.ts'
 import { declaredPrefix, XML_NAMESPACE } from '../../pipeline/tree/namespaces.ts'
 import { type ElementNode, isElement, isText, parentElement } from '../../pipeline/tree/nodes.ts'
 import { textContent } from '../../pipeline/tree/serialize.ts'
@@ -114,7 +115,8 @@ export function* judging(
 function windowsTime({ namespace, name }: PropertyName, element: ElementNode): number | undefined {
   if (namespace !== WINDOWS || name !== 'Win32LastModifiedTime') return undefined
   const seconds = parseHttpDate(textContent(element).trim())
-  return seconds !== undefined && seconds >= 0 ? seconds : undefined
+  // The leap second of a year's end is told as the first of the next one.
+  return seconds !== undefined && seconds >= 0 && seconds <= LATEST_SHOWN ? seconds : undefined
 }
 
 /**

@@ -151,6 +151,7 @@ describe('property updates', () => {
       ['Win32LastModifiedTime', 'Tue, 14 Nov 2023 22:13:20 GMT', 1_700_000_000],
       ['Win32LastModifiedTime', 'yesterday', undefined],
       ['Win32LastModifiedTime', 'Tue, 14 Nov 1950 22:13:20 GMT', undefined],
+      ['Win32LastModifiedTime', 'Fri, 31 Dec 9999 23:59:60 GMT', undefined],
       ['Win32CreationTime', 'Tue, 14 Nov 2023 22:13:20 GMT', undefined],
       ['Win32FileAttributes', '00000020', undefined],
     ]
