@@ -42,11 +42,16 @@ const THREADS = '6'
  */
 function startFrugally() {
   const { env, execPath, execArgv, argv } = process
-  const heaps = argv[2] === 'serve' && env.MALLOC_ARENA_MAX === undefined ? { MALLOC_ARENA_MAX: '1' } : undefined
+  const heaps = startsServer(argv[2]) && env.MALLOC_ARENA_MAX === undefined ? { MALLOC_ARENA_MAX: '1' } : undefined
   const young = youngOfSmallHeap()
   const canStartAgain = process.platform === 'linux' && process.execve && !process.connected
   if (!canStartAgain || (heaps === undefined && young.length === 0)) return
   process.execve(execPath, [execPath, ...execArgv, ...young, ...argv.slice(1)], { ...env, ...heaps })
+}
+
+/** Whether a server is to be started: that needs no command. */
+function startsServer(first = '') {
+  return first === 'serve' || first === '' || (first.startsWith('-') && first !== '--run')
 }
 
 /** SIGHUP would end a server that does not listen for it yet. What was asked so early is asked again as soon as it does. */
@@ -75,10 +80,10 @@ if (process.env.npm_lifecycle_event === 'start') {
 
 if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
   // Read when they are started, which nothing has asked for yet.
-  if (process.argv[2] === 'serve') process.env.UV_THREADPOOL_SIZE ??= THREADS
+  if (startsServer(process.argv[2])) process.env.UV_THREADPOOL_SIZE ??= THREADS
   startFrugally()
   // That of a terminal which goes ends what was started in it.
-  if (process.argv[2] === 'serve' && !process.stdout.isTTY && process.platform !== 'win32') keepReloads()
+  if (startsServer(process.argv[2]) && !process.stdout.isTTY && process.platform !== 'win32') keepReloads()
   let entry = join(here, 'main.ts')
   if (process.argv[2] === '--run' && process.argv[3] !== undefined) {
     entry = resolve(process.argv[3])

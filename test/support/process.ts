@@ -22,7 +22,7 @@ export interface ServerProcess {
 }
 
 /**
- * Starts `scriptorium serve` and waits for the line that says it is ready.
+ * Starts `scriptorium`, which serves where no command is named, and waits for the line that says it is ready.
  *
  * @param folder existing folder; the settings file is written into it
  * @param settings as a settings file has them; free ports unless they say something else
@@ -44,7 +44,7 @@ export async function startProcess(
     file,
     JSON.stringify({ listen: { port: 0 }, mount: { port: 0 }, limits: { writesPerMinute: 0 }, ...settings }),
   )
-  const command = [process.execPath, LAUNCHER, 'serve', '--config', file]
+  const command = [process.execPath, LAUNCHER, '--config', file]
   const [program = '', ...args] =
     descriptors === undefined ? command : ['sh', '-c', 'ulimit -n "$0" && exec "$@"', String(descriptors), ...command]
   const child = spawn(program, args, {
