@@ -29,10 +29,10 @@ function youngOfSmallHeap() {
 }
 
 /**
- * Threads that files are read in and names of hosts are asked for, the latter in half of them: two for the hosts that sites
- * call, whose name servers may say nothing, and one for the database and Redis.
+ * Threads that files are read in and names of hosts are asked for, the latter in half of them: two for the hosts that a site
+ * calls, whose name servers may say nothing, one for those of other sites, and one for the database and Redis.
  */
-const THREADS = '6'
+const THREADS = '8'
 
 /**
  * What the C library and V8 read when a program starts: this one starts again in its place, with its process id.

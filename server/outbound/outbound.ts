@@ -8,7 +8,7 @@ import { isHere } from '../../pipeline/http/network.ts'
 import type { Field } from '../../pipeline/react/header-fields.ts'
 import { type Attempted, attempt } from '../../pipeline/react/outbound/attempt.ts'
 import type { Entry } from '../../pipeline/react/outbound/entry.ts'
-import type { Resolve } from '../../pipeline/react/outbound/names.ts'
+import { byTheSystem, type Resolve } from '../../pipeline/react/outbound/names.ts'
 import { createOutbound, type Outbound } from '../../pipeline/react/outbound/queue.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { Log } from '../log.ts'
@@ -39,7 +39,7 @@ export function serverOutbound(parts: {
   log: Log
   resolve?: Resolve | undefined
 }): Outbound {
-  const { table, store, leases, shared, publicPort, log, resolve } = parts
+  const { table, store, leases, shared, publicPort, log, resolve = byTheSystem } = parts
   const call = insideCaller(parts.handler)
   const takesEveryHost = table.siteFor(NOBODYS) !== undefined
 
@@ -75,7 +75,8 @@ export function serverOutbound(parts: {
     const fields = allFields(entry)
     if (!inside) {
       const allowLocal = settingsOf(entry)?.allowOutbound === true
-      return attempt({ url: entry.url, method, fields, body, allowLocal }, resolve)
+      const forSite: Resolve = (host, until) => resolve(host, until, entry.site)
+      return attempt({ url: entry.url, method, fields, body, allowLocal }, forSite)
     }
     if (depth >= DEEPEST) return { ok: false, error: 'too many calls have led here', final: true }
     try {

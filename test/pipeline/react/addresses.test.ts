@@ -149,6 +149,40 @@ describe('One attempt', () => {
     expect(asked).to.deep.equal(['hangs.example', 'b.example', 'c.example'])
   })
 
+  it('REA-95 names of one site that nobody answers for keep those of other sites waiting for nothing', async () => {
+    const asked: string[] = []
+    const answers = new Map<string, PromiseWithResolvers<Addresses>>()
+    const resolve = askingOnce(
+      host => {
+        const answer = Promise.withResolvers<Addresses>()
+        asked.push(host)
+        answers.set(host, answer)
+        return answer.promise
+      },
+      3,
+      2,
+    )
+    const answer = async (host: string) => {
+      while (!answers.has(host)) await new Promise(setImmediate)
+      answers.get(host)?.resolve([])
+    }
+    const dead = ['1', '2', '3', 'b2'].map(name => resolve(`${name}.example`, undefined, 'one'))
+    expect(asked).to.deep.equal(['1.example', '2.example'])
+    // Also one that waits behind such names for another site.
+    const names = ['b1', 'b2', '1', 'b3'].map(name => resolve(`${name}.example`, undefined, 'other'))
+    const third = resolve('c.example', undefined, 'third')
+    expect(asked).to.deep.equal(['1.example', '2.example', 'b1.example'])
+    // In turns.
+    for (const host of ['b1.example', 'b2.example', 'c.example', 'b3.example']) await answer(host)
+    expect(await Promise.all([names[0], names[1], names[3], third, dead[3]])).to.deep.equal([[], [], [], [], []])
+    expect(asked).to.deep.equal(['1.example', '2.example', 'b1.example', 'b2.example', 'c.example', 'b3.example'])
+    await answer('1.example')
+    expect(await names[2]).to.equal(await dead[0])
+    await answer('3.example')
+    expect(await dead[2]).to.deep.equal([])
+    expect(asked).to.have.length(7)
+  })
+
   const literals = [
     '127.0.0.1',
     '2130706433',
