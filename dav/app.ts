@@ -354,15 +354,16 @@ function dispatch({ publicAuthority, triggers, bodies }: MountParts, { bodyOf }:
       triggered,
       afterwards: work => void state.afterwards.push(work),
     }
+    const { name } = mount.site.store
     const handled = () => exchange.triggered(exchange, handler).catch(otherAnswer)
     if (submitted.size === 0) {
-      state.answer = await asRequest(handled)
+      state.answer = await asRequest(handled, name)
       return
     }
     // An upload that takes longer than its lock lives must not lose it (DAV-83).
-    const hold = await mount.locks.keepAlive(mount.site.store.name, author.user, submitted)
+    const hold = await mount.locks.keepAlive(name, author.user, submitted)
     try {
-      state.answer = await asRequest(handled)
+      state.answer = await asRequest(handled, name)
     } finally {
       hold.release()
     }

@@ -371,17 +371,19 @@ function dispatch(parts: AppParts): Step {
       triggered: (inner, put) => performTriggered(parts.reactions, inner, put, afterwards),
     }
     const candidates = reactions.isEmpty ? undefined : reactions.candidates(exchange.method, target.path)
-    state.answer = await asRequest(() =>
-      candidates
-        ? performReacting(
-            parts.reactions,
-            exchange,
-            candidates,
-            handler,
-            thrown => failure(parts, context, thrown),
-            afterwards,
-          )
-        : perform(handler(exchange), exchange.body),
+    state.answer = await asRequest(
+      () =>
+        candidates
+          ? performReacting(
+              parts.reactions,
+              exchange,
+              candidates,
+              handler,
+              thrown => failure(parts, context, thrown),
+              afterwards,
+            )
+          : perform(handler(exchange), exchange.body),
+      hosted.site.store.name,
     )
     if (fired.length > 0) state.afterwards.push(() => void deliver(parts.reactions, exchange, fired))
   }

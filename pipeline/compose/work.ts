@@ -3,9 +3,9 @@
  * or a promise that it needs. Composing a page from what is in memory waits for nothing and ends in one go.
  */
 
-import { setImmediate } from 'node:timers/promises'
 import { noteFreed } from '../tree/heap.ts'
 import { isOutrun, Precedence } from '../tree/precedence.ts'
+import { waitingTurn } from '../tree/steps.ts'
 
 /**
  * Yields a promise where it has to wait, other work that is to be done before it goes on, and anything else where it can be
@@ -80,7 +80,7 @@ async function going<T>(run: Run, first: Unfinished): Promise<T> {
       }
       // What is waited for may be there at once, again and again: nobody else has a turn until then.
       if (isTurn || performance.now() > due) {
-        await setImmediate()
+        await waitingTurn()
         due = performance.now() + TURN
       }
       await precedence.next()

@@ -16,7 +16,7 @@ export class Precedence {
   #isBrokenOff = false
 
   constructor() {
-    this.#place = request.getStore() ?? ++places
+    this.#place = request.getStore()?.place ?? ++places
   }
 
   /** To be called before the first turn. */
@@ -76,17 +76,27 @@ export class Precedence {
   }
 }
 
-const request = new AsyncLocalStorage<number>()
+const request = new AsyncLocalStorage<{ place: number; party: string }>()
 const underWay = new Set<Precedence>()
 let places = 0
 
-/** Has all works that come of a request share its precedence. @returns what `run` returns */
-export function asRequest<T>(run: () => T): T {
-  return request.run(++places, run)
+/**
+ * Has all works that come of a request share its precedence.
+ *
+ * @param party whose request it is: parties have their turns one after the other, however many works one of them has
+ * @returns what `run` returns
+ */
+export function asRequest<T>(run: () => T, party = ''): T {
+  return request.run({ place: ++places, party }, run)
+}
+
+/** Whose request is worked on. */
+export function partyAtWork(): string {
+  return request.getStore()?.party ?? ''
 }
 
 /** Whether works of others go first, by the place of the request that asks. */
-export function isOutrun(place = request.getStore() ?? Number.POSITIVE_INFINITY): boolean {
+export function isOutrun(place = request.getStore()?.place ?? Number.POSITIVE_INFINITY): boolean {
   return underWay.size > 0 && isHeapCrowded() && Precedence.isAnyBefore(place)
 }
 

@@ -3,8 +3,8 @@
  * nobody waiting does it at once; a server does it in turns, so that one large document holds up nobody else.
  */
 
-import { setImmediate } from 'node:timers/promises'
 import { noteFreed } from './heap.ts'
+import { PartyLines } from './party-lines.ts'
 import { Precedence } from './precedence.ts'
 
 /** Yields at least every few milliseconds; what it works on must not change meanwhile. */
@@ -113,31 +113,42 @@ export async function inTurns<T>(work: Steps<T>, length: number): Promise<T> {
 }
 
 let room = ROOM
-const waiting: { needs: number; enter: () => void }[] = []
+const waiting = new PartyLines<{ needs: number; enter: () => void }>()
 
 async function enter(needs: number): Promise<void> {
-  if (needs > 0 && (waiting.length > 0 || needs > room))
-    return new Promise<void>(resolve => waiting.push({ needs, enter: resolve }))
+  if (needs > 0 && (waiting.first || needs > room))
+    return new Promise<void>(resolve => waiting.add({ needs, enter: resolve }))
   room -= needs
 }
 
-/** Lets those in who have waited longest. */
+/** Lets those in whose turn it is. */
 function leave(needs: number): void {
   room += needs
-  for (let first = waiting[0]; first && first.needs <= room; first = waiting[0]) {
-    waiting.shift()
+  for (let first = waiting.first; first && first.needs <= room; first = waiting.first) {
+    waiting.take()
     room -= first.needs
     first.enter()
   }
 }
 
-/** The end of the line of works that wait for a turn of the event loop. */
-let line: Promise<unknown> = Promise.resolve()
+/** Works that wait for a turn of the event loop. */
+const turns = new PartyLines<() => void>()
+let isTurning = false
 
 /** Waits for a turn that no other work has: together they hold up the rest no longer than one does. */
-export function waitingTurn(): Promise<unknown> {
-  line = line.then(() => setImmediate())
-  return line
+export function waitingTurn(): Promise<void> {
+  return new Promise(resolve => {
+    turns.add(resolve)
+    if (isTurning) return
+    isTurning = true
+    setImmediate(giveTurn)
+  })
+}
+
+function giveTurn(): void {
+  turns.take()?.()
+  isTurning = turns.first !== undefined
+  if (isTurning) setImmediate(giveTurn)
 }
 
 /**

@@ -1,12 +1,14 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { doing } from '../../../pipeline/compose/work.ts'
 import { indexingAddresses } from '../../../pipeline/tree/address.ts'
 import { cloning } from '../../../pipeline/tree/clone.ts'
 import { parseDocument, parsingDocument } from '../../../pipeline/tree/document.ts'
 import { editing } from '../../../pipeline/tree/edit/edit.ts'
 import { MAX_NODES, TreeError } from '../../../pipeline/tree/limits.ts'
 import type { ChildNode, DocumentKind, TreeDocument } from '../../../pipeline/tree/nodes.ts'
+import { asRequest } from '../../../pipeline/tree/precedence.ts'
 import { compileSelector, selectingAll } from '../../../pipeline/tree/selector/selector.ts'
 import { innerMarkup, writingMarkup } from '../../../pipeline/tree/serialize.ts'
 import { ifShort, inTurns, type Steps } from '../../../pipeline/tree/steps.ts'
@@ -147,13 +149,20 @@ describe('tree/steps', () => {
 
     /** What went on, in the order of turns of the event loop; those in which nobody worked are left out. */
     async function turns(...works: readonly [name: string, steps: number, length: number][]): Promise<string> {
+      return traced(works, ([name, steps, length]) => inTurns(work(name, steps), length))
+    }
+
+    async function traced<T extends readonly [name: string, ...unknown[]]>(
+      works: readonly T[],
+      run: (each: T) => Promise<string>,
+    ): Promise<string> {
       trace.length = 0
       const count = () => {
         trace.push('.')
         pending = setImmediate(count)
       }
       let pending = setImmediate(count)
-      const done = await Promise.all(works.map(([name, steps, length]) => inTurns(work(name, steps), length)))
+      const done = await Promise.all(works.map(run))
       clearImmediate(pending)
       expect(done).to.deep.equal(works.map(([name]) => name))
       return trace
@@ -170,6 +179,25 @@ describe('tree/steps', () => {
       const heavy = 10 * 1024 * 1024
       const order = await turns(['a', 2, heavy], ['b', 1, heavy], ['c', 1, 1e9], ['d', 1, heavy], ['e', 3, 1e5])
       expect(order).to.equal('a . b . e . a . e . e . c . d')
+    })
+
+    it('SEC-12 COMP-19 two pages that are put together no longer than one', async () => {
+      const pages = ['a', 'b'].map(name => [name] as const)
+      const [, ...rest] = (await traced(pages, ([name]) => doing(work(name, 8)))).split(' . ')
+      expect(rest).to.include('a').and.include('b')
+      for (const turn of rest) expect(turn).to.match(/^[ab]$/)
+    })
+
+    it('SEC-12 each site has a turn, however many works of another one wait', async () => {
+      const order = (length: number, ...works: readonly [name: string, site: string, steps: number][]) =>
+        traced(works, ([name, site, steps]) => asRequest(() => inTurns(work(name, steps), length), site))
+      expect(await order(1e5, ['a', 'one', 2], ['b', 'one', 2], ['c', 'one', 1], ['x', 'other', 3])).to.equal(
+        'a . x . b . x . c . x . a . b',
+      )
+      const heavy = 20 * 1024 * 1024
+      expect(
+        await order(heavy, ['a', 'one', 1], ['b', 'one', 1], ['c', 'one', 1], ['x', 'other', 1], ['y', 'other', 1]),
+      ).to.equal('a . b . x . c . y')
     })
   })
 
