@@ -5,7 +5,7 @@
 
 import { noteFreed } from '../tree/heap.ts'
 import { isOutrun, Precedence } from '../tree/precedence.ts'
-import { waitingTurn } from '../tree/steps.ts'
+import { noteUnpaused, unnoticed, waitingTurn } from '../tree/steps.ts'
 
 /**
  * Yields a promise where it has to wait, other work that is to be done before it goes on, and anything else where it can be
@@ -18,9 +18,6 @@ export type MaybeLater<T> = T | PromiseLike<T>
 
 /** Milliseconds of work after which others get their turn. */
 const TURN = 5
-
-/** Milliseconds of work without a pause that nobody notices. */
-const UNNOTICED = 20
 
 /** The same where others wait for room: what is short is not held up by them, and what is not holds little while it waits. */
 const BRIEF = 2
@@ -61,7 +58,9 @@ export async function doing<T>(work: Work<T>): Promise<T> {
 /** The same, with the result at once where the work is short and waits for nothing. */
 export function begun<T>(work: Work<T>): T | Promise<T> {
   const run = new Run(work)
-  const progress = run.until(performance.now() + (isOutrun() ? BRIEF : UNNOTICED))
+  const from = performance.now()
+  const progress = run.until(from + (isOutrun() ? BRIEF : unnoticed()))
+  noteUnpaused(performance.now() - from)
   return progress === 'turn' || 'wait' in progress ? going(run, progress) : (progress.value as T)
 }
 

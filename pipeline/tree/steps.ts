@@ -19,6 +19,9 @@ const TURN = 5
 /** Milliseconds of work without a pause that nobody notices. */
 const UNNOTICED = 20
 
+/** The same where other works have taken as much since the event loop had its last turn: what is short is done all the same. */
+const BRIEF = 1
+
 /** UTF-16 code units of text that are worked through without a pause: a few milliseconds. */
 const SHORT = 64 * 1024
 
@@ -59,12 +62,41 @@ export function* done<T>(value: T): Steps<T> {
  * @returns what came of it; undefined when it is to go on
  */
 export function begin<T>(work: Steps<T>, most = UNNOTICED): { value: T } | undefined {
-  const end = performance.now() + most
+  const from = performance.now()
+  let now = from
   do {
     const step = work.next()
-    if (step.done) return { value: step.value }
-  } while (performance.now() < end)
+    now = performance.now()
+    if (!step.done) continue
+    noteUnpaused(now - from)
+    return { value: step.value }
+  } while (now < from + most)
+  noteUnpaused(now - from)
   return undefined
+}
+
+/** Milliseconds that works have taken without a pause since the event loop had its last turn. */
+let unpaused = 0
+
+/** Takes note of time that was taken without a pause. */
+export function noteUnpaused(milliseconds: number): void {
+  if (milliseconds < BRIEF) return
+  if (unpaused === 0) setImmediate(forgetUnpaused)
+  unpaused += milliseconds
+}
+
+function forgetUnpaused(): void {
+  unpaused = 0
+}
+
+/**
+ * Milliseconds that a work may take now without a pause. Requests that come at once are begun in one turn of the event loop:
+ * together they take no more than nobody notices, but for a little each.
+ *
+ * @param most that it takes where it is alone
+ */
+export function unnoticed(most = UNNOTICED): number {
+  return Math.max(BRIEF, most - unpaused)
 }
 
 /**
@@ -87,7 +119,7 @@ export function ifShort<T>(work: Steps<T>, most = UNNOTICED): { value: T } | und
  * @throws what the work throws; HeapError where the heap has no room for it beside what else goes on
  */
 export async function inTurns<T>(work: Steps<T>, length: number): Promise<T> {
-  const made = length <= SHORT ? begin(work) : undefined
+  const made = length <= SHORT ? begin(work, unnoticed()) : undefined
   if (made) return made.value
   const needs = length <= LIGHT ? 0 : Math.min(length, ROOM)
   await enter(needs)

@@ -1,7 +1,7 @@
 /** Work that can be left for a turn of the event loop, or until a promise is settled (LIQ-71). */
 
 import { Precedence } from '../../tree/precedence.ts'
-import { waitingTurn } from '../../tree/steps.ts'
+import { noteUnpaused, unnoticed, waitingTurn } from '../../tree/steps.ts'
 
 /** Yields nothing where it can be left, and promises that it waits for. */
 export type Work<T> = Generator<Promise<unknown> | undefined, T, undefined>
@@ -23,12 +23,17 @@ const TURN = 5
 
 /** Does the work at once if it is short and waits for nothing, else in turns. */
 export function doing<T>(work: Work<T>): T | Promise<T> {
-  const end = performance.now() + UNNOTICED
-  for (;;) {
-    const step = work.next()
-    if (step.done) return step.value
-    if (step.value !== undefined) return inTurns(work, step.value)
-    if (performance.now() >= end) return inTurns(work, undefined)
+  const from = performance.now()
+  const end = from + unnoticed(UNNOTICED)
+  try {
+    for (;;) {
+      const step = work.next()
+      if (step.done) return step.value
+      if (step.value !== undefined) return inTurns(work, step.value)
+      if (performance.now() >= end) return inTurns(work, undefined)
+    }
+  } finally {
+    noteUnpaused(performance.now() - from)
   }
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { Precedence } from '../../tree/precedence.ts'
-import { waitingTurn } from '../../tree/steps.ts'
+import { noteUnpaused, unnoticed, waitingTurn } from '../../tree/steps.ts'
 import type { Allowance } from '../allowance.ts'
 import { ElementValue, type Value } from '../values.ts'
 import type { Program } from './code.ts'
@@ -43,8 +43,10 @@ const TURN = 5
  */
 export function evaluate(program: Program, host: SesselHost, allowance: Allowance): MaybeLater<Outcome> {
   const machine = new Machine(program, host, allowance)
+  const from = performance.now()
   try {
-    const progress = machine.run(performance.now() + TURN)
+    const progress = machine.run(from + unnoticed(TURN))
+    noteUnpaused(performance.now() - from)
     return isValue(progress) ? { value: progress.value } : inTurns(machine, progress, host, allowance)
   } catch (error) {
     return outcomeOf(error, host)

@@ -188,6 +188,17 @@ describe('tree/steps', () => {
       for (const turn of rest) expect(turn).to.match(/^[ab]$/)
     })
 
+    for (const [what, run] of [
+      ['short texts', (each: Steps<string>) => inTurns(each, 100)],
+      ['pages', doing],
+    ] as const)
+      it(`SEC-12 COMP-19 of many works that come at once a little each is done without a pause: ${what}`, async () => {
+        const many = Array.from({ length: 10 }, (_, i) => [String(i)] as const)
+        const [first = ''] = (await traced(many, ([name]) => run(work(name, 3)))).split(' . ')
+        // All steps of the first two, at most, and one of each other.
+        expect(first.split(' ').length).to.be.within(many.length, many.length + 4)
+      })
+
     it('SEC-12 each site has a turn, however many works of another one wait', async () => {
       const order = (length: number, ...works: readonly [name: string, site: string, steps: number][]) =>
         traced(works, ([name, site, steps]) => asRequest(() => inTurns(work(name, steps), length), site))
