@@ -4,7 +4,7 @@ import type { Registry } from '../model/registry.ts'
 import { parsingHtml } from '../tree/html.ts'
 import { TreeError } from '../tree/limits.ts'
 import { type DocumentKind, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
-import { mayHavePrefixed } from '../tree/prefixed-parser.ts'
+import { findingPrefixed } from '../tree/prefixed-parser.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { readingMarkup } from './page.ts'
 import { Prefixes, qualifiedName, writtenName } from './prefixes.ts'
@@ -49,7 +49,7 @@ interface Open {
  * @returns in steps; undefined where both have the same elements, or composition cannot read it either
  */
 export function* shownElsewhere(ns: string, text: string): Steps<TreeDocument | undefined> {
-  if (!mayHavePrefixed(text)) return undefined
+  if (!(yield* findingPrefixed(text))) return undefined
   try {
     const { tree } = yield* readingMarkup(text, 'html', ns)
     const plain = yield* collectingPlaces(text)
@@ -77,7 +77,7 @@ function* countingShown(
   text: string,
 ): Steps<Map<string, { count: number; what: Gained }>> {
   const { tree } = yield* readingMarkup(text, kind, ns)
-  const plain = kind === 'html' && mayHavePrefixed(text) ? yield* collectingPlaces(text) : undefined
+  const plain = kind === 'html' && (yield* findingPrefixed(text)) ? yield* collectingPlaces(text) : undefined
   const counts = new Map<string, { count: number; what: Gained }>()
   const add = (what: Gained, shown: readonly string[]) => {
     const key = JSON.stringify([what, ...shown])

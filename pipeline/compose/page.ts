@@ -17,7 +17,7 @@ import {
   type ParentNode,
   type TreeDocument,
 } from '../tree/nodes.ts'
-import { mayHavePrefixed, parsingPrefixed } from '../tree/prefixed-parser.ts'
+import { findingPrefixed, parsingPrefixed } from '../tree/prefixed-parser.ts'
 import { knownReading, readingComposed } from '../tree/readings.ts'
 import type { Steps } from '../tree/steps.ts'
 import { treeBytes } from '../tree/weight.ts'
@@ -84,7 +84,7 @@ export function* readingMarkup(
   ns: string,
   plain?: TreeDocument,
 ): Steps<{ search: TreeDocument; tree: TreeDocument; hosts: TemplateHost[] }> {
-  const prefixed = kind === 'html' && mayHavePrefixed(source)
+  const prefixed = kind === 'html' && (yield* findingPrefixed(source))
   const hosts = yield* findingHosts(source, {
     kind,
     isHost: element => isTemplateHost(element, ns),

@@ -3,7 +3,7 @@
 import { TreeError } from '../tree/document.ts'
 import { parsingAsPart, parsingFragment } from '../tree/fragment.ts'
 import { type ChildNode, type DocumentKind, type ElementNode, HTML_NAMESPACE, isElement } from '../tree/nodes.ts'
-import { mayHavePrefixed, parsingPrefixed, parsingPrefixedFragment } from '../tree/prefixed-parser.ts'
+import { findingPrefixed, parsingPrefixed, parsingPrefixedFragment } from '../tree/prefixed-parser.ts'
 import { innerMarkup } from '../tree/serialize.ts'
 import type { Dispatch } from './composing.ts'
 import { compositionError } from './failure.ts'
@@ -54,7 +54,7 @@ function* parsingOutput(
   isBound: (prefix: string) => boolean,
 ): Work<readonly ChildNode[]> {
   if (kind === 'xml') return yield* parsingFragment('xml', text, host)
-  const prefixed = mayHavePrefixed(text)
+  const prefixed = yield* findingPrefixed(text)
   if (host.tagName !== 'html')
     return prefixed ? yield* parsingPrefixedFragment(text, host, isBound) : yield* parsingFragment('html', text, host)
   // The fragment algorithm makes no head and no body.

@@ -8,14 +8,15 @@ import { canonicalPath, decodeTarget, encodePath, isReserved, reserved } from '.
 import type { Allowance } from '../language/allowance.ts'
 import { type Platform, SesselError } from '../language/sessel/sessel.ts'
 import type { ElementValue } from '../language/values.ts'
-import { readItem, valueReader } from '../model/items.ts'
+import { readingItem, valueReader } from '../model/items.ts'
 import type { Operation } from '../operation.ts'
 import { perform } from '../operation.ts'
 import { absent } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
-import { cloneNode } from '../tree/clone.ts'
+import { encoding, joining } from '../tree/document.ts'
 import type { ElementNode } from '../tree/nodes.ts'
-import { outerMarkup } from '../tree/serialize.ts'
+import { writingStretches } from '../tree/serialize.ts'
+import { inTurns, type Steps } from '../tree/steps.ts'
 import { deleteDocument, putDocument } from '../write/document.ts'
 import { writeElement } from '../write/element.ts'
 import type { TransitionSink } from '../write/transitions.ts'
@@ -79,15 +80,15 @@ export function writingPlatform(writes: ActionWrites): Required<Pick<Platform, '
     async put(item, path) {
       await refusing('PUT', path, async () => {
         const to = checkedPath(path, site)
-        const node = stored(item, site)
+        const node = await inTurns(storing(item, site), 0)
         if (own && to === own.path) {
-          own.body.replace(Buffer.from(own.isFragment ? outerMarkup(node, 'html') : documentOf(node)))
+          own.body.replace(await inTurns(writingItem(node, own.isFragment), 0))
           return
         }
         writes.refuse(to)
         countWrite(writes)
         const write = { ...common, path: to, type: 'text/html; charset=utf-8' }
-        await carriedOut(putDocument(site, write, authority), documentOf(node))
+        await carriedOut(putDocument(site, write, authority), await inTurns(writingItem(node, false), 0))
       })
     },
     async delete(target) {
@@ -109,8 +110,8 @@ async function refuseUnknown(path: string, authority: Authorizing): Promise<void
   if (asked.reach('DELETE', path) === 'nothing') throw asked.refusal('DELETE', path)
 }
 
-async function carriedOut(operation: Operation, text?: string): Promise<void> {
-  await perform(operation, text === undefined ? NO_BODY : memoryBody(Buffer.from(text)))
+async function carriedOut(operation: Operation, body?: Uint8Array): Promise<void> {
+  await perform(operation, body ? memoryBody(body) : NO_BODY)
 }
 
 /** @throws SesselError for what was refused */
@@ -139,22 +140,26 @@ function checkedPath(path: string, { settings }: Site): string {
   return canonical
 }
 
-/** An element as it is stored: an instance has its key as `id` (MOD-46). */
-function stored({ node, type }: ElementValue, site: Site): ElementNode {
+/** An element as it is stored: an instance has its key as `id` (MOD-46); in steps. */
+function* storing({ node, type }: ElementValue, site: Site): Steps<ElementNode> {
   const key = type === undefined ? undefined : site.model.schema(type)?.key
   if (!key) return node
-  const item = readItem(node)
+  const item = yield* readingItem(node)
   const [element] = item.properties.get(key.name) ?? []
   const value = element && valueReader(site.settings.ns)(element, item)
   if (!value || /\s/.test(value)) return node
-  const copy = cloneNode(node)
-  copy.attrs = [...copy.attrs.filter(({ name, prefix }) => name !== 'id' || prefix), { name: 'id', value }]
-  return copy
+  // What is below it is written where it is.
+  return {
+    ...node,
+    attrs: [...node.attrs.filter(({ name, prefix }) => name !== 'id' || prefix), { name: 'id', value }],
+  }
 }
 
-/** REA-60. */
-function documentOf(node: ElementNode): string {
-  const markup = outerMarkup(node, 'html')
-  if (node.tagName === 'html') return `<!DOCTYPE html>\n${markup}\n`
-  return `<!DOCTYPE html>\n<html><head><meta charset="utf-8"><title></title></head><body>\n${markup}\n</body></html>\n`
+/** The document that an element becomes (REA-60), or its markup alone; in steps. */
+export function* writingItem(node: ElementNode, isFragment: boolean): Steps<Uint8Array> {
+  const markup = yield* encoding(yield* writingStretches(node, 'html'), false)
+  if (isFragment) return markup
+  const isWhole = node.tagName === 'html'
+  const head = `<!DOCTYPE html>\n${isWhole ? '' : '<html><head><meta charset="utf-8"><title></title></head><body>\n'}`
+  return yield* joining([Buffer.from(head), markup, Buffer.from(isWhole ? '\n' : '\n</body></html>\n')])
 }

@@ -54,6 +54,23 @@ export function* comparingTexts(one: string, other: string): Steps<boolean> {
   return true
 }
 
+/** UTF-16 code units of a text that a pattern is looked for in one step. */
+const SEARCHED = 1024 * 1024
+/** UTF-16 code units that a match there takes at most, with what it looks at. */
+const MATCHED = 64
+
+/** Whether a pattern of few code units, which looks at nothing before them, matches in a text of whatever length; in steps. */
+export function* testing(pattern: RegExp, text: string): Steps<boolean> {
+  if (text.length <= SEARCHED) return pattern.test(text)
+  for (let at = 0; at < text.length; at += SEARCHED) {
+    const found = text.slice(at, at + SEARCHED + MATCHED).search(pattern)
+    // What begins behind them may be cut.
+    if (found !== -1 && found < SEARCHED) return true
+    yield
+  }
+  return false
+}
+
 /** What was read last of a text: V8 leaves out reading what nobody uses. */
 let seen = 0
 

@@ -18,7 +18,7 @@ import {
 import { shiftingNodes } from './offsets.ts'
 import { type Extents, enterContent, findingExtents } from './prefixed-extents.ts'
 import { SteppedParser } from './stepped-parser.ts'
-import type { Steps } from './steps.ts'
+import { atOnce, type Steps } from './steps.ts'
 import { endsName } from './tag-reader.ts'
 
 /** Whether a prefix is bound at the place where a text will stand. */
@@ -37,8 +37,18 @@ const TAG_START = /^<[a-z]/i
  * Looked for from its colons: each character is looked at once, however many `<` stand in a row.
  */
 export function mayHavePrefixed(source: string): boolean {
+  return atOnce(findingPrefixed(source))
+}
+
+/** Characters that are looked at in one step. */
+const LOOKED = 256 * 1024
+
+/** `mayHavePrefixed` in steps. */
+export function* findingPrefixed(source: string): Steps<boolean> {
+  let seen = 0
   for (let colon = source.indexOf(':'); colon !== -1; colon = source.indexOf(':', colon + 1)) {
     for (let at = colon - 1; at >= 0; at--) {
+      if (++seen % LOOKED === 0) yield
       const code = source.charCodeAt(at)
       if (code === LESS_THAN && TAG_START.test(source.slice(at, at + 2))) return true
       // A name may hold any other character, `<` too.

@@ -10,7 +10,7 @@ import { TreeError } from './limits.ts'
 import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from './nodes.ts'
 import {
   boundIn,
-  mayHavePrefixed,
+  findingPrefixed,
   parsingPrefixed,
   parsingPrefixedFragment,
   unprefixedFrom,
@@ -30,7 +30,7 @@ export function* readingAsWritten(document: TreeDocument): Steps<TreeDocument> {
   const { revision, asWritten: known } = state
   if (known === 'same' || document.kind === 'xml') return document
   if (known?.revision === revision) return known.tree ?? document
-  const isPlain = !mayHavePrefixed(document.source)
+  const isPlain = !(yield* findingPrefixed(document.source))
   const read = isPlain ? undefined : yield* parsingAsWritten(document)
   const isSame = isPlain || (read !== undefined && (yield* isSameTree(document, read)))
   // What an edit in place leaves is the same in both again, unless it brings such elements.

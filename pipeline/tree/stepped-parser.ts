@@ -2,7 +2,7 @@
 
 import { Parser, Token, type TreeAdapterTypeMap } from 'parse5'
 import { checkName } from './limits.ts'
-import { inOnePiece, LONG, puttingInOnePiece } from './long-text.ts'
+import { inOnePiece, keepingTogether, LONG, puttingInOnePiece } from './long-text.ts'
 import type { Steps } from './steps.ts'
 
 /** UTF-16 code units that the parser is given at a time: one tag or comment can be as long as the document. */
@@ -23,11 +23,18 @@ function dropGaps(preprocessor: object): void {
   if (gapStack.length > GAPS) gapStack.splice(0, gapStack.length - GAPS)
 }
 
-/** Each attribute of a tag is compared with all before it, as far as their names are alike. @throws TreeError for a long name */
-function checkUnfinished(tokenizer: object): void {
-  const { currentToken } = tokenizer as { currentToken: { attrs?: readonly Token.Attribute[] } | null }
-  const name = currentToken?.attrs?.at(-1)?.name
-  if (name !== undefined) checkName(name)
+/**
+ * Each attribute of a tag is compared with all before it, as far as their names are alike; its value and the text of a comment
+ * may come in a piece for each reference.
+ *
+ * @param together keeps what grows in few pieces
+ * @throws TreeError for a long name
+ */
+function checkUnfinished(tokenizer: object, together: (text: string) => void): void {
+  const { currentToken } = tokenizer as { currentToken: { attrs?: readonly Token.Attribute[]; data?: string } | null }
+  const attribute = currentToken?.attrs?.at(-1)
+  if (attribute) checkName(attribute.name)
+  together(attribute?.value ?? currentToken?.data ?? '')
 }
 
 /**
@@ -60,6 +67,7 @@ export class SteppedParser<Nodes extends TreeAdapterTypeMap> extends Parser<Node
     const { preprocessor } = tokenizer
     if (source.length > LONG) yield* puttingInOnePiece(source)
     if (source.includes('<![CDATA[')) knowCdata(tokenizer, () => this.currentNotInHTML)
+    const together = keepingTogether()
     for (let at = 0; at === 0 || at < source.length; at += CHUNK) {
       const end = at + CHUNK
       const isLast = ends && end >= source.length
@@ -75,7 +83,7 @@ export class SteppedParser<Nodes extends TreeAdapterTypeMap> extends Parser<Node
       }
       tokenizer.flushCurrentCharacterToken()
       dropGaps(preprocessor)
-      checkUnfinished(tokenizer)
+      checkUnfinished(tokenizer, together)
       yield
     }
   }

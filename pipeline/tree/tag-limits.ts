@@ -203,14 +203,16 @@ class Proof {
   }
 }
 
-/** Behind a comment, a doctype or `<?`; -1 for what ends in an unusual way, and for CDATA, which depends on the place. */
+/** Behind a comment, a doctype or `<?`; -1 for what is long or ends in an unusual way, and for CDATA, which depends on the place. */
 function endOfDeclaration(bytes: Buffer, start: number): number {
   const begin = bytes.toString('latin1', start, start + 9)
   if (begin === '<![CDATA[') return -1
   if (!begin.startsWith('<!--')) return seek(bytes, 0x3e, start) + 1 || -1
-  const end = bytes.indexOf('-->', start + 4)
+  // One that is longer than a step is read by the parser, which can be left within it.
+  const comment = bytes.subarray(start + 4, start + WINDOW)
+  const end = comment.indexOf('-->')
   if (end < 0 || begin[4] === '>' || begin.startsWith('->', 4)) return -1
-  return bytes.subarray(start + 4, end).includes('--!>') ? -1 : end + 3
+  return comment.subarray(0, end).includes('--!>') ? -1 : start + 4 + end + 3
 }
 
 /**

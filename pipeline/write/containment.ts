@@ -11,6 +11,7 @@ import { isForeign, isOrdinaryName, standsInSelect } from '../tree/edit/kept-tex
 import { takingInOthers } from '../tree/edit/outcome.ts'
 import { isHtmlElement } from '../tree/edit/shape.ts'
 import { findingForeignName, holdingForeignName, holdingOne } from '../tree/foreign-names.ts'
+import { testing } from '../tree/long-text.ts'
 import {
   type AnyNode,
   type ChildNode,
@@ -81,14 +82,19 @@ function* holdingEndless(
   { document, nodes }: View,
   places: readonly ElementNode[],
 ): Steps<boolean> {
-  if (!changes.some(({ text }) => /<(plaintext|script)/i.test(text))) return false
-  if (document.kind === 'html' && places.some(standsInSelect) && changes.some(({ text }) => /<plaintext/i.test(text)))
-    return true
+  if (!(yield* matching(changes, /<(plaintext|script)/i))) return false
+  if (document.kind === 'html' && places.some(standsInSelect) && (yield* matching(changes, /<plaintext/i))) return true
   // What a script has taken in may end the one that it holds, and not the script.
   const isReparsed = document.kind === 'html' && way === 'reparsed'
   const isOpen = (node: ElementNode) => isHtmlElement(node, 'script') && !node.sourceCodeLocation?.endTag
   const isOne = (node: ElementNode) => isEndless(node, document.kind) || (isReparsed && isOpen(node))
   return yield* holding(nodes, node => isElement(node) && isOne(node))
+}
+
+/** Whether what is written holds such a tag, in steps. */
+function* matching(changes: readonly PlannedSplice[], tag: RegExp): Steps<boolean> {
+  for (const { text } of changes) if (yield* testing(tag, text)) return true
+  return false
 }
 
 /**
@@ -118,7 +124,7 @@ function* holding(
  * stands in its parent.
  */
 function* holdingPatches(changes: readonly PlannedSplice[], { document, nodes }: View): Steps<boolean> {
-  if (!changes.some(({ text }) => /<(template|\?)/i.test(text))) return false
+  if (!(yield* matching(changes, /<(template|\?)/i))) return false
   return nodes.some(node => isPatch(node, document.kind)) || (yield* holding(nodes, isMark))
 }
 
@@ -130,7 +136,7 @@ function* holdingPatches(changes: readonly PlannedSplice[], { document, nodes }:
 function* holdingStrangers(changes: readonly PlannedSplice[], { document, nodes }: View): Steps<boolean> {
   if (document.kind === 'xml') return false
   const isWithin = [...new Set(nodes.map(({ parentNode }) => parentNode))].some(standsInForeign)
-  if (!isWithin && !changes.some(({ text }) => /<(?:svg|math)/i.test(text))) return false
+  if (!isWithin && !(yield* matching(changes, /<(?:svg|math)/i))) return false
   return yield* holdingOthers(nodes, isWithin)
 }
 
@@ -182,7 +188,7 @@ function* holdingLeavers(
   const isXml = document.kind === 'xml'
   // What others have written there is told to its readers alone (SEC-6).
   const left = parents.filter(isElement).filter(each => isNoscript(each) && (holdsMarkup(each) || !readsAll))
-  const isNew = isXml ? nodes.length > 0 : changes.some(({ text }) => /<noscript/i.test(text))
+  const isNew = isXml ? nodes.length > 0 : yield* matching(changes, /<noscript/i)
   if ((!isNew && left.length === 0) || mayLeave()) return false
   const [place] = places
   const written = function* (): Steps<string> {

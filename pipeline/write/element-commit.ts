@@ -27,7 +27,7 @@ import { decodeInTurn, encoding, PIECE } from '../tree/document.ts'
 import type { Edit, Placement, ProposedEdit, View } from '../tree/edit/edit.ts'
 import { mayTakeIn } from '../tree/edit/kept-text.ts'
 import { type ElementNode, isElement, parentElement } from '../tree/nodes.ts'
-import { mayHavePrefixed } from '../tree/prefixed-parser.ts'
+import { findingPrefixed } from '../tree/prefixed-parser.ts'
 import { findingShown, type Shown } from '../tree/readings.ts'
 import { selectFirst } from '../tree/selector/selector.ts'
 import { writingMarkup } from '../tree/serialize.ts'
@@ -260,7 +260,8 @@ function* checkingDirectives(
   if (write.op === 'delete' && !reread) return
   const known = { ns: site.settings.ns, model: site.model }
   const seen = yield* introducesDirectives(known, document, nodes, parents)
-  const mayHide = document.kind === 'html' && proposal.changes.some(({ text }) => mayHavePrefixed(text))
+  let mayHide = false
+  if (document.kind === 'html') for (const { text } of proposal.changes) mayHide ||= yield* findingPrefixed(text)
   // What is moved may have been a directive before.
   const isNew = write.op === 'move' ? parents.some(parent => isInTemplate(parent, known.ns)) : seen
   const mayPut = (whole: string) => authority.admit({ ask: 'put', path: whole, exists: true }) === 'allow'

@@ -23,7 +23,7 @@ import {
 } from '../tree/edit/edit.ts'
 import { isBlank, trimmed } from '../tree/edit/shape.ts'
 import { TreeError } from '../tree/limits.ts'
-import { inOnePiece } from '../tree/long-text.ts'
+import { inOnePiece, LONG, puttingInOnePiece } from '../tree/long-text.ts'
 import { type ChildNode, isElement, isText, type TreeDocument } from '../tree/nodes.ts'
 import { findingShown, type Shown } from '../tree/readings.ts'
 import { revisionOf } from '../tree/revisions.ts'
@@ -232,6 +232,7 @@ function* looking(
   const { path, file, tree, wanted } = request
   const { way, accepting, changes } = proposal
   checkEncoding(otherCharset(file.resource.type), before.source.source, changes)
+  if (proposal.inserted.length > LONG) yield* puttingInOnePiece(proposal.inserted)
   const inserted = trimmed(proposal.inserted)
   const { document, nodes, parents } = view
   const { body, digest, splices } = encoded ?? (yield* encodingProposal(before, proposal, judged))

@@ -4,7 +4,7 @@
  * XML holds may leave its place where an HTML page shows it.
  */
 
-import { isCustomised, isForeign, isOrdinaryName, keptText, mayDiffer } from '../tree/edit/kept-text.ts'
+import { findingDifferent, isCustomised, isForeign, isOrdinaryName, keptText } from '../tree/edit/kept-text.ts'
 import { parsingFragment } from '../tree/fragment.ts'
 import { type HtmlNodes, parserOptions, surroundings } from '../tree/html.ts'
 import { TreeError } from '../tree/limits.ts'
@@ -77,7 +77,7 @@ export function* isReadAlike(noscript: ElementNode): Steps<boolean> {
     if (!isOrdinaryName(name.toLowerCase())) return false
     if (++seen % NODES_PER_STEP === 0) yield
   }
-  if (!mayDiffer(text)) return true
+  if (!(yield* findingDifferent(text))) return true
   const around = parentElement(noscript) ?? DIV
   try {
     return (yield* keptText('html', around, yield* parsingFragment('html', text, around), text)) !== undefined

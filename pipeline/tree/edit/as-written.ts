@@ -16,7 +16,7 @@ import {
   type ParentNode,
   type TreeDocument,
 } from '../nodes.ts'
-import { boundIn, mayHavePrefixed, parsingPrefixed, parsingPrefixedFragment } from '../prefixed-parser.ts'
+import { boundIn, findingPrefixed, parsingPrefixed, parsingPrefixedFragment } from '../prefixed-parser.ts'
 import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import { writingMarkupIn } from './markup.ts'
 import { writtenRanges } from './outcome.ts'
@@ -31,7 +31,8 @@ import { type ProposedEdit, replaced } from './proposal.ts'
  */
 export function* writingAsWritten(document: TreeDocument, plan: Plan): Steps<ProposedEdit | undefined> {
   const [candidate] = candidates(plan)
-  if (document.asWritten || candidate?.way !== 'splice' || !concernsPrefixed(document, plan)) return undefined
+  if (document.asWritten || candidate?.way !== 'splice' || !(yield* concerningPrefixed(document, plan)))
+    return undefined
   const changes = changesOf(plan, candidate)
   try {
     return yield* splicing(document, plan, changes)
@@ -41,11 +42,13 @@ export function* writingAsWritten(document: TreeDocument, plan: Plan): Steps<Pro
   }
 }
 
-/** Whether prefixed elements may come, go or move. */
-export function concernsPrefixed({ kind, source }: TreeDocument, plan: Plan): boolean {
+/** Whether prefixed elements may come, go or move, in steps. */
+export function* concerningPrefixed({ kind, source }: TreeDocument, plan: Plan): Steps<boolean> {
   const [candidate] = candidates(plan)
   if (kind !== 'html' || plan.isStandard || !candidate) return false
-  return changesOf(plan, candidate).some(({ start, end, text }) => mayHavePrefixed(source.slice(start, end) + text))
+  for (const { start, end, text } of changesOf(plan, candidate))
+    if (yield* findingPrefixed(source.slice(start, end) + text)) return true
+  return false
 }
 
 /**
@@ -55,7 +58,8 @@ export function concernsPrefixed({ kind, source }: TreeDocument, plan: Plan): bo
  * @param source the new text
  */
 export function* keepsWritten(document: TreeDocument, plan: Plan, source: string): Steps<boolean> {
-  if (document.kind !== 'html' || document.asWritten || plan.isStandard || !mayHavePrefixed(source)) return true
+  if (document.kind !== 'html' || document.asWritten || plan.isStandard) return true
+  if (!(yield* findingPrefixed(source))) return true
   try {
     const read = yield* parsingPrefixed(document.source)
     const plain = yield* parsingHtml(document.source)

@@ -8,6 +8,7 @@
  */
 
 import { parsingFragment } from '../fragment.ts'
+import { testing } from '../long-text.ts'
 import {
   type ChildNode,
   type DocumentKind,
@@ -17,7 +18,7 @@ import {
   type ParentNode,
   type TreeDocument,
 } from '../nodes.ts'
-import { mayHavePrefixed } from '../prefixed-parser.ts'
+import { findingPrefixed, mayHavePrefixed } from '../prefixed-parser.ts'
 import { parsingFragmentAlike } from '../readings.ts'
 import { isVoid } from '../serialize-html.ts'
 import { NODES_PER_STEP, type Steps } from '../steps.ts'
@@ -66,9 +67,10 @@ export function isOrdinaryName(tagName: string): boolean {
   return ORDINARY.has(tagName) || /[-:]/.test(tagName)
 }
 
-/** Whether it takes a look at the nodes of a text to know that browsers read it alike, outside of SVG and MathML. */
-export function mayDiffer(text: string): boolean {
-  return DIFFERENT.test(text) || (IS.test(text) && FORMATTING_TAG.test(text))
+/** Whether it takes a look at the nodes of a text to know that browsers read it alike, outside of SVG and MathML; in steps. */
+export function* findingDifferent(text: string): Steps<boolean> {
+  if (yield* testing(DIFFERENT, text)) return true
+  return (yield* testing(IS, text)) && (yield* testing(FORMATTING_TAG, text))
 }
 
 /**
@@ -87,10 +89,11 @@ export function* keptText(
   text: string,
 ): Steps<string | undefined> {
   if (kind === 'xml') return text
-  if (standsInSelect(context)) return OTHER_TAG.test(text) && !mayHavePrefixed(text) ? undefined : text
-  if (!mayDiffer(text) && !isForeign(context)) return text
+  if (standsInSelect(context))
+    return (yield* testing(OTHER_TAG, text)) && !(yield* findingPrefixed(text)) ? undefined : text
+  if (!isForeign(context) && !(yield* findingDifferent(text))) return text
   if ((yield* holdingOpen(nodes, text, context)) || (yield* holdingLeaving(nodes, text, context))) return undefined
-  if (!SELECT.test(text)) return text
+  if (!(yield* testing(SELECT, text))) return text
   let passedOver = false
   let isShown = false
   yield* betweenTags(nodes, text, (piece, within) => {
@@ -109,7 +112,7 @@ export function* keptText(
  * @throws TreeError for a limit
  */
 export function* keptMove(document: TreeDocument, from: ElementNode, text: string): Steps<string | undefined> {
-  if (!mayDiffer(text)) return text
+  if (!(yield* findingDifferent(text))) return text
   const nodes = yield* parsingFragmentAlike(document, text, from)
   return (yield* holdingOpen(nodes, text, from)) || (yield* holdingLeaving(nodes, text, from)) ? undefined : text
 }
@@ -137,7 +140,7 @@ function* holdingLeaving(nodes: readonly ChildNode[], text: string, context: Ele
  * @throws TreeError for a limit
  */
 export function* mayTakeIn(text: string, places: readonly ElementNode[]): Steps<boolean> {
-  if (!mayHavePrefixed(text)) return false
+  if (!(yield* findingPrefixed(text))) return false
   if (places.some(standsInSelect)) return yield* findingTaking(text)
   const at = text.search(SELECT)
   if (at === -1 || !(yield* findingTaking(text.slice(at)))) return false

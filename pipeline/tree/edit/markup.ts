@@ -1,5 +1,6 @@
 /** What may be written at a place so that certain nodes stand there. */
 
+import { comparingTexts, LONG, puttingInOnePiece } from '../long-text.ts'
 import type { ChildNode, DocumentKind, ElementNode, ParentNode, TreeDocument } from '../nodes.ts'
 import { HTML_NAMESPACE, isElement } from '../nodes.ts'
 import { writingInnerMarkup } from '../serialize.ts'
@@ -46,7 +47,9 @@ export function* writingTexts(
   const normalised =
     first && kind === 'html' && dropsLineFeed(context) && markup.startsWith('\n') ? `\n${markup}` : markup
   const texts: Text[] = raw === undefined ? [] : [{ way: 'splice', text: raw }]
-  if (normalised !== raw) texts.push({ way: 'normalised', text: normalised })
+  const isKept = raw?.length === normalised.length
+  if (isKept && raw.length > LONG) yield* puttingInOnePiece(normalised)
+  if (!isKept || !(yield* comparingTexts(raw, normalised))) texts.push({ way: 'normalised', text: normalised })
   if (owed !== '') texts.push(...texts.map(({ text }): Text => ({ way: 'closed', text: owed + text })))
   return texts
 }

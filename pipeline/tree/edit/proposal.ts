@@ -4,7 +4,7 @@ import { followIds } from '../ids.ts'
 import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../nodes.ts'
 import { shiftEnd, shiftingNodes } from '../offsets.ts'
 import { isPinned } from '../pins.ts'
-import { mayHavePrefixed } from '../prefixed-parser.ts'
+import { findingPrefixed } from '../prefixed-parser.ts'
 import type { Shown } from '../readings.ts'
 import { stateOf } from '../revisions.ts'
 import { setText, textOf } from '../source-text.ts'
@@ -178,8 +178,10 @@ export function* patching(document: TreeDocument, pieces: Piece[], parts: Parts)
   }
   const accepting = function* (): Steps<TreeDocument> {
     const { root } = document
+    let brings = false
+    for (const { text: brought } of parts.changes) brings ||= yield* findingPrefixed(brought)
     noteGain(root, come)
-    if (parts.changes.some(({ text: brought }) => mayHavePrefixed(brought))) stateOf(document).asWritten = undefined
+    if (brings) stateOf(document).asWritten = undefined
     noteGain(
       root,
       -(yield* weighingAll(pieces.map(({ region: { parent, from, to } }) => parent.childNodes.slice(from, to)))),

@@ -7,7 +7,7 @@
 import { cloning } from '../clone.ts'
 import { parsingDocument } from '../document.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../nodes.ts'
-import { mayHavePrefixed } from '../prefixed-parser.ts'
+import { findingPrefixed } from '../prefixed-parser.ts'
 import { noteReading, parsingAsWritten, readingAsWritten } from '../readings.ts'
 import { findingSame, sameElement } from '../same-nodes.ts'
 import { textOf } from '../source-text.ts'
@@ -28,7 +28,7 @@ export function* readingFor(document: TreeDocument, wanted: Edit): Steps<TreeDoc
   if (document.kind === 'xml') return undefined
   const read = yield* readingAsWritten(document)
   if (read !== document) return yield* cloning(read)
-  return mayHavePrefixed(textComing(document, wanted)) ? yield* parsingAsWritten(document) : undefined
+  return (yield* findingPrefixed(textComing(document, wanted))) ? yield* parsingAsWritten(document) : undefined
 }
 
 /** What the place of an edit gets, as it is written. */

@@ -11,7 +11,7 @@ import {
 } from '../nodes.ts'
 import { writingMarkup } from '../serialize.ts'
 import { done, NODES_PER_STEP, type Steps } from '../steps.ts'
-import { concernsPrefixed, keepsWritten, writingAsWritten } from './as-written.ts'
+import { concerningPrefixed, keepsWritten, writingAsWritten } from './as-written.ts'
 import { childrenFound, findingCounterparts, parentsFound } from './counterpart.ts'
 import { EditError } from './error.ts'
 import { writingMarkupIn } from './markup.ts'
@@ -66,7 +66,9 @@ export function* writing(document: TreeDocument, tail: Tail, plan: Plan): Steps<
   if (proved) return proved
 
   // Whatever else the text is read as, it keeps the directives that were sent.
-  const normalised = concernsPrefixed(document, plan) ? undefined : list.findLast(({ way }) => way === 'normalised')
+  const normalised = (yield* concerningPrefixed(document, plan))
+    ? undefined
+    : list.findLast(({ way }) => way === 'normalised')
   const last = normalised ?? list[0]
   const changes = last ? changesOf(plan, last) : [yield* workingWithPatch(yield* planned(), writingWhole(document))]
   if (!last && !(yield* keepsWritten(document, plan, changedSource(document.source, changes)))) throw amongDirectives()

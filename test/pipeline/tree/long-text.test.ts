@@ -2,9 +2,16 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { keepingTogether } from '../../../pipeline/tree/long-text.ts'
-import { isText, type ParentNode } from '../../../pipeline/tree/nodes.ts'
+import { newElement } from '../../../pipeline/language/sessel/dom.ts'
+import { writingItem } from '../../../pipeline/react/writes.ts'
+import { parseFragment } from '../../../pipeline/tree/fragment.ts'
+import { keepingTogether, testing } from '../../../pipeline/tree/long-text.ts'
+import { type ElementNode, isElement, isText, type ParentNode } from '../../../pipeline/tree/nodes.ts'
+import { findingPrefixed } from '../../../pipeline/tree/prefixed-parser.ts'
+import { atOnce, type Steps } from '../../../pipeline/tree/steps.ts'
+import { provingWithinLimits } from '../../../pipeline/tree/tag-limits.ts'
 import { parseXml } from '../../../pipeline/tree/xml.ts'
+import { stepsOf } from '../../support/steps.ts'
 import { find } from './samples.ts'
 
 const LONG = 64 * 1024
@@ -17,6 +24,12 @@ function textOf(node: ParentNode): string {
   const [text] = node.childNodes
   if (!text || !isText(text)) throw new Error('no text')
   return text.value
+}
+
+function parsed(source: string): ElementNode {
+  const [node] = parseFragment('html', source, newElement('body'))
+  if (!node || !isElement(node)) throw new Error('no element')
+  return node
 }
 
 describe('tree/long-text', () => {
@@ -39,20 +52,63 @@ describe('tree/long-text', () => {
     expect(joined, 'of another text').to.equal(2 * LONG)
   })
 
-  const pieces = 1_000_000
-  const texts: [name: string, source: string][] = [
-    ['brackets in a CDATA section', `<r><![CDATA[${']'.repeat(pieces)}x]]></r>`],
-    ['references', `<r>${'&lt;'.repeat(pieces)}</r>`],
+  it('SEC-12 HTTP-80 a pattern is found in a long text in steps, also where it looks ahead', () => {
+    const other = /<(?!option[ >])[a-z]/i
+    const step = 1024 * 1024
+    for (const at of [0, step - 9, step - 8, step - 1, step, step + 63, 2 * step - 1])
+      for (const [tag, is] of [
+        ['<option>', false],
+        ['<b>', true],
+      ] as const) {
+        const text = `${'<'.repeat(at)}${tag}`.padEnd(2 * step + 100, '<')
+        expect(atOnce(testing(other, text)), `${tag} at ${at}`).to.equal(is)
+        if (!is) expect(stepsOf(testing(other, text))).to.equal(3)
+      }
+  })
+
+  const megabyte = 1024 * 1024
+  const long64 = `<p title='${'"'.repeat(megabyte)}'>`
+  const cases: [what: string, least: number, work: () => Steps<unknown>][] = [
+    ['REA-62 what a trigger makes of a long value', 16, () => writingItem(parsed(long64), true)],
+    ['HTTP-80 COMP-6 a text of colons', 3, () => findingPrefixed(':'.repeat(megabyte))],
+    ['HTTP-80 COMP-6 a long name', 4, () => findingPrefixed(`${'x'.repeat(megabyte)}:`)],
   ]
-  for (const [name, source] of texts) {
-    it(`SEC-4 HTTP-181 a long text of XML is not kept as its characters: ${name}`, () => {
+  for (const [what, least, work] of cases)
+    it(`SEC-12 ${what}: ${least} steps at least`, () => {
+      expect(stepsOf(work())).to.be.at.least(least)
+    })
+
+  it('SEC-12 HTTP-181 a comment that is longer than a step is left to the parser', () => {
+    for (const [text, isProved] of [
+      ['x', true],
+      ['--!'.repeat(megabyte), false],
+    ] as const) {
+      const source = `<!--${text}-->`
+      expect(atOnce(provingWithinLimits(Buffer.from(source), source.length)), text.slice(0, 3)).to.equal(isProved)
+    }
+  })
+
+  const pieces = 1_000_000
+  const xml = (source: string) => textOf(find(parseXml(source), 'r'))
+  const fragment = (source: string) => {
+    const [node] = parseFragment('html', source, newElement('body'))
+    return node && (isElement(node) ? node.attrs[0]?.value : 'data' in node ? node.data : '')
+  }
+  const texts: [name: string, read: (source: string) => string | undefined, source: string][] = [
+    ['brackets in a CDATA section', xml, `<r><![CDATA[${']'.repeat(pieces)}x]]></r>`],
+    ['references', xml, `<r>${'&lt;'.repeat(pieces)}</r>`],
+    ['references in a value of HTML', fragment, `<p title="${'&lt;'.repeat(pieces)}">`],
+    ['lines in a comment of HTML', fragment, `<!--${'\r\n'.repeat(pieces)}-->`],
+  ]
+  for (const [name, read, source] of texts) {
+    it(`SEC-4 SEC-12 HTTP-181 a long text is not kept as its characters: ${name}`, () => {
       collect()
       const before = process.memoryUsage().heapUsed
-      const root = parseXml(source)
+      const text = read(source)
       collect()
       const bytes = process.memoryUsage().heapUsed - before
       expect(bytes / pieces, 'bytes for each character').to.be.below(8)
-      expect(textOf(find(root, 'r'))).to.have.length.at.least(pieces)
+      expect(text).to.have.length.at.least(pieces)
     })
   }
 
