@@ -64,6 +64,13 @@ export interface Precondition {
   paths?: readonly string[]
 }
 
+/** UTF-16 code units of a message that are told: what code throws may be of any length. */
+const LONGEST = 4096
+
+function told(message: string): string {
+  return message.length > LONGEST ? `${message.slice(0, LONGEST).toWellFormed()}…` : message
+}
+
 /** Why a piece of code gave no answer (MOD-132). */
 export interface CodeFailure {
   /** Item type of the slot. */
@@ -123,10 +130,11 @@ export class Fault extends Error {
    * @param message one sentence for people; never holds other documents' content, file names or traces (HTTP-170)
    */
   constructor(status: number, kind: Kind, message: string, details: FaultDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    super(told(message), details.cause === undefined ? undefined : { cause: details.cause })
     this.name = 'Fault'
     this.status = status
     this.kind = kind
-    this.details = details
+    const { failure } = details
+    this.details = failure ? { ...details, failure: { ...failure, message: told(failure.message) } } : details
   }
 }

@@ -9,7 +9,9 @@ import { OpenDictionary, SesselError, textForm } from '../language/sessel/sessel
 import { ElementValue, isDictionary, LazyDictionary, type Value } from '../language/values.ts'
 import type { RequestValue } from '../request-value.ts'
 import { blobBytes, type StoredBlob } from '../store/blobs.ts'
-import { outerMarkup } from '../tree/serialize.ts'
+import { encoding } from '../tree/document.ts'
+import { writingMarkup } from '../tree/serialize.ts'
+import { atOnce, done, type Steps } from '../tree/steps.ts'
 import { type KeptBody, LARGEST_TEXT } from './body.ts'
 import { isSafeField } from './header-fields.ts'
 import { addFields } from './thrown.ts'
@@ -148,9 +150,19 @@ export class ResponseValue extends OpenDictionary {
 
   set(key: string, value: Value): void {
     if (key === 'status') this.#replace({ status: statusFrom(value) })
-    else if (key === 'body') this.#assignBody(value)
+    else if (key === 'body') atOnce(this.setting(key, value) ?? done(this.#assignBody(value)))
     else if (key === 'headers') this.#assignHeaders(value)
     else throw new SesselError('TypeError', `a response has no “${key}”`)
+  }
+
+  override setting(key: string, value: Value): Steps<void> | undefined {
+    return key === 'body' && value instanceof ElementValue ? this.#settingBody(value) : undefined
+  }
+
+  *#settingBody({ node, source }: ElementValue): Steps<void> {
+    const text = yield* writingMarkup(node, source?.document.kind ?? 'html')
+    this.#allowance.take(text.length)
+    this.#setBody(text, yield* encoding(text, false))
   }
 
   #fields(): AnswerHeaders {
@@ -172,7 +184,11 @@ export class ResponseValue extends OpenDictionary {
 
   #assignBody(value: Value): void {
     const text = bodyFrom(value, this.#allowance)
-    this.#replace({ body: text })
+    this.#setBody(text, text)
+  }
+
+  #setBody(text: string, body: string | Uint8Array): void {
+    this.#replace({ body })
     delete this.#answer.serverPage
     this.#text = text
   }
@@ -259,12 +275,7 @@ function statusFrom(value: Value): number {
 }
 
 function bodyFrom(value: Value, allowance: Allowance): string {
-  const text =
-    value instanceof ElementValue
-      ? outerMarkup(value.node, value.source?.document.kind ?? 'html')
-      : value === null
-        ? ''
-        : textForm(value, steps => allowance.step(steps))
+  const text = value === null ? '' : textForm(value, steps => allowance.step(steps))
   allowance.take(text.length)
   return text
 }

@@ -17,7 +17,7 @@ import {
 } from './nodes.ts'
 import { shiftingNodes } from './offsets.ts'
 import { type Extents, enterContent, findingExtents } from './prefixed-extents.ts'
-import { SteppedParser } from './stepped-parser.ts'
+import { joinValues, SteppedParser } from './stepped-parser.ts'
 import { atOnce, type Steps } from './steps.ts'
 import { endsName } from './tag-reader.ts'
 
@@ -186,8 +186,10 @@ class PrefixedParser extends SteppedParser<HtmlNodes> {
       enterContent(this.tokenizer, token.tagName)
       return
     }
-    if (this.#isPrefixed(token)) this.#place(token)
-    else super.onStartTag(token)
+    if (this.#isPrefixed(token)) {
+      joinValues(token.attrs)
+      this.#place(token)
+    } else super.onStartTag(token)
   }
 
   override onEndTag(token: Token.TagToken): void {

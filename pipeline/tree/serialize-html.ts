@@ -144,13 +144,15 @@ function startTag({ tagName, attrs }: ElementNode): string {
 /** Adds `startTag` to a text, in steps. */
 export function* writingStart(element: ElementNode, markup: LongText): Steps<void> {
   const { tagName, attrs } = element
-  if (!attrs.some(({ value }) => value.length > LONG)) {
+  let length = 0
+  for (const { value } of attrs) length += value.length
+  if (length <= LONG) {
     if (markup.add(startTag(element))) yield
     return
   }
   markup.add(`<${tagName}`)
   for (const a of attrs) {
-    markup.add(beforeValue(a))
+    if (markup.add(beforeValue(a))) yield
     yield* writingText(a.value, markup, escapeAttribute)
     markup.add('"')
   }

@@ -23,18 +23,38 @@ function dropGaps(preprocessor: object): void {
   if (gapStack.length > GAPS) gapStack.splice(0, gapStack.length - GAPS)
 }
 
-/**
- * Each attribute of a tag is compared with all before it, as far as their names are alike; its value and the text of a comment
- * may come in a piece for each reference.
- *
- * @param together keeps what grows in few pieces
- * @throws TreeError for a long name
- */
-function checkUnfinished(tokenizer: object, together: (text: string) => void): void {
-  const { currentToken } = tokenizer as { currentToken: { attrs?: readonly Token.Attribute[]; data?: string } | null }
-  const attribute = currentToken?.attrs?.at(-1)
-  if (attribute) checkName(attribute.name)
-  together(attribute?.value ?? currentToken?.data ?? '')
+/** Values up to this length stay in the pieces that they came in. */
+const FEW = 64
+
+/** Puts what is not short into one piece. */
+export function joinValues(attributes: readonly Token.Attribute[]): void {
+  for (const { value } of attributes) if (value.length > FEW) inOnePiece(value)
+}
+
+/** A token that ends in another chunk. Values and the text of a comment may come in a piece for each reference or line. */
+class Unfinished {
+  readonly #together = keepingTogether()
+  #attributes: readonly Token.Attribute[] | undefined
+  /** Attributes whose values are in one piece. */
+  #joined = 0
+
+  /**
+   * Each attribute of a tag is compared with all before it, as far as their names are alike.
+   *
+   * @throws TreeError for a long name
+   */
+  check(tokenizer: object): void {
+    const { currentToken } = tokenizer as { currentToken: { attrs?: readonly Token.Attribute[]; data?: string } | null }
+    const attributes = currentToken?.attrs
+    const last = attributes?.at(-1)
+    if (last) checkName(last.name)
+    this.#together(last?.value ?? currentToken?.data ?? '')
+    if (!attributes) return
+    const begun = Math.max(0, attributes.length - 1)
+    joinValues(attributes.slice(attributes === this.#attributes ? this.#joined : 0, begun))
+    this.#attributes = attributes
+    this.#joined = begun
+  }
 }
 
 /**
@@ -67,7 +87,7 @@ export class SteppedParser<Nodes extends TreeAdapterTypeMap> extends Parser<Node
     const { preprocessor } = tokenizer
     if (source.length > LONG) yield* puttingInOnePiece(source)
     if (source.includes('<![CDATA[')) knowCdata(tokenizer, () => this.currentNotInHTML)
-    const together = keepingTogether()
+    const unfinished = new Unfinished()
     for (let at = 0; at === 0 || at < source.length; at += CHUNK) {
       const end = at + CHUNK
       const isLast = ends && end >= source.length
@@ -83,7 +103,7 @@ export class SteppedParser<Nodes extends TreeAdapterTypeMap> extends Parser<Node
       }
       tokenizer.flushCurrentCharacterToken()
       dropGaps(preprocessor)
-      checkUnfinished(tokenizer, together)
+      unfinished.check(tokenizer)
       yield
     }
   }
@@ -112,6 +132,7 @@ export class SteppedParser<Nodes extends TreeAdapterTypeMap> extends Parser<Node
   }
 
   override onStartTag(token: Token.TagToken): void {
+    joinValues(token.attrs)
     super.onStartTag(token)
     this.#count()
   }

@@ -6,6 +6,7 @@
 import type { ElementNode } from '../../tree/nodes.ts'
 import type { Needs } from '../../tree/selector/needs.ts'
 import type { Extensions } from '../../tree/selector/selector.ts'
+import type { Steps } from '../../tree/steps.ts'
 import { type Dictionary, type ElementValue, LazyDictionary, type Source, type Value } from '../values.ts'
 
 /** At once or later. Whoever has the answer gives it at once: an evaluation that waits for nothing is several times faster. */
@@ -34,6 +35,11 @@ export interface Reach {
 export abstract class OpenDictionary extends LazyDictionary {
   /** @throws SesselError when the entry cannot have this value */
   abstract set(key: string, value: Value): void
+
+  /** What is to be done in place of `set`, in steps; undefined where that takes no time. */
+  setting(_key: string, _value: Value): Steps<void> | undefined {
+    return undefined
+  }
 }
 
 /** Code in a slot or method: a text of this language, or something that only the host can run. */

@@ -1,9 +1,10 @@
 /** Members and subscripts, read and assigned (SES-41 to SES-43). */
 
+import type { Steps } from '../../tree/steps.ts'
 import { ElementValue, isDictionary, isList, LazyDictionary, type Value } from '../values.ts'
 import { staticMember } from './classes.ts'
 import { typeOf } from './comparison.ts'
-import { type Evaluation, type Given, Pending, runtimeError, typeError } from './evaluation.ts'
+import { type Evaluation, type Given, Pending, pausing, runtimeError, typeError, type Work } from './evaluation.ts'
 import { OpenDictionary } from './host.ts'
 import { propertyOf, setProperty } from './instances.ts'
 import { ClassValue, TypeName } from './kinds.ts'
@@ -49,9 +50,17 @@ export function setMember(target: Value, name: string, value: Value, on: Evaluat
     checkKey(name)
     if (!target.has(name)) on.take(64)
     target.set(name, value)
-  } else if (target instanceof OpenDictionary) target.set(name, value)
-  else if (target instanceof ElementValue && target.type !== undefined) return setProperty(target, name, value, on)
+  } else if (target instanceof OpenDictionary) {
+    const work = target.setting(name, value)
+    if (work) return new Pending(settingIn(work))
+    target.set(name, value)
+  } else if (target instanceof ElementValue && target.type !== undefined) return setProperty(target, name, value, on)
   else throw typeError(`nothing can be assigned to a member of ${nameOf(target)}`)
+  return null
+}
+
+function* settingIn(work: Steps<void>): Work {
+  yield* pausing(work)
   return null
 }
 

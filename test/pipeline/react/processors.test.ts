@@ -179,6 +179,20 @@ describe('Answers that processors change', () => {
     expect(reply.headers.get('content-length')).to.equal('5')
   })
 
+  it('REA-71 an element as the body is its markup, to later code as well', async () => {
+    const body = 'Context.response.body'
+    site = await changed(`${body} = (\${title} from "/page.html").first(); ${body} = ${body} + "!"`)
+    expect((await site.ask('GET', '/page.html')).text).to.match(/^<title>.*<\/title>!$/)
+  })
+
+  it('SEC-12 HTTP-172 of a long text that code throws the beginning is told', async () => {
+    site = await changed(`throw "${'&lt;'.repeat(20_000)}"`)
+    const { status, text } = await site.ask('GET', '/page.html')
+    expect(status).to.equal(500)
+    expect(text.length).to.be.below(50_000)
+    expect(text).to.include('…')
+  })
+
   it('REA-71 the body of a compressed answer is sent plain', async () => {
     site = await reactingSite({
       '/style.css': 'a{color:red}'.repeat(1000),
