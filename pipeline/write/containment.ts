@@ -200,7 +200,7 @@ function* holdingLeavers(
     const markup = yield* written()
     if (!(yield* endingAsBegun(place, markup))) return true
     const read = yield* readingAround(place, markup)
-    return yield* holdingOthers(read.nodes, false, read.from)
+    return !read.isAlike || (yield* holdingOthers(read.nodes, false, read.from))
   }
   if (left.length > 0 && !readsAll) return true
   for (const each of left) {

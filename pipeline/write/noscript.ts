@@ -4,7 +4,14 @@
  * XML holds may leave its place where an HTML page shows it.
  */
 
-import { findingDifferent, isCustomised, isForeign, isOrdinaryName, keptText } from '../tree/edit/kept-text.ts'
+import {
+  findingDifferent,
+  isCustomised,
+  isForeign,
+  isNestedAlike,
+  isOrdinaryName,
+  keptText,
+} from '../tree/edit/kept-text.ts'
 import { parsingFragment } from '../tree/fragment.ts'
 import { type HtmlNodes, parserOptions, surroundings } from '../tree/html.ts'
 import { TreeError } from '../tree/limits.ts'
@@ -28,7 +35,6 @@ const END = '<template>'
 const AROUND = '<!DOCTYPE html><body><main><article><section><div>'
 /** Tags that close what stands before a text. */
 const OWED = /^(?:<\/[a-z][^\t\n\f\r <>]*>)+/i
-const FOREIGN = /<(?:svg|math)/i
 /** Names of tags. */
 const TAGS = /<\/?([a-z][^\t\n\f\r />]*)/gi
 
@@ -40,6 +46,8 @@ const DIV: ElementNode = {
   childNodes: [],
   parentNode: null,
 }
+/** What contents of templates do not know that they stand in. */
+const TEMPLATE: ElementNode = { ...DIV, nodeName: 'template', tagName: 'template' }
 
 export function isNoscript(node: ChildNode): node is ElementNode {
   return isElement(node) && node.tagName === 'noscript' && node.namespaceURI === HTML_NAMESPACE
@@ -77,8 +85,8 @@ export function* isReadAlike(noscript: ElementNode): Steps<boolean> {
     if (!isOrdinaryName(name.toLowerCase())) return false
     if (++seen % NODES_PER_STEP === 0) yield
   }
-  if (!(yield* findingDifferent(text))) return true
-  const around = parentElement(noscript) ?? DIV
+  const around = parentElement(noscript) ?? TEMPLATE
+  if (!(yield* findingDifferent(text, around))) return true
   try {
     return (yield* keptText('html', around, yield* parsingFragment('html', text, around), text)) !== undefined
   } catch (error) {
@@ -97,15 +105,20 @@ export function* endingAsBegun(place: ElementNode | undefined, text: string): St
   return state === (yield* read(true)) && state === (yield* read(false))
 }
 
-/** What a text of XML becomes in an HTML page, in what it stands in there, from an offset on; in steps. Without SVG, nothing. */
+/**
+ * What a text of XML becomes in an HTML page, in what it stands in there, from an offset on, and whether all browsers read it as the
+ * parser does; in steps. No nodes without what may be read otherwise.
+ */
 export function* readingAround(
   place: ElementNode | undefined,
   text: string,
-): Steps<{ nodes: readonly ChildNode[]; from: number }> {
+): Steps<{ nodes: readonly ChildNode[]; from: number; isAlike: boolean }> {
   const lead = place ? yield* writingAround(place) : ''
-  const source = `${lead}${text}`
-  const nodes = FOREIGN.test(source) ? yield* parsingFragment('html', source, DIV) : []
-  return { nodes, from: lead.length }
+  const source = `${lead}${text}${endTagsAround(place)}`
+  const from = lead.length
+  if (!(yield* findingDifferent(source, DIV))) return { nodes: [], from, isAlike: true }
+  const nodes = yield* parsingFragment('html', source, DIV)
+  return { nodes, from, isAlike: yield* isNestedAlike(DIV, nodes, source) }
 }
 
 /** What a parser goes on by behind a text, in steps. @returns empty where no element can begin there, or a limit is exceeded */
@@ -134,6 +147,12 @@ function* writingAround(place: ElementNode): Steps<string> {
     yield* writingStart(each, markup)
   }
   return markup.whole
+}
+
+function endTagsAround(place: ElementNode | undefined): string {
+  const ends: string[] = []
+  for (let at = place; at; at = parentElement(at)) ends.push(`</${at.tagName}>`)
+  return ends.join('')
 }
 
 function stateOf(parser: SteppedParser<HtmlNodes>, end: number): string {

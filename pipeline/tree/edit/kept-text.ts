@@ -3,8 +3,9 @@
  * leave it. In `select` the parser passes over most tags, as the HTML standard said until 2025, and browsers of today make elements
  * of them; nor does a `textarea` or `keygen` close it there. Some close no `search` or `dialog` by the end tag of another element,
  * as the standard has it, and no `template` by that of a table, which the parser does; to some, a `b` with `is` is an element like
- * any other, which is not opened again. In SVG and MathML they differ on what closes an element, but for its own end tag and that
- * of one of its kind around it, and some leave these at a `</p>` without start tag, also where they hold HTML.
+ * any other, which is not opened again. In a `template`, an end tag closes no form to some where a paragraph or the like is open in
+ * it. In SVG and MathML they differ on what closes an element, but for its own end tag and that of one of its kind around it, and
+ * some leave these at a `</p>` without start tag, also where they hold HTML.
  */
 
 import { parsingFragment } from '../fragment.ts'
@@ -25,9 +26,10 @@ import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import { betweenTags } from './between.ts'
 import { contentOf, isHtmlElement } from './shape.ts'
 
-/** What is read alike holds none of these, unless it comes into SVG or MathML, and no attribute `is` of formatting. */
+/** What is read alike holds none of these, unless it comes into SVG, MathML or a `template`, and no attribute `is` of formatting. */
 const DIFFERENT = /<(?:select|opt|r[bpt]|t(?:body|head|foot)|search|dialog|template|svg|math)/i
 const SELECT = /<select/i
+const FORM_END = /<\/form/i
 const IS = /[\s/"']is[\s=/>]/i
 const TAG = /<[a-z/!?]/i
 /** Other tags than those that every parser keeps there. */
@@ -36,6 +38,8 @@ const OTHER_TAG = /<(?!\/?(?:option|optgroup|hr)[\t\n\f\r />])[a-z/!?]/i
 const STARTS = /<([a-z][^\t\n\f\r />]*)/gi
 /** Of these alone browsers make elements in a `select` that hold nothing of what follows it. */
 const HARMLESS = new Set(['select', 'option', 'optgroup', 'hr'])
+/** One of these in a `select` may close another one around that. */
+const CLOSING = new Set(['a', 'form'])
 /** Not every parser closes these with what stands around them. */
 const HOLDING = new Set(['search', 'dialog', 'template', 'select'])
 /** Where the end tag of one closes another in it, some parsers close what they stand in as well, but for a `select` or `ruby`. */
@@ -50,6 +54,8 @@ const CLOSED = /^<[^\s="'/>]+(?:\s+[^\s="'/>]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"
 const LEAVING = /<\/(?:p|br)[\t\n\f\r />]/i
 /** In a group of rows, some close by these what stands around the table. */
 const GROUP = /<\/t(?:body|head|foot)[\t\n\f\r />]/i
+/** In a `template`, some close by those that the parser passes over what stands around it. */
+const TABLE_TAG = /<\/?(?:t(?:able|body|head|foot|[rdh])|caption|col|colgroup)[\t\n\f\r />]/i
 const BREAK = /<\/br[\t\n\f\r />]/i
 /** Both, and sections in SVG and MathML in which no tag counts. */
 const LEAVING_OR_CDATA = /<\/(?:p|br)[\t\n\f\r />]|<!\[CDATA\[.*?(?:\]\]>|$)/gis
@@ -67,10 +73,11 @@ export function isOrdinaryName(tagName: string): boolean {
   return ORDINARY.has(tagName) || /[-:]/.test(tagName)
 }
 
-/** Whether it takes a look at the nodes of a text to know that browsers read it alike, outside of SVG and MathML; in steps. */
-export function* findingDifferent(text: string): Steps<boolean> {
+/** Whether it takes a look at the nodes of a text in a context to know that browsers read it alike, outside of SVG and MathML; in steps. */
+export function* findingDifferent(text: string, context: ElementNode): Steps<boolean> {
   if (yield* testing(DIFFERENT, text)) return true
-  return (yield* testing(IS, text)) && (yield* testing(FORMATTING_TAG, text))
+  if ((yield* testing(IS, text)) && (yield* testing(FORMATTING_TAG, text))) return true
+  return standsInTemplate(context) && ((yield* findingFormEnd(text, context)) || (yield* testing(TABLE_TAG, text)))
 }
 
 /**
@@ -91,8 +98,8 @@ export function* keptText(
   if (kind === 'xml') return text
   if (standsInSelect(context))
     return (yield* testing(OTHER_TAG, text)) && !(yield* findingPrefixed(text)) ? undefined : text
-  if (!isForeign(context) && !(yield* findingDifferent(text))) return text
-  if ((yield* holdingOpen(nodes, text, context)) || (yield* holdingLeaving(nodes, text, context))) return undefined
+  if (!isForeign(context) && !(yield* findingDifferent(text, context))) return text
+  if (yield* holdingDifferent(nodes, text, context)) return undefined
   if (!(yield* testing(SELECT, text))) return text
   let passedOver = false
   let isShown = false
@@ -109,20 +116,65 @@ export function* keptText(
  * Tags that the parser passes over in a `select` have been there before.
  *
  * @param from the parent that it had
+ * @param to the parent that it gets
  * @throws TreeError for a limit
  */
-export function* keptMove(document: TreeDocument, from: ElementNode, text: string): Steps<string | undefined> {
-  if (!(yield* findingDifferent(text))) return text
+export function* keptMove(
+  document: TreeDocument,
+  from: ElementNode,
+  to: ElementNode,
+  text: string,
+): Steps<string | undefined> {
+  if (!(yield* findingDifferent(text, to))) return text
   const nodes = yield* parsingFragmentAlike(document, text, from)
-  return (yield* holdingOpen(nodes, text, from)) || (yield* holdingLeaving(nodes, text, from)) ? undefined : text
+  return (yield* holdingDifferent(nodes, text, from, to)) ? undefined : text
 }
 
-/** Whether an end tag without element leaves SVG, MathML or a group of rows that it stands in, to some, in steps. */
-function* holdingLeaving(nodes: readonly ChildNode[], text: string, context: ElementNode): Steps<boolean> {
+/** @param to where the text comes, if that is not the context that it was read in */
+function* holdingDifferent(
+  nodes: readonly ChildNode[],
+  text: string,
+  context: ElementNode,
+  to = context,
+): Steps<boolean> {
+  if (standsInTemplate(to) && (yield* findingFormEnd(text, to)))
+    if (isOpenBefore(nodes.at(-1), text.length) || (yield* holdingForms(nodes))) return true
+  return (yield* holdingOpen(nodes, text, context)) || (yield* holdingLeaving(nodes, text, context, to))
+}
+
+/** Whether another element in a form is open at its end tag, in steps. A `template` of the nodes closes what is in it. */
+function* holdingForms(nodes: readonly ChildNode[]): Steps<boolean> {
+  const open = [...nodes]
+  for (let node = open.pop(), seen = 1; node; node = open.pop(), seen++) {
+    if (seen % NODES_PER_STEP === 0) yield
+    if (!isElement(node)) continue
+    const end = node.sourceCodeLocation?.endTag
+    if (isHtmlElement(node, 'form') && (!end || isOpenBefore(node.childNodes.at(-1), end.startOffset))) return true
+    for (const child of node.childNodes) open.push(child)
+  }
+  return false
+}
+
+/** @param last of its siblings @param end offset behind which no end tag of it counts */
+function isOpenBefore(last: ChildNode | undefined, end: number): boolean {
+  if (!last || !isElement(last) || isForeign(last) || isVoid(last)) return false
+  const { endTag, endOffset = end } = last.sourceCodeLocation ?? {}
+  return !endTag || endOffset > end
+}
+
+/** Whether a tag without element leaves SVG, MathML, a group of rows or a `template` that it stands in, to some, in steps. */
+function* holdingLeaving(
+  nodes: readonly ChildNode[],
+  text: string,
+  context: ElementNode,
+  to: ElementNode,
+): Steps<boolean> {
+  const isInTemplate = standsInTemplate(to)
   let isLeft = false
   const leaving: string[] = []
   yield* betweenTags(nodes, text, (piece, within) => {
     isLeft ||= GROUPS.has(within.at(-1)?.tagName ?? '') && GROUP.test(piece)
+    isLeft ||= TABLE_TAG.test(piece) && (isInTemplate || within.some(({ content }) => content !== undefined))
     // What is open again in SVG does not show where `</br>` stands.
     const leaves = isForeign(within.at(-1) ?? context) ? LEAVING : BREAK
     if (leaves.test(piece) && (isForeign(context) || within.some(isForeign))) leaving.push(piece)
@@ -146,12 +198,33 @@ export function* mayTakeIn(text: string, places: readonly ElementNode[]): Steps<
   if (at === -1 || !(yield* findingTaking(text.slice(at)))) return false
   const [place] = places
   if (!place) return true
+  for (const piece of yield* piecesInSelect(yield* parsingFragment('html', text, place), text))
+    if (yield* findingTaking(piece)) return true
+  return false
+}
+
+/** What stands between the tags of which elements came to be in a `select`, in steps. */
+function* piecesInSelect(nodes: readonly ChildNode[], text: string): Steps<string[]> {
   const pieces: string[] = []
-  yield* betweenTags(yield* parsingFragment('html', text, place), text, (piece, within) => {
+  yield* betweenTags(nodes, text, (piece, within) => {
     if (within.some(isSelect)) pieces.push(piece)
   })
-  for (const piece of pieces) if (yield* findingTaking(piece)) return true
-  return false
+  return pieces
+}
+
+/**
+ * Whether all browsers read what XML is written as in HTML as the parser does, in steps: with all end tags, elements of text leave
+ * what stands around a `select` as it is.
+ *
+ * @param nodes what the text was parsed to
+ */
+export function* isNestedAlike(context: ElementNode, nodes: readonly ChildNode[], text: string): Steps<boolean> {
+  if (yield* holdingDifferent(nodes, text, context)) return false
+  if (!(yield* testing(SELECT, text))) return true
+  const isOther = (name: string) => !HARMLESS.has(name) && (CLOSING.has(name) || !isOrdinaryName(name))
+  for (const piece of yield* piecesInSelect(nodes, text))
+    if (yield* findingMatch(piece, STARTS, ([, name = '']) => isOther(name.toLowerCase()))) return false
+  return true
 }
 
 function findingTaking(text: string): Steps<boolean> {
@@ -229,6 +302,21 @@ export function isForeign({ namespaceURI }: ElementNode): boolean {
 
 function isSelect(element: ElementNode): boolean {
   return isHtmlElement(element, 'select')
+}
+
+/** Whether the end tag of a form may come in a text, or behind it, in steps. */
+function* findingFormEnd(text: string, context: ElementNode): Steps<boolean> {
+  let isWithin = false
+  for (let node: ParentNode | null = context; node && isElement(node); node = node.parentNode)
+    isWithin ||= isHtmlElement(node, 'form')
+  return isWithin || (yield* testing(FORM_END, text))
+}
+
+function standsInTemplate(element: ElementNode): boolean {
+  let node: ParentNode | null = element
+  while (node && isElement(node) && (isForeign(node) || node.tagName !== 'template')) node = node.parentNode
+  // Contents do not know their template.
+  return node !== null && node.nodeName !== '#document'
 }
 
 /** Whether tags are passed over there of which browsers make elements. */

@@ -173,7 +173,7 @@ function* planningMove(
       ? yield* bringingIntoScope(context, source, written)
       : {
           node: yield* readingInScope(document, context, source, written),
-          text: written && (yield* refusing(keptMove(document, contextFor(parentOf(source)), written))),
+          text: written && (yield* refusing(keptMove(document, contextFor(parentOf(source)), context, written))),
         }
   const plan = yield* insertion(document, tail, anchor, placement, [moved.node], moved.text)
   const gone = removal(document, tail, source)

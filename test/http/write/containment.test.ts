@@ -327,6 +327,8 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
       [option.replace(' id="mine"', '').replace('<optgroup', '<optgroup id="mine"'), '<plaintext>', 422],
       [page('<div><noscript id="mine">a</noscript></div>'), '</div><b>', 422],
       [page('<div><noscript id="mine">a</noscript></div>'), '<b>b</b>', 206],
+      [page('<template id="mine"><b>a</b></template>'), '<noscript><form><p>x</form></noscript>', 422],
+      [page('<template id="mine"><b>a</b></template>'), '<noscript><form><p>x</p></form></noscript>', 206],
     ] as const) {
       await put(server, '/mine.html', held)
       expect((await send('POST', '/mine.html', selecting('#mine'), fragment)).status, held + fragment).to.equal(status)

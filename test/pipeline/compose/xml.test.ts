@@ -128,6 +128,9 @@ describe('XML documents', () => {
       ['<li><noscript><div><noscript/></div><b/></noscript></li>', 422],
       ['<li><title><ul/></title><title>&lt;b></title></li>', 206],
       ['<li><p><div/></p><a><a/></a><link>x</link><select><b/></select></li>', 206],
+      ['<li><select><option><form/></option></select></li>', 422],
+      ['<li><select><option><strong><a href="x">x</a></strong></option></select></li>', 422],
+      ['<li><select><optgroup label="x"><option>x</option></optgroup></select></li>', 206],
       ['<item xmlns="urn:x"><Script>a &lt; b</Script><noscript>1</noscript></item>', 206],
     ] as const)
       expect((await send('POST', '/list.xml', selecting('#list'), fragment)).status, fragment).to.equal(status)
@@ -142,6 +145,8 @@ describe('XML documents', () => {
       ['<tr><td><PlainText xmlns="">x</PlainText></td></tr>', 422],
       ['<tr><td><svg xmlns=""><desc><p><table/></p></desc></svg></td></tr>', 422],
       ['<tr><td><svg xmlns=""><desc><p>x</p></desc></svg><table/></td></tr>', 206],
+      ['<tr><td><svg xmlns=""><desc><p><center/></p></desc></svg></td></tr>', 422],
+      ['<tr><td><select><option><col/></option></select></td></tr>', 422],
       ['<template for="x"/>', 422],
     ] as const)
       expect((await send('POST', '/list.xml', selecting('#list'), fragment)).status, fragment).to.equal(status)

@@ -231,13 +231,43 @@ describe('HTTP-24 more is written where a splice would be read otherwise', () =>
       '<div><table><thead></tbody></thead></table></div><section></section>',
       '<div></div><section><table><thead></thead></table></section>',
     ],
+    [
+      'normalised',
+      'prepend template <form><details></form>',
+      '<template><b>t</b></template>',
+      '<template><form><details></details></form><b>t</b></template>',
+    ],
+    [
+      'splice',
+      'append template <form><p>x</p><svg/><br></form>',
+      '<template></template>',
+      '<template><form><p>x</p><svg/><br></form></template>',
+    ],
+    [
+      'splice',
+      'append section <form><p>x</form><template><form><p>x</form></template>',
+      '<section></section>',
+      '<section><form><p>x</form><template><form><p>x</form></template></section>',
+    ],
+    [
+      'normalised',
+      'append tbody <tr><td><table><template><td><tr></template></table></td></tr>',
+      '<table><tbody></tbody></table>',
+      '<table><tbody><tr><td><table><template><td></td></template></table></td></tr></tbody></table>',
+    ],
+    [
+      'normalised',
+      'append template <td>x<tr>',
+      '<table><tr><td><template></template></td></tr></table>',
+      '<table><tr><td><template><td>x</td></template></td></tr></table>',
+    ],
     ['ancestor', 'remove tbody', '<div><table id=x><tr><td>x</table></div>', '<div><table id="x"></table></div>'],
     ['ancestor', 'remove i', '<p id=p>a&am<i></i>p;</p>', '<p id="p">a&amp;amp;</p>'],
   ]
   for (const [way, line, before, after] of WRITTEN) {
     check('html', way, true, [line, page(before), page(after)])
   }
-  const MOVED: [Way, string, string, string][] = [
+  const MOVED_OR_IN_TEMPLATES: [Way, string, string, string][] = [
     [
       'normalised',
       'move svg append section',
@@ -246,12 +276,38 @@ describe('HTTP-24 more is written where a splice would be read otherwise', () =>
     ],
     [
       'splice',
+      'append tbody <tr><td><template><tr><td>x<tr><td>y</template></tr>',
+      '<table><tbody></tbody></table>',
+      '<table><tbody><tr><td><template><tr><td>x<tr><td>y</template></tr></tbody></table>',
+    ],
+    [
+      'normalised',
+      'append section <x-a><form><p>x</form></x-a>',
+      '<template><section></section></template>',
+      '<template><section><x-a><form><p>x</p></form></x-a></section></template>',
+    ],
+    [
+      'normalised',
+      'append form <section>x',
+      '<template><form></form><b>t</b></template>',
+      '<template><form><section>x</section></form><b>t</b></template>',
+    ],
+    ['splice', 'append ul <li>x', '<template><ul></ul></template>', '<template><ul><li>x</ul></template>'],
+    [
+      'normalised',
+      'move i prepend section',
+      '<i><form><p>x</form></i><template><section><b>t</b></section></template>',
+      '<template><section><i><form><p>x</p></form></i><b>t</b></section></template>',
+    ],
+    [
+      'splice',
       'move i append section',
       '<div><i><p>x</p></br><table><tbody><tr><td>a</p></td></tr></tbody></table><svg><g/></svg></i></div><section></section>',
       '<div></div><section><i><p>x</p></br><table><tbody><tr><td>a</p></td></tr></tbody></table><svg><g/></svg></i></section>',
     ],
   ]
-  for (const [way, line, before, after] of MOVED) check('html', way, false, [line, page(before), page(after)])
+  for (const [way, line, before, after] of MOVED_OR_IN_TEMPLATES)
+    check('html', way, false, [line, page(before), page(after)])
   const open = '<!DOCTYPE html><ul><li>a'
   check('html', 'normalised', true, ['append li <svg><desc></p>', open, `${open}<svg><desc><p></p></desc></svg>`])
 
