@@ -67,7 +67,8 @@ export interface Precondition {
 /** UTF-16 code units of a message that are told: what code throws may be of any length. */
 const LONGEST = 4096
 
-function told(message: string): string {
+/** What is told of a message, once values have been left out: what is cut may have lost the mark that ends one. */
+export function beginning(message: string): string {
   return message.length > LONGEST ? `${message.slice(0, LONGEST).toWellFormed()}…` : message
 }
 
@@ -87,6 +88,11 @@ export interface CodeFailure {
     | 'unknown-schema'
     | 'unknown-language'
   message: string
+}
+
+/** The same, of why code has failed. */
+export function beginningOf(failure: CodeFailure): CodeFailure {
+  return { ...failure, message: beginning(failure.message) }
 }
 
 /** What a failure may carry beside status, kind and message. */
@@ -130,11 +136,11 @@ export class Fault extends Error {
    * @param message one sentence for people; never holds other documents' content, file names or traces (HTTP-170)
    */
   constructor(status: number, kind: Kind, message: string, details: FaultDetails = {}) {
-    super(told(message), details.cause === undefined ? undefined : { cause: details.cause })
+    super(beginning(message), details.cause === undefined ? undefined : { cause: details.cause })
     this.name = 'Fault'
     this.status = status
     this.kind = kind
     const { failure } = details
-    this.details = failure ? { ...details, failure: { ...failure, message: told(failure.message) } } : details
+    this.details = failure ? { ...details, failure: beginningOf(failure) } : details
   }
 }

@@ -1,6 +1,6 @@
 /** What a refused write is answered with: violations as data, and the documents that carry them (MOD-130 to MOD-135). */
 
-import { type CodeFailure, Fault } from '../fault.ts'
+import { beginning, beginningOf, type CodeFailure, Fault } from '../fault.ts'
 import { failureItem, span } from '../http/failure-item.ts'
 import { escapeMarkup } from '../http/markup.ts'
 import { toldFailure } from '../language/told.ts'
@@ -96,10 +96,17 @@ function withoutValues(which: ConstraintCase, violation: ConstraintViolation): C
   }
 }
 
+/** Of what code throws for each value, the beginning is listed. */
+function withBeginning(violation: SchemaViolation): SchemaViolation {
+  const { reason, failure } = violation
+  return { ...violation, reason: beginning(reason), ...(failure && { failure: beginningOf(failure) }) }
+}
+
 /** @param ns base URI of the site's vocabulary */
 export function schemaFault(ns: string, violations: readonly SchemaViolation[], status: 422 | 500 = 422): Fault {
-  const [first] = violations
-  const entries = violations.slice(0, LISTED).map(violation => {
+  const listed = violations.slice(0, LISTED).map(withBeginning)
+  const [first] = listed
+  const entries = listed.map(violation => {
     const { check, itemtype, property, value, failure } = violation
     return (
       `<li itemprop="violations" itemscope itemtype="${escapeMarkup(ns)}/Violation">\n` +
@@ -125,7 +132,7 @@ export function schemaFault(ns: string, violations: readonly SchemaViolation[], 
   const message = first ? messageOf(first) : 'The data do not satisfy their schema.'
   return new Fault(status, status === 500 ? 'BindingFailure' : 'SchemaViolation', message, {
     document,
-    violations: violations.slice(0, LISTED).map(schemaData),
+    violations: listed.map(schemaData),
     discreet: { of: 'written', fault: () => schemaFault(ns, violations.map(withoutValue), status) },
   })
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { withoutValues } from '../../../pipeline/language/told.ts'
+import { schemaFault } from '../../../pipeline/model/violations.ts'
 
 describe('Messages of code', () => {
   const cases: readonly [what: string, message: string, told: string, ...own: string[]][] = [
@@ -18,4 +19,18 @@ describe('Messages of code', () => {
     it(`COMP-148 leave out ${what}`, () => {
       expect(withoutValues(message, ...own)).to.equal(told)
     })
+
+  it('SEC-12 HTTP-172 MOD-132 begin to tell what a validator throws, from which values are left out before', () => {
+    const value = 'x'.repeat(10_000)
+    const message = `type error: “${value}” is no number`
+    const failure = { language: 'any', variant: 'threw', message } as const
+    const reason = `the validator failed: ${message}`
+    const { details } = schemaFault('ns', [{ check: '@validate', itemtype: 'T', reason, failure }])
+    const [violation] = details.violations ?? []
+    expect(violation?.failure).to.deep.equal({ ...failure, message: `${message.slice(0, 4096)}…` })
+    expect(details.document?.length).to.be.below(value.length)
+    const bare = details.discreet?.fault().details
+    expect(bare?.document).to.include('failed: type error: “…” is no number').and.not.to.include('xx')
+    expect(JSON.stringify(bare?.violations)).not.to.include('xx')
+  })
 })
