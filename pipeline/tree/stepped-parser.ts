@@ -31,7 +31,26 @@ export function joinValues(attributes: readonly Token.Attribute[]): void {
   for (const { value } of attributes) if (value.length > FEW) inOnePiece(value)
 }
 
-/** A token that ends in another chunk. Values and the text of a comment may come in a piece for each reference or line. */
+type Doctype = Pick<Token.DoctypeToken, 'name' | 'publicId' | 'systemId'>
+
+/** What a tokenizer holds of a token that it has not read to its end. */
+interface Reading {
+  currentToken: (Partial<Doctype> & { tagName?: string; attrs?: readonly Token.Attribute[]; data?: string }) | null
+  /** Becomes one of the token when its name has been read. */
+  currentAttr?: Token.Attribute
+}
+
+/** The text that has come last. */
+function growing({ currentToken, currentAttr }: Reading): string {
+  if (!currentToken) return ''
+  const { tagName, attrs, data, name, publicId, systemId } = currentToken
+  if (!attrs) return data ?? systemId ?? publicId ?? name ?? ''
+  const last = attrs.at(-1)
+  if (currentAttr && currentAttr !== last && currentAttr.name.length > LONG) return currentAttr.name
+  return last?.value ?? tagName ?? ''
+}
+
+/** A token that ends in another chunk. Its texts may come in a piece for each reference, line or character. */
 class Unfinished {
   readonly #together = keepingTogether()
   #attributes: readonly Token.Attribute[] | undefined
@@ -44,11 +63,11 @@ class Unfinished {
    * @throws TreeError for a long name
    */
   check(tokenizer: object): void {
-    const { currentToken } = tokenizer as { currentToken: { attrs?: readonly Token.Attribute[]; data?: string } | null }
-    const attributes = currentToken?.attrs
+    const reading = tokenizer as Reading
+    const attributes = reading.currentToken?.attrs
     const last = attributes?.at(-1)
     if (last) checkName(last.name)
-    this.#together(last?.value ?? currentToken?.data ?? '')
+    this.#together(growing(reading))
     if (!attributes) return
     const begun = Math.max(0, attributes.length - 1)
     joinValues(attributes.slice(attributes === this.#attributes ? this.#joined : 0, begun))
@@ -124,6 +143,11 @@ export class SteppedParser<Nodes extends TreeAdapterTypeMap> extends Parser<Node
     if (token.chars.length > LONG_TOKEN) inOnePiece(token.chars)
     super.onCharacter(token)
     this.#count()
+  }
+
+  override onDoctype(token: Token.DoctypeToken): void {
+    for (const text of [token.name, token.publicId, token.systemId]) inOnePiece(text ?? '')
+    super.onDoctype(token)
   }
 
   override onComment(token: Token.CommentToken): void {

@@ -7,6 +7,7 @@ import { ElementValue } from '../../../pipeline/language/values.ts'
 import { ResponseValue } from '../../../pipeline/react/context.ts'
 import { writingItem } from '../../../pipeline/react/writes.ts'
 import { parseFragment } from '../../../pipeline/tree/fragment.ts'
+import { parsingHtml } from '../../../pipeline/tree/html.ts'
 import { keepingTogether, testing } from '../../../pipeline/tree/long-text.ts'
 import { type ElementNode, isElement, isText, type ParentNode } from '../../../pipeline/tree/nodes.ts'
 import { findingPrefixed, parsingPrefixedFragment } from '../../../pipeline/tree/prefixed-parser.ts'
@@ -125,6 +126,23 @@ describe('tree/long-text', () => {
     ['references in a value of an element with a prefix', prefixed, `<x:p title="${'&lt;'.repeat(few)}"/>`],
     ['lines in a comment of HTML', fragment, `<!--${'\r\n'.repeat(few)}-->`],
   ]
+  for (const [name, begin] of [
+    ['a name of a doctype', '<!DOCTYPE '],
+    ['an identifier of a doctype', '<!DOCTYPE html PUBLIC "'],
+    ['a name of an end tag', '</x'],
+    ['a name of an attribute', '<p '],
+  ] as const)
+    it(`SEC-12 HTTP-181 what is unfinished is not kept as its characters: ${name}`, () => {
+      const source = begin + 'x'.repeat(pieces)
+      const work = parsingHtml(source)
+      collect()
+      const before = process.memoryUsage().heapUsed
+      for (let step = 0; step < (2 * pieces) / LONG - 1; step++) work.next()
+      collect()
+      expect((process.memoryUsage().heapUsed - before) / pieces, 'bytes for each character').to.be.below(8)
+      work.return(undefined as never)
+    })
+
   for (const [name, read, source] of texts) {
     it(`SEC-4 SEC-12 HTTP-181 a long text is not kept as its characters: ${name}`, () => {
       collect()
