@@ -142,17 +142,20 @@ export async function endCover(mount: Mount, { path, version }: Resource): Promi
 }
 
 /**
- * What lies over files that a commit puts: it goes with that. A draft that was overtaken would come back, and be published as an
- * empty document, where the document is removed or moved away, by whatever process (DAV-61).
+ * What lies over files that a commit puts, or moves there: it goes with that. A draft that was overtaken would come back, and be
+ * published as an empty document, where the document is removed or moved away, by whatever process (DAV-61).
  */
 export function overtakenBy(
   { unpublished }: Pick<Mount, 'unpublished'>,
   { changes }: { changes: readonly Change[] },
 ): Beside | undefined {
   if (unpublished.overlay.size === 0) return undefined
-  const ends = changes.flatMap((change): Change[] => {
-    const cover = change.op === 'put' ? unpublished.coverAt(change.path) : undefined
-    return cover ? [{ op: 'delete', path: cover.path, expect: cover.version }] : []
+  const filled = new Set(
+    changes.flatMap(change => (change.op === 'put' ? change.path : 'to' in change ? change.to : [])),
+  )
+  const ends = [...filled].flatMap((path): Change[] => {
+    const cover = unpublished.coverAt(path)
+    return cover ? [{ op: 'delete', path, expect: cover.version }] : []
   })
   return ends.length > 0 ? { site: unpublished.site, changes: ends, absent: [] } : undefined
 }

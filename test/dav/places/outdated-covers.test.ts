@@ -100,27 +100,33 @@ describe('covers that visitors have overtaken', () => {
     ['one that another process has just ended', path => [{ op: 'delete', path }]],
     ['one that another process has just renewed', path => [stored(path, '')]],
   ]
+  const OVERTAKING: [how: string, status: number, write: (path: string) => Promise<{ status: number }>][] = [
+    ['write', 201, path => visitor('PUT', path, {}, '<p>new')],
+    ['move', 204, path => visitor('MOVE', `${at}y.html`, { Destination: path })],
+  ]
   for (const [what, behind] of BEHIND)
-    it(`DAV-61 ${what} goes with the write that overtakes it, in one commit`, async () => {
-      const path = `${at}x.html`
-      const { store } = wire.server.site
-      const beside = wire.server.running.store.site(unpublishedName(store.name))
-      await dav('PUT', path, {}, '')
-      const changes = behind(path)
-      if (changes.length > 0) await done(beside, changes)
-      const left: unknown[] = []
-      const { commit } = store
-      store.commit = async (...asked) => {
-        const result = await commit.apply(store, asked)
-        if (result.ok) left.push(result.resources.has(path), await beside.find(path))
-        return result
-      }
-      const { status } = await visitor('PUT', path, {}, '<p>new')
-      store.commit = commit
-      expect([status, ...left]).to.deep.equal([201, true, undefined])
-      await visitor('DELETE', path)
-      expect((await dav('GET', path)).status).to.equal(404)
-    })
+    for (const [how, status, write] of OVERTAKING)
+      it(`DAV-61 ${what} goes with the ${how} that overtakes it, in one commit`, async () => {
+        const path = `${at}x.html`
+        const { store } = wire.server.site
+        const beside = wire.server.running.store.site(unpublishedName(store.name))
+        await visitor('PUT', `${at}y.html`, {}, '<p>new')
+        await dav('PUT', path, {}, '')
+        const changes = behind(path)
+        if (changes.length > 0) await done(beside, changes)
+        const left: unknown[] = []
+        const { commit } = store
+        store.commit = async (...asked) => {
+          const result = await commit.apply(store, asked)
+          if (result.ok) left.push(result.resources.has(path), await beside.find(path))
+          return result
+        }
+        const answer = await write(path)
+        store.commit = commit
+        expect([answer.status, ...left]).to.deep.equal([status, true, undefined])
+        await visitor('DELETE', path)
+        expect((await dav('GET', path)).status).to.equal(404)
+      })
 
   it('DAV-61 nor does it come back where a process had ended before it dropped the draft', async () => {
     await dav('PUT', `${at}x.html`, {}, '')
