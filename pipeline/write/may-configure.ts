@@ -155,15 +155,32 @@ function refuseReordered(site: Site, { from, to }: Extract<Change, { op: 'move' 
 function refuseElsewhere(site: Site, { from, to }: Extract<Change, { op: 'move' }>): void {
   if (!from.endsWith('/') && parentOf(from) === parentOf(to)) return
   const { ns } = site.settings
-  const looks = ({ type, source }: RawCode) => isSessel(type, ns) && namesRelatively(source)
+  const isRelative = ({ type, source }: RawCode) => isSessel(type, ns) && namesRelatively(source)
+  let known: boolean | undefined
+  // Code of schemas looks beside the document of whatever calls it.
+  const mayCall = () => (known ??= codeToCall(site).some(isRelative))
+  const looks = (code: RawCode) =>
+    isRelative(code) || (isSessel(code.type, ns) && code.source.includes('@') && mayCall())
   const reactions = site.declarations('reactions')
   for (const path of reactions.documentsUnder(from))
     if (reactions.codeIn(path).some(looks)) throw new Touching('reactions', path)
   const access = site.declarations('access')
-  // Those that decide by themselves do it by code of their schemas, where they stand (GRP-4).
-  const decides = (type: string) => site.model.schema(type)?.methods.some(({ implementation }) => looks(implementation))
+  // Those that decide by themselves do it by code of their schemas, and of what these read, where they stand (GRP-4).
+  const decides = (type: string) => (site.model.schema(type)?.methods.length ?? 0) > 0 && mayCall()
   for (const path of access.documentsUnder(from))
     if (access.document(path)?.groups.some(({ subtypes }) => subtypes.some(decides))) throw new Touching('access', path)
+}
+
+/** Code of schemas that programs run: of methods, and of properties that they read or make. */
+function codeToCall(site: Site): RawCode[] {
+  const model = site.declarations('model')
+  const schemas = model.documentsUnder('/').flatMap(path => model.document(path)?.schemas ?? [])
+  return schemas.flatMap(({ methods, properties }) => [
+    ...methods.map(({ implementation }) => implementation),
+    ...properties.flatMap(({ computed = [], read = [], default: given }) =>
+      [computed, read, given && 'source' in given ? given : []].flat(),
+    ),
+  ])
 }
 
 async function refuseLost(site: Site, path: string): Promise<void> {

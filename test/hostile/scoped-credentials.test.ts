@@ -6,6 +6,7 @@ import { type Client, client, type Fields } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 const OPEN = ruleMarkup(['*', '*', 'Allow', '/*'])
+const OURS = 'https://t.example/Ours'
 const TRIGGER = `<div itemscope itemtype="${NS}/Trigger"><b itemprop="method">PUT</b></div>`
 
 describe("a credential's scope as boundary: who may configure", () => {
@@ -209,18 +210,47 @@ describe("a credential's scope as boundary: who may configure", () => {
       await whole('DELETE', '/conf/')
     })
 
-  it('SEC-10 GRP-4 nor groups that decide by what stands beside them', async () => {
-    const includes = `<div itemprop="implementation" itemscope itemtype="${NS}/Sessel"><script itemprop="source">(${named('"open.html"')}).any()</script></div>`
-    const method = `<div itemprop="property" itemscope itemtype="${NS}/Method"><b itemprop="name">includes</b>${includes}</div>`
-    const parent = `<b itemprop="type">https://t.example/Ours</b><b itemprop="parent">${NS}/Group</b>`
-    await put(server, '/ours.html', page(`<div itemscope itemtype="${NS}/Schema">${parent}${method}</div>`))
-    const group = '<p itemscope itemtype="https://t.example/Ours"><b itemprop="name">ours</b></p>'
-    await put(server, '/conf/g.html', page(group))
-    const to = { Destination: `${server.mountUrl}/part/g.html` }
-    expect((await writer('MOVE', '/conf/g.html', to)).status).to.equal(403)
-    expect((await whole('MOVE', '/conf/g.html', to)).status).to.equal(201)
-    for (const path of ['/part/g.html', '/ours.html', '/conf/']) await whole('DELETE', path)
-  })
+  const sessel = (name: string, source: string) =>
+    `<div itemprop="${name}" itemscope itemtype="${NS}/Sessel"><script itemprop="source">${source}</script></div>`
+  const member = (kind: string, name: string, code: string) =>
+    `<div itemprop="property" itemscope itemtype="${NS}/${kind}"><b itemprop="name">${name}</b>${code}</div>`
+  for (const [source, refused] of [
+    ['"switch.html"', 403],
+    ['"/conf/switch.html"', 201],
+  ] as const)
+    it(`SEC-10 SES-125 another folder ${refused === 403 ? 'does not have' : 'may have'} code that calls what looks at ${source}`, async () => {
+      const opens = member('Method', 'opens', sessel('implementation', `(${named(source)}).first()`))
+      await put(
+        server,
+        '/ours.html',
+        page(`<div itemscope itemtype="${NS}/Schema"><b itemprop="type">${OURS}</b>${opens}</div>`),
+      )
+      const when = `@schema Ours url("${OURS}"); (new Ours {}).opens() == null`
+      await put(server, '/conf/sub/t.html', page(trigger({ resource: '/guarded.html', when, action: '1 / 0' })))
+      const to = { Destination: `${server.mountUrl}/conf/t.html` }
+      expect((await writer('MOVE', '/conf/sub/t.html', to)).status).to.equal(refused)
+      for (const path of ['/conf/', '/ours.html']) await whole('DELETE', path)
+    })
+
+  const beside = `(${named('"open.html"')}).first()`
+  for (const [what, members] of [
+    ['what stands beside them', member('Method', 'includes', sessel('implementation', beside))],
+    [
+      'a property that is computed from it',
+      member('Method', 'includes', sessel('implementation', 'self.open')) +
+        member('Property', 'open', sessel('@computed', beside)),
+    ],
+  ] as const)
+    it(`SEC-10 GRP-4 nor groups that decide by ${what}`, async () => {
+      const parent = `<b itemprop="type">${OURS}</b><b itemprop="parent">${NS}/Group</b>`
+      await put(server, '/ours.html', page(`<div itemscope itemtype="${NS}/Schema">${parent}${members}</div>`))
+      const group = `<p itemscope itemtype="${OURS}"><b itemprop="name">ours</b></p>`
+      await put(server, '/conf/g.html', page(group))
+      const to = { Destination: `${server.mountUrl}/part/g.html` }
+      expect((await writer('MOVE', '/conf/g.html', to)).status).to.equal(403)
+      expect((await whole('MOVE', '/conf/g.html', to)).status).to.equal(201)
+      for (const path of ['/part/g.html', '/ours.html', '/conf/']) await whole('DELETE', path)
+    })
 
   it('DAV-3 MOD-8 what documents outside of the scope hold is told by no count of findings', async () => {
     const rules = (selector: string) => rulesPage(['*', 'GET', 'Deny', '/*', selector])
