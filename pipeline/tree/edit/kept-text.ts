@@ -27,7 +27,7 @@ import { betweenTags } from './between.ts'
 import { contentOf, isHtmlElement } from './shape.ts'
 
 /** What is read alike holds none of these, unless it comes into SVG, MathML or a `template`, and no attribute `is` of formatting. */
-const DIFFERENT = /<(?:select|opt|r[bpt]|t(?:body|head|foot)|search|dialog|template|svg|math)/i
+const DIFFERENT = /<(?:select|opt|r[bpt]|\/?t(?:body|head|foot)|search|dialog|template|svg|math)/i
 const SELECT = /<select/i
 const FORM_END = /<\/form/i
 const IS = /[\s/"']is[\s=/>]/i
@@ -54,6 +54,8 @@ const CLOSED = /^<[^\s="'/>]+(?:\s+[^\s="'/>]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"
 const LEAVING = /<\/(?:p|br)[\t\n\f\r />]/i
 /** In a group of rows, some close by these what stands around the table. */
 const GROUP = /<\/t(?:body|head|foot)[\t\n\f\r />]/i
+/** The same where nobody has written that group: it is a `tbody`. */
+const OTHER_GROUP = /<\/t(?:head|foot)[\t\n\f\r />]/i
 /** In a `template`, some close by those that the parser passes over what stands around it. */
 const TABLE_TAG = /<\/?(?:t(?:able|body|head|foot|[rdh])|caption|col|colgroup)[\t\n\f\r />]/i
 const BREAK = /<\/br[\t\n\f\r />]/i
@@ -173,7 +175,9 @@ function* holdingLeaving(
   let isLeft = false
   const leaving: string[] = []
   yield* betweenTags(nodes, text, (piece, within) => {
-    isLeft ||= GROUPS.has(within.at(-1)?.tagName ?? '') && GROUP.test(piece)
+    // What stands before a row that nobody has written is not in it.
+    const { tagName } = within.findLast(({ sourceCodeLocation }) => sourceCodeLocation) ?? context
+    isLeft ||= GROUPS.has(tagName) ? GROUP.test(piece) : tagName === 'table' && OTHER_GROUP.test(piece)
     isLeft ||= TABLE_TAG.test(piece) && (isInTemplate || within.some(({ content }) => content !== undefined))
     // What is open again in SVG does not show where `</br>` stands.
     const leaves = isForeign(within.at(-1) ?? context) ? LEAVING : BREAK

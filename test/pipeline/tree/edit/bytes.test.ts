@@ -261,6 +261,30 @@ describe('HTTP-24 more is written where a splice would be read otherwise', () =>
       '<table><tr><td><template></template></td></tr></table>',
       '<table><tr><td><template><td>x</td></template></td></tr></table>',
     ],
+    [
+      'normalised',
+      'append thead <td><table><tr></tr></thead></table>',
+      '<table><thead></thead></table>',
+      '<table><thead><tr><td><table><tbody><tr></tr></tbody></table></td></tr></thead></table>',
+    ],
+    [
+      'normalised',
+      'append td <table><thead> </tbody><th></table>',
+      '<table><tbody><tr><td></td></tr></tbody></table>',
+      '<table><tbody><tr><td><table><thead> <tr><th></th></tr></thead></table></td></tr></tbody></table>',
+    ],
+    [
+      'normalised',
+      'append tbody <tr></tr></thead>',
+      '<table><thead><tr><td><table><tbody></tbody></table></td></tr></thead></table>',
+      '<table><thead><tr><td><table><tbody><tr></tr></tbody></table></td></tr></thead></table>',
+    ],
+    [
+      'splice',
+      'append tbody <tr><td><table><tr><td>x</tr></tbody></table></tr>',
+      '<table><tbody></tbody></table>',
+      '<table><tbody><tr><td><table><tr><td>x</tr></tbody></table></tr></tbody></table>',
+    ],
     ['ancestor', 'remove tbody', '<div><table id=x><tr><td>x</table></div>', '<div><table id="x"></table></div>'],
     ['ancestor', 'remove i', '<p id=p>a&am<i></i>p;</p>', '<p id="p">a&amp;amp;</p>'],
   ]
