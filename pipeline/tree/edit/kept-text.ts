@@ -270,7 +270,9 @@ function isHeldOpen(node: ElementNode, text: string, context: ElementNode): bool
   const endsWithParent = place?.endOffset === (around?.endTag?.startOffset ?? around?.endOffset ?? text.length)
   if (isImplied(node) && isImplied(parent))
     return endsWithParent && !isHtmlElement(aroundOf(parent, context), 'ruby') && !standsInSelect(parent)
-  if (!place || !(isForeign(node) || isForeign(parent)) || isVoid(node)) return false
+  // An end tag stands for such a paragraph, wherever it shows where something is open again.
+  if (!place) return isForeign(parent)
+  if (!(isForeign(node) || isForeign(parent)) || isVoid(node)) return false
   if (!isForeign(node)) return endsWithParent
   if (CLOSED.test(text.slice(place.startOffset, place.startTag?.endOffset))) return false
   return namespaceURI !== parent.namespaceURI || !endsWithParent

@@ -263,6 +263,12 @@ describe('HTTP-24 more is written where a splice would be read otherwise', () =>
     ],
     [
       'normalised',
+      'append desc <p><i>a</p></p><b>b</b></i>',
+      '<svg><desc></desc></svg>',
+      '<svg><desc><p><i>a</i></p><p></p><i><b>b</b></i></desc></svg>',
+    ],
+    [
+      'normalised',
       'append thead <td><table><tr></tr></thead></table>',
       '<table><thead></thead></table>',
       '<table><thead><tr><td><table><tbody><tr></tr></tbody></table></td></tr></thead></table>',
