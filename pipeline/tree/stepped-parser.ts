@@ -150,6 +150,12 @@ export class SteppedParser<Nodes extends TreeAdapterTypeMap> extends Parser<Node
     super.onDoctype(token)
   }
 
+  override onEof(token: Token.EOFToken): void {
+    // What ends with the text, a `template` among it, would get the place of the last tag as that of its own end tag.
+    this.currentToken = token
+    super.onEof(token)
+  }
+
   override onComment(token: Token.CommentToken): void {
     super.onComment(token)
     this.#count()

@@ -322,6 +322,12 @@ describe('HTTP-24 more is written where a splice would be read otherwise', () =>
       '<template><form></form><b>t</b></template>',
       '<template><form><section>x</section></form><b>t</b></template>',
     ],
+    [
+      'normalised',
+      'append section <template><tbody><template></template>',
+      '<template><table><tr><td><section></section></td></tr></table><b>t</b></template>',
+      '<template><table><tr><td><section><template><tbody><template></template></tbody></template></section></td></tr></table><b>t</b></template>',
+    ],
     ['splice', 'append ul <li>x', '<template><ul></ul></template>', '<template><ul><li>x</ul></template>'],
     [
       'normalised',
