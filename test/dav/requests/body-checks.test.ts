@@ -115,11 +115,11 @@ describe('what uploads promise', () => {
     Object.assign(exchange.body, {
       bytes(cap: number) {
         caps.push(cap)
-        return bytes(cap)
+        return bytes(1e9)
       },
       stage(cap: number) {
         caps.push(cap)
-        return stage(cap)
+        return stage(1e9)
       },
     })
     await checkedBody(exchange).bytes(17)
