@@ -19,7 +19,7 @@ import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { pinTree } from '../tree/pins.ts'
 import { untilFirst } from '../tree/precedence.ts'
 import { readingAsWritten } from '../tree/readings.ts'
-import { begin, inTurns, type Steps, unnoticed } from '../tree/steps.ts'
+import { ifShort, inTurns, type Steps, unnoticed } from '../tree/steps.ts'
 import { type Dependencies, onDocument } from './dependencies.ts'
 
 /** Document parts of stored versions: no other request makes them again. */
@@ -259,12 +259,11 @@ export async function lookAt<T>(
     const view = tree && (yield* viewingStored(site, file, tree, found.params))
     return yield* look({ file, view })
   }
-  const work = looking()
-  const soon = begin(work, unnoticed())
+  const soon = ifShort(looking(), unnoticed())
   if (soon) return soon.value
   const release = tree && pinTree(tree)
   try {
-    return await inTurns(work, LONG)
+    return await inTurns(looking(), LONG)
   } finally {
     release?.()
   }
@@ -281,8 +280,7 @@ async function lookAtComposed<T>(
   const { file } = found
   const view = composedDocument(site, found, await composedFor(site, found, path, reader))
   try {
-    const work = look({ file, view })
-    return begin(work, unnoticed()) ?? { value: await inTurns(work, LONG) }
+    return ifShort(look({ file, view }), unnoticed()) ?? { value: await inTurns(look({ file, view }), LONG) }
   } catch (error) {
     if (!mayBeginAnew(error, reader.viewer)) throw error
     delete reader.composed
