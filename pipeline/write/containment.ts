@@ -7,6 +7,7 @@
 import type { Authority } from '../authority.ts'
 import { Fault } from '../fault.ts'
 import type { PlannedSplice, ProposedEdit, View } from '../tree/edit/edit.ts'
+import { holding } from '../tree/edit/holding.ts'
 import { isForeign, isOrdinaryName, standsInSelect } from '../tree/edit/kept-text.ts'
 import { takingInOthers } from '../tree/edit/outcome.ts'
 import { isHtmlElement } from '../tree/edit/shape.ts'
@@ -25,7 +26,7 @@ import {
   parentElement,
 } from '../tree/nodes.ts'
 import { outerMarkup, writingMarkup } from '../tree/serialize.ts'
-import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
+import type { Steps } from '../tree/steps.ts'
 import { xmlDeclaration } from '../tree/xml-declaration.ts'
 import { endingAlike, endingAsBegun, holdsMarkup, isNoscript, isReadAlike, readingAround } from './noscript.ts'
 
@@ -94,27 +95,6 @@ function* holdingEndless(
 /** Whether what is written holds such a tag, in steps. */
 function* matching(changes: readonly PlannedSplice[], tag: RegExp): Steps<boolean> {
   for (const { text } of changes) if (yield* testing(tag, text)) return true
-  return false
-}
-
-/**
- * Whether one of the nodes, or of those in them, is of a kind, in steps.
- *
- * @param entered whether to look into an element
- */
-function* holding(
-  nodes: readonly ChildNode[],
-  isOne: (node: ChildNode) => boolean,
-  entered: (element: ElementNode) => boolean = () => true,
-): Steps<boolean> {
-  const open = [...nodes]
-  for (let node = open.pop(), seen = 1; node; node = open.pop(), seen++) {
-    if (seen % NODES_PER_STEP === 0) yield
-    if (isOne(node)) return true
-    if (!isElement(node) || !entered(node)) continue
-    for (const child of node.childNodes) open.push(child)
-    for (const child of node.content?.childNodes ?? []) open.push(child)
-  }
   return false
 }
 

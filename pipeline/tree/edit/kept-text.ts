@@ -24,7 +24,8 @@ import { parsingFragmentAlike } from '../readings.ts'
 import { isVoid } from '../serialize-html.ts'
 import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import { betweenTags } from './between.ts'
-import { contentOf, isHtmlElement } from './shape.ts'
+import { holding } from './holding.ts'
+import { isHtmlElement } from './shape.ts'
 
 /** What is read alike holds none of these, unless it comes into SVG, MathML or a `template`, and no attribute `is` of formatting. */
 const DIFFERENT = /<(?:select|opt|r[bpt]|\/?t(?:body|head|foot)|search|dialog|template|svg|math)/i
@@ -145,16 +146,13 @@ function* holdingDifferent(
 }
 
 /** Whether another element in a form is open at its end tag, in steps. A `template` of the nodes closes what is in it. */
-function* holdingForms(nodes: readonly ChildNode[]): Steps<boolean> {
-  const open = [...nodes]
-  for (let node = open.pop(), seen = 1; node; node = open.pop(), seen++) {
-    if (seen % NODES_PER_STEP === 0) yield
-    if (!isElement(node)) continue
+function holdingForms(nodes: readonly ChildNode[]): Steps<boolean> {
+  const isHeld = (node: ChildNode) => {
+    if (!isElement(node) || !isHtmlElement(node, 'form')) return false
     const end = node.sourceCodeLocation?.endTag
-    if (isHtmlElement(node, 'form') && (!end || isOpenBefore(node.childNodes.at(-1), end.startOffset))) return true
-    for (const child of node.childNodes) open.push(child)
+    return !end || isOpenBefore(node.childNodes.at(-1), end.startOffset)
   }
-  return false
+  return holding(nodes, isHeld, ({ content }) => !content)
 }
 
 /** @param last of its siblings @param end offset behind which no end tag of it counts */
@@ -249,16 +247,12 @@ function* findingMatch(text: string, pattern: RegExp, isOne: (match: RegExpExecA
  * Whether something else than its end tag closes one of those, or an element of SVG or MathML, but for the end tag of one of its
  * kind around it, or whether an end tag of SVG or MathML closes HTML in it, or that of formatting with `is` what it holds; in steps.
  */
-function* holdingOpen(nodes: readonly ChildNode[], text: string, context: ElementNode): Steps<boolean> {
-  const open = [...nodes]
-  for (let node = open.pop(), seen = 1; node; node = open.pop(), seen++) {
-    if (seen % NODES_PER_STEP === 0) yield
-    if (!isElement(node)) continue
+function holdingOpen(nodes: readonly ChildNode[], text: string, context: ElementNode): Steps<boolean> {
+  return holding(nodes, node => {
+    if (!isElement(node)) return false
     const end = node.sourceCodeLocation?.endTag
-    if (end ? isCustomised(node) && closesOther(node, end.startOffset) : isHeldOpen(node, text, context)) return true
-    for (const child of contentOf(node).childNodes) open.push(child)
-  }
-  return false
+    return end ? isCustomised(node) && closesOther(node, end.startOffset) : isHeldOpen(node, text, context)
+  })
 }
 
 /** @param node has no end tag */

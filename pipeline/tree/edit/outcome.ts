@@ -16,6 +16,7 @@ import {
 import { parsingAlike } from '../readings.ts'
 import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import { refusing } from './error.ts'
+import { holding } from './holding.ts'
 import { changedSource, type Plan, type PlannedSplice } from './plan.ts'
 import { contentOf } from './shape.ts'
 import type { Attempts } from './whole.ts'
@@ -96,18 +97,12 @@ export function withNew(reread: readonly ChildNode[], nodes: readonly ChildNode[
  */
 export function* takingInOthers(changes: readonly PlannedSplice[], nodes: readonly ChildNode[]): Steps<boolean> {
   const ranges = writtenRanges(changes)
-  const open = [...nodes]
-  for (let node = open.pop(), seen = 1; node; node = open.pop(), seen++) {
-    if (seen % NODES_PER_STEP === 0) yield
+  return yield* holding(nodes, node => {
     const place = node.sourceCodeLocation
     if (place && !ranges.some(([from, to]) => place.startOffset >= from && place.endOffset <= to)) return true
-    if (!isElement(node)) continue
     // Of these a document has one, which takes the attributes of all start tags.
-    if (node.tagName === 'html' || node.tagName === 'body') return true
-    for (const child of node.childNodes) open.push(child)
-    for (const child of node.content?.childNodes ?? []) open.push(child)
-  }
-  return false
+    return isElement(node) && (node.tagName === 'html' || node.tagName === 'body')
+  })
 }
 
 export function writtenRanges(changes: readonly PlannedSplice[]): [number, number][] {
