@@ -51,6 +51,9 @@ const SWEEP = 100
  */
 const MOST_WAITING = 5_000
 
+/** What the field `Host` may hold, be it the name of a site or not (RFC 9110 §7.2, RFC 3986 §3.2.2). */
+const HOST = /^(?:\[[\w.~!$&'()*+,;=:%-]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i
+
 /** What lets requests be answered by their bytes alone. */
 export interface AnswersByBytes {
   known: KnownRequests
@@ -256,5 +259,6 @@ function unusable({ httpVersionMajor, httpVersionMinor, headers, rawHeaders }: I
   // Whatever its target says (RFC 9112 §3.2).
   if (hosts === 0 && httpVersionMinor > 0) return new Fault(400, 'BadRequest', 'The request names no host.')
   // Node would take the first of several.
-  return hosts > 1 ? new Fault(400, 'BadRequest', 'The request names more than one host.') : undefined
+  if (hosts > 1) return new Fault(400, 'BadRequest', 'The request names more than one host.')
+  return HOST.test(headers.host ?? '') ? undefined : new Fault(400, 'BadRequest', 'The request names no host.')
 }

@@ -110,6 +110,47 @@ describe('addresses: hosts', () => {
     })
   }
 
+  it('RFC 9112 §3.2 a malformed Host is 400 whatever the target is', async () => {
+    const hosts = [
+      'a b',
+      'a/b',
+      'a@b',
+      'a?',
+      'a#',
+      '[a]b',
+      '[::1',
+      'a]',
+      'a:x',
+      'a:80:80',
+      '::1',
+      '%',
+      '%4',
+      '"',
+      'ä',
+      '<a>',
+      'a\\b',
+    ]
+    for (const host of hosts)
+      for (const target of ['http://a.example/', '/-platform/health', '/'])
+        expect((await at(host, target)).status, `${host} ${target}`).to.equal(400)
+  })
+
+  it('RFC 9112 §3.2.2 beside an absolute target, any other Host is ignored', async () => {
+    for (const host of [
+      '',
+      'a,b',
+      '*.wild.example',
+      '%41',
+      '[::1]:80',
+      '[fe80::1%25eth0]',
+      '[v1.x]',
+      'a:',
+      ':80',
+      'A_b.',
+    ])
+      expect((await at(host, 'http://a.example/')).text, host).to.include('site A')
+  })
+
   it('RFC 9112 §3.2 a request without Host, or with two, is 400', async () => {
     for (const fields of ['', 'Host: a.example\r\nHost: b.example\r\n', 'Host: a.example\r\nhost: a.example\r\n']) {
       const connection = await connect(server.port)
