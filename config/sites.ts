@@ -9,6 +9,8 @@ import type { SiteEntry } from './site-schema.ts'
 export interface SiteSettings extends Omit<SiteEntry, 'name' | 'host'> {
   /** The one host name that stands for the site, also in the store: its host, or what the entry's `name` says. */
   host: string
+  /** What its entry is called, or the first host or pattern of it: sites of one entry have their credentials in common. */
+  entry: string
   /** `brand` as header names spell it: `platform` is `Platform`, `my-site` is `My-Site`. */
   brandHeader: string
   errorNs: string
@@ -93,6 +95,7 @@ function settingsOf(entry: SiteEntry, name: string): SiteSettings {
   return {
     ...settings,
     host: name,
+    entry: entry.name ?? entry.host[0] ?? name,
     brandHeader: brandHeader(entry.brand),
     errorNs: entry.errorNs ?? `${entry.ns}/error`,
     publicUrl: entry.publicUrl?.replace('{host}', name),

@@ -4,7 +4,7 @@ import type { IncomingMessage, RequestListener } from 'node:http'
 import type { MountPlace, Settings } from '../config/schema.ts'
 import type { SiteSettings, SiteTable } from '../config/sites.ts'
 import { createGatekeeper, type Gatekeeper } from '../dav/access/credentials.ts'
-import { createLoginThrottle } from '../dav/access/login-throttle.ts'
+import { createLoginThrottles } from '../dav/access/login-throttle.ts'
 import type { PublicAuthority } from '../dav/answers/cors.ts'
 import { mountApp } from '../dav/app.ts'
 import { createListingCache } from '../dav/listings/listing-cache.ts'
@@ -236,7 +236,7 @@ function mountOpener(
   const { store, leases, cache, locks, rateLimits, log, coherence, following } = parts
   const mounts = new WeakMap<Site, Promise<Mount>>()
   const ready = new WeakMap<Site, Mount>()
-  const throttle = createLoginThrottle({ rateLimits })
+  const throttles = createLoginThrottles({ rateLimits })
   let newest = parts.table
   const listingCache = createListingCache(parts.memory.share('listings'))
   parts.memory.hold('listings', listingCache.memory)
@@ -253,8 +253,10 @@ function mountOpener(
   function gatekeeping(host: string): () => Gatekeeper {
     let made: { table: SiteTable; gatekeeper: Gatekeeper } | undefined
     return () => {
-      if (made?.table !== newest)
-        made = { table: newest, gatekeeper: createGatekeeper(newest.siteFor(host)?.credentials ?? [], throttle) }
+      if (made?.table !== newest) {
+        const { credentials = [], entry = host } = newest.siteFor(host) ?? {}
+        made = { table: newest, gatekeeper: createGatekeeper(credentials, throttles.of(entry)) }
+      }
       return made.gatekeeper
     }
   }

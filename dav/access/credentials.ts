@@ -81,7 +81,7 @@ export interface Gatekeeper {
 
 /**
  * @param credentials of one site
- * @param throttle counts attempts; shared by all sites
+ * @param throttle counts attempts
  * @param clock milliseconds; by default they pass as they do, whatever the clock of the system is set to
  */
 export function createGatekeeper(

@@ -5,6 +5,11 @@ import type { RateLimits } from '../../pipeline/coordination/rate-limits.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { networkOf } from '../../pipeline/http/network.ts'
 
+export interface LoginThrottles {
+  /** That of sites which have their users in common. Failures count for the address at all sites, and for a user at these. */
+  of(sites: string): LoginThrottle
+}
+
 /** Addresses that one customer is given together count as one. */
 export interface LoginThrottle {
   /**
@@ -47,14 +52,13 @@ interface Lane {
  * @param options.rateLimits keep the failures
  * @param options.pause waits that many milliseconds
  */
-export function createLoginThrottle(options: {
+export function createLoginThrottles(options: {
   rateLimits: RateLimits
   pause?: (milliseconds: number) => Promise<void>
-}): LoginThrottle {
+}): LoginThrottles {
   const { rateLimits, pause = ms => sleep(ms, undefined, { ref: false }) } = options
   const lanes = new Map<string, Lane>()
 
-  const ofUser = (network: string, user: string) => `password ${network}\n${user.slice(0, LONGEST_USER)}`
   const ofNetwork = (network: string) => `password ${network}`
 
   const delayAfter = (failures: number, free: number): number =>
@@ -82,10 +86,11 @@ export function createLoginThrottle(options: {
     await pause(delay).finally(() => lane.paused--)
   }
 
-  return {
+  const of = (sites: string): LoginThrottle => ({
     async attempt(address, user, check) {
       const network = networkOf(address)
-      const keys = [ofUser(network, user), ofNetwork(network)]
+      const ofUser = `password ${network}\n${sites}\n${user.slice(0, LONGEST_USER)}`
+      const keys = [ofUser, ofNetwork(network)]
       const lane = lanes.get(network) ?? { attempts: 0, checked: 0, paused: 0, queue: [] }
       lanes.set(network, lane)
       lane.attempts++
@@ -101,7 +106,7 @@ export function createLoginThrottle(options: {
         if (begun.delay > 0) await outwait(lane, begun.delay)
         const found = begun.delay > 0 ? await through(lane, check) : begun.found
         if (found !== undefined)
-          await Promise.all([rateLimits.forget(ofUser(network, user)), rateLimits.takeBack([ofNetwork(network)])])
+          await Promise.all([rateLimits.forget(ofUser), rateLimits.takeBack([ofNetwork(network)])])
         return found
       } catch (error) {
         if (isCounted) await rateLimits.takeBack(keys)
@@ -110,7 +115,8 @@ export function createLoginThrottle(options: {
         if (--lane.attempts === 0) lanes.delete(network)
       }
     },
-  }
+  })
+  return { of }
 }
 
 function tooMany(what: string, delay: number): Fault {

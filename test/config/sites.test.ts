@@ -167,6 +167,12 @@ sites:
     expect(sites.siteFor('b')).to.deep.include({ brandHeader: 'Platform', errorNs: 'https://e.example' })
   })
 
+  it('DAV-3 sites of one entry have it in common, and no others', async () => {
+    const sites = await table('sites: [{ host: [a, b] }, { host: "*.c" }, { host: [d, "*.d"], name: e }]')
+    const entries = ['a', 'b', 'x.c', 'y.c', 'd', 'x.d', 'e'].map(host => sites.siteFor(host)?.entry)
+    expect(entries).to.deep.equal(['a', 'a', '*.c', '*.c', 'e', 'e', 'e'])
+  })
+
   it('brand words are spelled with capital letters in headers', () => {
     expect(['platform', 'a', 'a1-b2-3c'].map(brandHeader)).to.deep.equal(['Platform', 'A', 'A1-B2-3c'])
   })

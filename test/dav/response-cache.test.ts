@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import type { Author } from '../../dav/access/credentials.ts'
 import { createGatekeeper } from '../../dav/access/credentials.ts'
-import { createLoginThrottle } from '../../dav/access/login-throttle.ts'
+import { createLoginThrottles } from '../../dav/access/login-throttle.ts'
 import { createScope } from '../../dav/access/scope.ts'
 import type { Mount } from '../../dav/mount.ts'
 import { createResponseCache } from '../../dav/response-cache.ts'
@@ -367,7 +367,11 @@ describe('what a kept answer of the mount hangs on', () => {
   it('a verdict on a password lasts a minute, and is about this password', async () => {
     let now = 0
     const credential = { user: 'x', password: 'y', scope: ['/*'], write: true }
-    const gatekeeper = createGatekeeper([credential], createLoginThrottle({ rateLimits: localRateLimits() }), () => now)
+    const gatekeeper = createGatekeeper(
+      [credential],
+      createLoginThrottles({ rateLimits: localRateLimits() }).of(''),
+      () => now,
+    )
     const [one, another] = [{}, {}]
     expect(gatekeeper.remembered(FIELD, one)).to.equal(undefined)
     const visitor = await gatekeeper.author(FIELD, '127.0.0.1')
@@ -388,7 +392,7 @@ describe('what a kept answer of the mount hangs on', () => {
       { user: 'd', password: 'p', scope: ['/docs/*'], write: true },
       { user: 'e', password: 'p', scope: ['/docs/*'], write: true },
     ]
-    const gatekeeper = createGatekeeper(credentials, createLoginThrottle({ rateLimits: localRateLimits() }))
+    const gatekeeper = createGatekeeper(credentials, createLoginThrottles({ rateLimits: localRateLimits() }).of(''))
     const views = new Map<string, string | undefined>()
     for (const { user } of credentials) {
       const field = `Basic ${Buffer.from(`${user}:p`).toString('base64')}`

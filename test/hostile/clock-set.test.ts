@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { createGatekeeper } from '../../dav/access/credentials.ts'
-import { createLoginThrottle } from '../../dav/access/login-throttle.ts'
+import { createLoginThrottles } from '../../dav/access/login-throttle.ts'
 import { localRateLimits } from '../../pipeline/coordination/local/rate-limits.ts'
 import { WaitingCalls } from '../../pipeline/react/outbound/waiting.ts'
 import { clockOfAnother } from '../../pipeline/store/postgres/watch.ts'
@@ -60,7 +60,7 @@ describe('a clock that is set', () => {
 
   it('DAV-3 a verdict on a password lasts a minute', async () => {
     const credential = { user: 'x', password: 'y', scope: ['/*'], write: true }
-    const gatekeeper = createGatekeeper([credential], createLoginThrottle({ rateLimits: localRateLimits() }))
+    const gatekeeper = createGatekeeper([credential], createLoginThrottles({ rateLimits: localRateLimits() }).of(''))
     const field = `Basic ${Buffer.from('x:y').toString('base64')}`
     await laterBy(0.9 * MINUTE, async () => gatekeeper.author(field, '127.0.0.1'))
     expect(gatekeeper.remembered(field, {})?.user).to.equal('x')

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
-import { createLoginThrottle, type LoginThrottle } from '../../../dav/access/login-throttle.ts'
+import { createLoginThrottles, type LoginThrottle, type LoginThrottles } from '../../../dav/access/login-throttle.ts'
 import { localRateLimits } from '../../../pipeline/coordination/local/rate-limits.ts'
 import { redisRateLimits } from '../../../pipeline/coordination/redis/rate-limits.ts'
 import { Fault } from '../../../pipeline/fault.ts'
@@ -28,19 +28,21 @@ describe('failed attempts', () => {
   let waited: number[]
   let release: (() => void)[]
   let hold: boolean
+  let throttles: LoginThrottles
   let throttle: LoginThrottle
   beforeEach(() => {
     now = 1_000_000
     waited = []
     release = []
     hold = false
-    throttle = createLoginThrottle({
+    throttles = createLoginThrottles({
       rateLimits: localRateLimits(() => now),
       pause: milliseconds => {
         waited.push(milliseconds)
         return hold ? new Promise(resolve => release.push(resolve)) : Promise.resolve()
       },
     })
+    throttle = throttles.of('one.example')
   })
 
   const fail = async (times: number, address = 'a', user = 'ada') => {
@@ -77,6 +79,19 @@ describe('failed attempts', () => {
     await fail(8)
     expect(await waitOf('b', 'ada')).to.equal(0)
     expect(await waitOf('a', 'bob')).to.equal(0)
+  })
+
+  it('DAV-3 a user of the same name at another site does not wait, and a success of theirs forgets nothing here', async () => {
+    const other = throttles.of('other.example')
+    await fail(8)
+    expect(await other.attempt('a', 'ada', right)).to.equal('ada')
+    expect(waited).to.deep.equal([250, 500, 1000, 2000])
+    expect(await waitOf()).to.equal(4000)
+  })
+
+  it('DAV-3 at all sites together an address has no more failures than at one', async () => {
+    for (let i = 0; i < 24; i++) await throttles.of(`${i}.example`).attempt('a', 'ada', wrong)
+    expect(await waitOf()).to.equal(250)
   })
 
   const places: [name: string, first: string, second: string, same: boolean][] = [
@@ -214,10 +229,10 @@ describe('failed attempts', () => {
 
   it('a wait that is broken off makes room, too', async () => {
     let isBroken = false
-    const broken = createLoginThrottle({
+    const broken = createLoginThrottles({
       rateLimits: localRateLimits(() => now),
       pause: () => (isBroken ? Promise.reject(new Error('gone')) : Promise.resolve()),
-    })
+    }).of('one.example')
     for (let i = 0; i < 4; i++) await broken.attempt('a', 'ada', wrong)
     isBroken = true
     for (let i = 0; i < 20; i++) {
@@ -252,10 +267,10 @@ describe('failed attempts in two processes', () => {
     const { begun, check } = heldChecks()
     const paused: ((gone: Error) => void)[] = []
     const all = connections.flatMap(connection => {
-      const throttle = createLoginThrottle({
+      const throttle = createLoginThrottles({
         rateLimits: redisRateLimits({ connection, patience: 600_000 }),
         pause: () => new Promise((_, reject) => paused.push(reject)),
-      })
+      }).of('one.example')
       return Array.from({ length: 20 }, () => throttle.attempt('a', 'ada', check).catch((error: unknown) => error))
     })
     while (begun.length < 4 || paused.length < 8) await new Promise(setImmediate)
