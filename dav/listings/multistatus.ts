@@ -204,11 +204,15 @@ export function tellsRoom({ mount }: Exchange, asked: PropRequest): boolean {
   return mount.site.usage !== undefined && namesIn(asked).some(name => QUOTA_KEYS.has(keyOf(name)))
 }
 
-async function roomOn({ mount }: Exchange): Promise<Subject['room']> {
+/**
+ * What is left whoever may write finds out by writing. What all files take tells of those out of a scope, so that nobody is
+ * told who does not see them.
+ */
+async function roomOn({ mount, author: { scope } }: Exchange): Promise<Subject['room']> {
   const { usage } = mount.site
-  if (!usage) return undefined
+  if (!usage || !(scope.whole || scope.write)) return undefined
   const used = await usage.used()
-  return { used, available: Math.max(usage.quota - used, 0) }
+  return { used: scope.whole ? used : undefined, available: Math.max(usage.quota - used, 0) }
 }
 
 /** `Prefer: return=minimal` and Microsoft's `Brief: t` (DAV-37). */

@@ -17,8 +17,8 @@ export interface Subject {
   displayName: string
   /** The `lockdiscovery` element; undefined while locks cannot be looked up. */
   lockDiscovery: string | undefined
-  /** Bytes on the site; only where asked for, and where the site has a quota. */
-  room?: { available: number; used: number }
+  /** Bytes on the site; only where asked for, where the site has a quota, and as far as the requester is told. */
+  room?: { available: number; used: number | undefined }
   /** Lower-case hex; present only where asked for. */
   checksums?: { sha1: string; md5: string }
   /** The requester may change it. */
@@ -96,7 +96,7 @@ const IN_ALLPROP: LiveProperty[] = [
 const ON_DEMAND: LiveProperty[] = [
   // Without a real limit both are absent: current macOS waits for 90 s when it is told of a made-up one.
   live('quota-available-bytes', subject => (isFile(subject) ? undefined : subject.room?.available.toString())),
-  live('quota-used-bytes', subject => (isFile(subject) ? undefined : subject.room?.used.toString())),
+  live('quota-used-bytes', subject => (isFile(subject) ? undefined : subject.room?.used?.toString())),
   live('current-user-privilege-set', ({ writable }) => (writable ? READ + WRITE : READ)),
   live('supported-report-set', subject => (isFile(subject) ? undefined : SYNC_REPORT)),
   live('sync-token', subject => (isFile(subject) ? undefined : syncToken(subject.resource))),

@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { page, putAll, rulesPage } from '../../support/content.ts'
-import { connect, type Fields, requestBytes } from '../../support/http.ts'
+import { client, connect, type Fields, requestBytes } from '../../support/http.ts'
 import { basic, changesNothing, list, outcomeOf, property, propertyUpdate, startWire, to, type Wire } from '../wire.ts'
 
 const QUOTA = 10_000
@@ -35,6 +35,30 @@ describe('quota', () => {
     const members = await list(wire.dav, '/', '1', 'quota-available-bytes')
     expect(members.get('/d/')?.get('quota-available-bytes')?.value).to.equal('3000')
     expect(members.get('/a.bin')?.get('quota-available-bytes')?.status).to.equal(404)
+  })
+
+  it('DAV-33 SEC-6 a credential for a part of the site is not told what all files take, nor what is left if it writes nothing', async () => {
+    const credentials = [
+      { user: 'reader', password: 'p', scope: ['/*'], write: false },
+      { user: 'writer', password: 'p', scope: ['/d/*'], write: true },
+      { user: 'guest', password: 'p', scope: ['/d/*'], write: false },
+    ]
+    const { data } = wire.server
+    await wire.server.stop()
+    wire = await startWire({ site: { quota: QUOTA, credentials }, data })
+    for (const [user, used, available] of [
+      ['reader', '7000', '3000'],
+      ['writer', '404', '3000'],
+      ['guest', '404', '404'],
+    ] as const) {
+      const dav = client(wire.port, { Authorization: basic(user, 'p') })
+      for (const at of ['/', '/d/', '/d/e/']) {
+        expect(await property(dav, at, 'quota-used-bytes'), `${user} ${at}`).to.equal(used)
+        expect(await property(dav, at, 'quota-available-bytes'), `${user} ${at}`).to.equal(available)
+      }
+      const members = await list(dav, '/d/', '1', 'quota-used-bytes')
+      expect(members.get('/d/e/')?.get('quota-used-bytes')?.status, user).to.equal(used === '404' ? 404 : 200)
+    }
   })
 
   it('DAV-35 nobody sets it', async () => {
