@@ -4,6 +4,7 @@
  * end: a backup that was interrupted leaves the one before it whole.
  */
 
+import { hash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -75,6 +76,22 @@ export function tagOf(root: Resource | undefined): string {
   return root === undefined ? '' : listTag(root)
 }
 
+/** The text of `backup.json`, with the SHA-256 of what it says. */
+export function textOfHead(head: Head): string {
+  return `${JSON.stringify({ ...head, proof: proofOf(head) }, null, 2)}\n`
+}
+
+function proofOf(said: object): string {
+  return hash('sha256', JSON.stringify(said))
+}
+
+/** Whether it says what was written; of backups that earlier releases made nothing tells. */
+function isProved(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || !('proof' in value)) return true
+  const { proof, ...said } = value
+  return proof === proofOf(said)
+}
+
 /** @throws Unusable where no backup could have written so much */
 async function textOf(handle: FileHandle, name: string): Promise<string> {
   const { size } = await handle.stat()
@@ -84,7 +101,7 @@ async function textOf(handle: FileHandle, name: string): Promise<string> {
 
 /**
  * @returns what `backup.json` says; undefined when the folder holds none
- * @throws Unusable for one that cannot be understood
+ * @throws Unusable for one that cannot be understood, or is damaged
  */
 export async function readHead(folder: string): Promise<Head | undefined> {
   const handle = await openPlainFile(join(folder, HEAD), 'followed').catch((error: NodeJS.ErrnoException) => {
@@ -101,5 +118,6 @@ export async function readHead(folder: string): Promise<Head | undefined> {
   }
   const head = shape.safeParse(value).data
   if (!head) throw new Unusable(`${join(folder, HEAD)} has a format that this release does not know`)
+  if (!isProved(value)) throw new Unusable(`${join(folder, HEAD)} is not what was written`)
   return head
 }

@@ -10,7 +10,18 @@ import type { Resource } from '../resource.ts'
 import type { SiteReader, Snapshot, Store } from '../store.ts'
 import { syncFolder, syncFolders } from '../synced-names.ts'
 import type { ProgressReport } from '../transfer.ts'
-import { FORMAT, HEAD, type Head, keptOf, lineOf, objectFile, readHead, type SavedSite, tagOf } from './format.ts'
+import {
+  FORMAT,
+  HEAD,
+  type Head,
+  keptOf,
+  lineOf,
+  objectFile,
+  readHead,
+  type SavedSite,
+  tagOf,
+  textOfHead,
+} from './format.ts'
 import type { Kept } from './lines.ts'
 
 export interface SaveOptions {
@@ -158,7 +169,7 @@ async function listFile(file: string) {
 async function replaceHead(folder: string, head: Head): Promise<void> {
   const fresh = join(folder, `${HEAD}.new`)
   const handle = await open(fresh, 'w', OWN_FILE)
-  await handle.writeFile(`${JSON.stringify(head, null, 2)}\n`)
+  await handle.writeFile(textOfHead(head))
   await handle.datasync()
   await handle.close()
   // What it names must be there when it is, and it must be there before what it replaces goes.
