@@ -160,6 +160,7 @@ function* composing(
   const links = creating ? [] : yield* dividing(state, tree)
   if (!creating) yield* resolvingReads(state, tree)
   if (kind === 'xml') yield* fittingHtml(state, composed)
+  const latest: Latest = new WeakMap()
   return {
     tree,
     reads,
@@ -167,7 +168,7 @@ function* composing(
     failures: state.failures ?? [],
     paginators: containing ? state.paginators : [],
     undivided: new Map(state.paginators.flatMap(({ element, undivided }) => (undivided ? [[element, undivided]] : []))),
-    originOf: element => originOf(state, element),
+    originOf: element => originOf(state, element, latest),
     transientAround: element => transientAround(state, element),
     transients: state.transients,
     copies: state.copies,
@@ -197,8 +198,22 @@ function transientAround({ transients }: Composing, element: ElementNode): Eleme
   return found
 }
 
+/** Where the child stands that was asked about last: elements are asked about in tree order, one behind the other. */
+type Latest = WeakMap<ElementNode, number>
+
+function indexIn(parent: ElementNode, child: ElementNode, latest: Latest): number {
+  const behind = parent.childNodes.indexOf(child, latest.get(parent))
+  const index = behind === -1 ? parent.childNodes.indexOf(child) : behind
+  latest.set(parent, index)
+  return index
+}
+
 /** Subtrees without directives were copied as a whole: the same way leads from their top to an element. */
-function originOf({ origins, wholes }: Composing, element: ElementNode): ReturnType<Composition['originOf']> {
+function originOf(
+  { origins, wholes }: Composing,
+  element: ElementNode,
+  latest: Latest,
+): ReturnType<Composition['originOf']> {
   const own = origins.get(element)
   if (own) return placeOf(own.page, own.element)
   const way: number[] = []
@@ -207,7 +222,7 @@ function originOf({ origins, wholes }: Composing, element: ElementNode): ReturnT
     if (origin) return placeOf(origin.page, descend(origin.element, way.reverse()))
     const parent = copy.parentNode
     if (!parent || !isElement(parent) || origins.has(parent)) return undefined
-    way.push(parent.childNodes.indexOf(copy))
+    way.push(indexIn(parent, copy, latest))
     copy = parent
   }
 }

@@ -3,6 +3,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { STEPS } from '../../pipeline/tree/selector/query.ts'
+import { composed } from '../pipeline/compose/composing.ts'
 import { meta } from '../pipeline/model/markup.ts'
 import { answering, NS, type ReactingSite, reactingSite, trigger } from '../pipeline/react/site.ts'
 import { page, put } from '../support/content.ts'
@@ -58,4 +59,42 @@ describe('guards with selectors', () => {
       expect((await site.ask('GET', '/page.html')).text).not.to.match(/<li>|lost/)
       expect((await change('back')).status).to.equal(206)
     })
+})
+
+/** How many values are looked at to find where in a list others are, while something runs. */
+async function lookedAt(run: () => Promise<unknown>): Promise<number> {
+  const { indexOf } = Array.prototype
+  let count = 0
+  Array.prototype.indexOf = function (value: unknown, from = 0) {
+    const at = indexOf.call(this, value, from)
+    count += (at === -1 ? this.length : at) - from
+    return at
+  }
+  try {
+    await run()
+  } finally {
+    Array.prototype.indexOf = indexOf
+  }
+  return count
+}
+
+describe('guards of pages that are put together', () => {
+  it('REA-23 SEC-12 where elements are stored is found in time that goes with their number', async () => {
+    const LISTED = 2_000
+    const list = `<b e:n="1"><p:stamp n/></b><ul>${'<li>x</li>'.repeat(LISTED)}</ul>`
+    const site = await reactingSite({
+      '/page.html': composed(list),
+      '/guards.html': page(trigger({ method: 'GET', selector: 'li.no', action: answering(403, 'closed') })),
+    })
+    try {
+      const headers = { Range: 'selector=li', Accept: 'multipart/mixed' }
+      const looked = await lookedAt(async () => {
+        const { status, text } = await site.ask('GET', '/page.html', { headers })
+        expect([status, text.split('<li>').length - 1]).to.deep.equal([206, LISTED])
+      })
+      expect(looked).to.be.below(10 * LISTED)
+    } finally {
+      await site.close()
+    }
+  })
 })
