@@ -18,7 +18,6 @@ import type { Vocabulary } from './vocabulary.ts'
 /** A declaration with its place; the first by path and position wins (MOD-6). */
 interface Placed<Raw> {
   document: string
-  order: number
   raw: Raw
 }
 
@@ -324,18 +323,30 @@ function exchange<Raw>(
 ): Index<Raw> {
   const added = new Map<string, Placed<Raw>[]>()
   for (const raw of before) added.set(keyOf(raw), [])
-  for (const [order, raw] of after.entries()) {
+  for (const raw of after) {
     const placed = added.get(keyOf(raw))
-    if (placed) placed.push({ document, order, raw })
-    else added.set(keyOf(raw), [{ document, order, raw }])
+    if (placed) placed.push({ document, raw })
+    else added.set(keyOf(raw), [{ document, raw }])
   }
   let changed = index
   for (const [key, placed] of added) {
     const others = (index.get(key) ?? []).filter(declaration => declaration.document !== document)
-    const all = [...others, ...placed].sort((a, b) => comparePaths(a.document, b.document) || a.order - b.order)
+    const at = firstBehind(others, document)
+    const all = [...others.slice(0, at), ...placed, ...others.slice(at)]
     changed = changed.with(key, all.length > 0 ? all : undefined)
   }
   return changed
+}
+
+/** @param sorted by document @returns the index of the first one behind a document */
+function firstBehind(sorted: readonly Placed<unknown>[], document: string): number {
+  let [from, to] = [0, sorted.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if (comparePaths(sorted[middle]?.document ?? '', document) < 0) from = middle + 1
+    else to = middle
+  }
+  return from
 }
 
 /** Paths are compared by their bytes (MOD-6). */

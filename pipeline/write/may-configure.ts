@@ -67,7 +67,8 @@ async function refuseTouching(site: Site, { changes, written: documents }: Chang
       else if (!from.endsWith('/')) await refuseChanged(site, from, { path: to, type }, written)
       if (op === 'move' || change.deep || !from.endsWith('/')) await refuseCarried(site, change)
       if (op === 'move') {
-        refusePreferred(site, change)
+        const preferred = await inTurns(findingPreferred(site, change), 0)
+        if (preferred !== undefined) throw new Touching('model', preferred)
         refuseReordered(site, change)
         refuseElsewhere(site, change)
       }
@@ -120,20 +121,26 @@ async function refuseCarried(site: Site, { op, from, to }: Extract<Change, { op:
   }
 }
 
-/** Of several schemas of one type the first by path counts (MOD-6), so that another path may make another one count. */
-function refusePreferred(site: Site, { from, to }: Extract<Change, { op: 'move' }>): void {
+/**
+ * Of several schemas of one type the first by path counts (MOD-6), so that another path may make another one count.
+ *
+ * @returns the path of one that is concerned
+ */
+function* findingPreferred(site: Site, { from, to }: Extract<Change, { op: 'move' }>): Steps<string | undefined> {
   const before = site.declarations('model')
   const moved = before.documentsUnder(from).flatMap(path => {
     const raw = before.document(path)
     return raw ? { path, raw } : []
   })
   let after = before
-  for (const { path } of moved) after = after.withDocument(path, undefined)
-  for (const { path, raw } of moved) after = after.withDocument(to + path.slice(from.length), raw)
+  for (const { path } of moved) after = yield* after.exchanging(path, undefined)
+  for (const { path, raw } of moved) after = yield* after.exchanging(to + path.slice(from.length), raw)
   for (const { path, raw } of moved) {
+    yield
     const now = after.standingFor(raw)
-    if (before.standingFor(raw).some((each, at) => each !== now[at])) throw new Touching('model', path)
+    if (before.standingFor(raw).some((each, at) => each !== now[at])) return path
   }
+  return undefined
 }
 
 /** Reactions run by path (REA-11), and who answers first keeps the others from running. */

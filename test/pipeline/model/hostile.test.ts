@@ -21,10 +21,40 @@ function registryOf(...declarations: string[]): Registry {
   return Registry.empty(VOCABULARY).withDocument('/model.html', raw)
 }
 
+/** How many times bytes are compared while something runs. */
+function comparisons(run: () => void): number {
+  const { compare } = Buffer
+  let count = 0
+  Buffer.compare = (one, other) => {
+    count++
+    return compare(one, other)
+  }
+  try {
+    run()
+  } finally {
+    Buffer.compare = compare
+  }
+  return count
+}
+
 /** Declarations and items that take far longer than their length where each part is compared with each other. */
 describe('Data model, hostile input', () => {
   describe('declarations', () => {
     const members = (count: number, more = {}) => range(count).map(i => property(`p${i}`, { group: `g${i}`, ...more }))
+    it('MOD-6 SEC-12 one of many documents that declare the same comes to its place with few looks, and the first counts', () => {
+      const raw = [1, 2].map(i => registryOf(schema('x:0', {}, property(`p${i}`))).document('/model.html'))
+      let registry = Registry.empty(VOCABULARY)
+      const paths = range(1_000).map(i => `/${(i * 379) % 1_000}.html`)
+      const compared = comparisons(() => {
+        for (const path of paths) registry = registry.withDocument(path, raw[path === '/0.html' ? 1 : 0])
+      })
+      expect(compared).to.be.below(12 * paths.length)
+      const declared = () => [...(registry.schema('x:0')?.properties.keys() ?? [])]
+      expect(declared()).to.deep.equal(['p2'])
+      registry = registry.withDocument('/0.html', undefined)
+      expect(declared()).to.deep.equal(['p1'])
+    })
+
     const chain = range(4_000).map(i => schema(`x:${i}`, { parent: `x:${i + 1}` }, property('p', { unique: 'true' })))
     for (const [name, declared] of [
       ['white space inside a field', schema(`x:0${' '.repeat(400_000)}y`)],
