@@ -106,7 +106,7 @@ function network(address: string): string | undefined {
   const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1] ?? address
   if (isIPv4(mapped)) return `${mapped.split('.').slice(0, 3).join('.')}.0/24`
   if (!isIPv6(address)) return undefined
-  const [head = ''] = address.replace(/%.*$/, '').split('::')
+  const [head = ''] = address.replace(/%.*/s, '').split('::')
   const groups = head === '' ? [] : head.split(':')
   return `${[...groups, '0', '0', '0'].slice(0, 3).join(':')}::/48`
 }

@@ -16,7 +16,7 @@ const LONGEST = 45
 export function networkOf(address: string): string {
   const mapped = /^::ffff:([0-9.]+)$/i.exec(address)?.[1]
   if (mapped !== undefined || !isIPv6(address)) return mapped ?? address.slice(0, LONGEST)
-  const [head = '', tail] = address.toLowerCase().replace(/%.*$/, '').split('::')
+  const [head = '', tail] = address.toLowerCase().replace(/%.*/s, '').split('::')
   const groups = head === '' ? [] : head.split(':')
   const behind = tail ? tail.split(':').length : 0
   if (tail !== undefined) while (groups.length + behind < 8) groups.push('0')

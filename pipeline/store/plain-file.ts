@@ -2,6 +2,7 @@
 
 import { constants } from 'node:fs'
 import { type FileHandle, open, readlink } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Unusable } from './errors.ts'
 
 /** What the system says of a link that it does not follow, and of a socket. */
@@ -37,7 +38,7 @@ export async function openPlainFile(file: string, links: 'followed' | 'refused')
 export async function openInside(folder: string, file: string): Promise<FileHandle> {
   const handle = await openPlainFile(file, 'refused')
   const opened = await readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined)
-  if (opened === undefined || opened.startsWith(folder.replace(/\/*$/, '/'))) return handle
+  if (opened === undefined || opened.startsWith(join(folder, '/'))) return handle
   await handle.close()
   throw new Unusable(`${file} is elsewhere`)
 }

@@ -30,16 +30,11 @@ const BOUNDED: readonly [file: string, regex: RegExp, reason: string][] = [
     'the look-ahead lets a name end in one place only',
   ],
   ['pipeline/declarations/unsigned.ts', /\$\{[^}]*\}|:username\b/g, 'texts up to LONGEST'],
-  ['pipeline/http/network.ts', /%.*$/, 'an address of IPv6'],
-  ['pipeline/language/liquid/filters/secrets.ts', /=+$/, 'Base64 that ends with two at most'],
-  ['pipeline/language/liquid/filters/strings.ts', /=+$/, 'Base64 that ends with two at most, as was seen before'],
-  ['pipeline/language/liquid/spans.ts', /\s*(raw|comment)\s*$/, 'texts under 64 characters'],
   [
     'pipeline/language/sessel/elements.ts',
     /^\s*(?:<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:!doctype|html|head|body)\b/i,
     'the look-ahead lets a comment end in one place only',
   ],
-  ['pipeline/language/sessel/hashes.ts', /=+$/, 'Base64 that ends with two at most'],
   [
     'pipeline/language/sessel/scan.ts',
     /(?:[ \t\n\f\r]+|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y,
@@ -56,7 +51,6 @@ const BOUNDED: readonly [file: string, regex: RegExp, reason: string][] = [
     /Unknown system error (-\d+)(: Unknown system error \1)?/,
     'messages of the operating system',
   ],
-  ['pipeline/store/plain-file.ts', /\/*$/, 'a folder of the server'],
   [
     'pipeline/tree/foreign-names.ts',
     /<!--.*?-->[^<]*|<!\[CDATA\[.*?\]\]>[^<]*|<\?([^\s?]+).*?\?>[^<]*|"[^"]*"|'[^']*'|>[^<]*|([^\s<>/="']+)/gs,
@@ -80,7 +74,6 @@ const BOUNDED: readonly [file: string, regex: RegExp, reason: string][] = [
   ['server/demo/site/scripts/events.mjs', /\s*\n\s*/, 'what a visitor types, in the browser'],
   ['server/demo/site/scripts/markup.mjs', /\s*\n\s*/, 'what a visitor types, in the browser'],
   ['server/demo/site/scripts/mount.mjs', /\/+$/, 'what a visitor types, in the browser'],
-  ['server/finished-requests.ts', /%.*$/, 'an address of IPv6'],
   [
     'server/platform/live.mjs',
     /(.*?<div itemprop="body">)(.*)(<\/div>.*)/s,

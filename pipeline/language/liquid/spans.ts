@@ -24,7 +24,7 @@ const BRACE = 0x7d
 
 const DELIMITER = /\{[{%]/g
 const OUTPUT_END = /["']|\}\}/g
-const BLOCK = /\s*(raw|comment)\s*$/
+const BLOCK = /^\s*(raw|comment)\s*$/
 const END = {
   raw: /\{%(-?)\s*endraw\s*(-?)%\}/g,
   comment: /\{%(-?)\s*endcomment\s*(-?)%\}/g,
@@ -97,7 +97,7 @@ export class Spans {
     }
     if (output) return span
     const block = bodyEnd - bodyStart < 64 ? BLOCK.exec(text.slice(bodyStart, bodyEnd)) : null
-    if (block?.index !== 0) return span
+    if (!block) return span
     return this.#block(span, block[1] === 'raw' ? 'raw' : 'comment')
   }
 

@@ -62,6 +62,6 @@ export async function argon2(text: string, options: Value | undefined, on: Evalu
   const nonce = randomBytes(16)
   const parameters = { message: text, nonce, parallelism: 1, tagLength: length, memory, passes: time }
   const tag = await derived(parameters, on.party)
-  const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')
+  const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/==?$/, '')
   return `$argon2id$v=19$m=${memory},t=${time},p=1$${base64(nonce)}$${base64(tag)}`
 }

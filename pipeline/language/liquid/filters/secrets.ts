@@ -103,7 +103,7 @@ function* argon2Hash(call: FilterCall): Work<LiquidValue> {
     argon2({ message, nonce, memory, passes, tagLength, parallelism: 1 }, call.run.allowance.party),
   )
   if (format === 'raw') return key.toString('hex')
-  const base64 = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '')
+  const base64 = (bytes: Buffer): string => bytes.toString('base64').replace(/==?$/, '')
   return `$argon2id$v=19$m=${memory},t=${passes},p=1$${base64(nonce)}$${base64(key)}`
 }
 

@@ -244,7 +244,7 @@ function replaced(input: string, call: FilterCall, which: 'first' | 'last', fixe
 function fromBase64(input: string, call: FilterCall, alphabet: RegExp): string {
   const digits = input.replace(/\s+/g, '')
   const bytes = Buffer.from(digits, 'base64')
-  if (!alphabet.test(digits) || digits.replace(/=+$/, '').length % 4 === 1) throw fail(call, 'the input is no base64.')
+  if (!alphabet.test(digits) || digits.replace(/==?$/, '').length % 4 === 1) throw fail(call, 'the input is no base64.')
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
