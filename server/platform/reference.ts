@@ -114,7 +114,7 @@ function render(source: string, chapter: string): string {
   const content = markdown()
     .marked.parse(source, { async: false })
     .replace(/href="([a-z-]+)\.md(#[A-Z0-9-]+)?"/g, 'href="$1$2"')
-    .replace(/<img src="([a-z-]+\.svg)"[^>]*>/g, (image, file: string) => picture(file) ?? image)
+    .replace(/<img src="([a-z-]+\.svg)"[^<>]*>/g, (image, file: string) => picture(file) ?? image)
     .replaceAll('<table>', '<div class="table"><table>')
     .replaceAll('</table>', '</table></div>')
   const back = chapter === CONTENTS ? '' : '<nav><a href="./">Contents</a></nav>\n'

@@ -80,7 +80,6 @@ const BOUNDED: readonly [file: string, regex: RegExp, reason: string][] = [
     'events of the server, which hold what is looked for',
   ],
   ['server/platform/live.ts', /('[^'\n]*'|`[^`]*`)| *([=!<>+?:&|,(){}[\]]+) */g, 'a source of the program'],
-  ['server/platform/reference.ts', /<img src="([a-z-]+\.svg)"[^>]*>/g, 'the pages of the reference'],
 ]
 
 /** What stands for values in patterns that are put together: alike, and shorter. */
