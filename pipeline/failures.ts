@@ -49,6 +49,8 @@ function withoutDescriptors(cause: unknown): Fault {
 function withoutHeap({ reason }: HeapError): Fault {
   if (reason === 'small')
     return new Fault(507, 'AllowanceExhausted', 'This server has not enough memory for a document of so many elements.')
+  if (reason === 'long')
+    return new Fault(507, 'AllowanceExhausted', 'The markup is longer than any text that this server can hold.')
   return new Fault(503, 'Unavailable', 'There is no memory left for this now. Try again in a moment.', {
     headers: { 'Retry-After': '5' },
   })

@@ -2,15 +2,22 @@
 
 import { getHeapSpaceStatistics, getHeapStatistics } from 'node:v8'
 
-/** Whether there is no memory now, not beside others, or on this server at all. */
-type Reason = 'busy' | 'outrun' | 'small'
+/** Whether there is no memory now, not beside others, on this server at all, or for one text on any. */
+type Reason = 'busy' | 'outrun' | 'small' | 'long'
 
-/** There is not enough memory for a tree. */
+const MESSAGES: Record<Reason, string> = {
+  busy: 'The heap has no room left.',
+  outrun: 'The heap has no room left.',
+  small: 'The tree does not fit into the heap.',
+  long: 'The text is longer than any can be.',
+}
+
+/** There is not enough memory for a tree, or for what is written of it. */
 export class HeapError extends Error {
   readonly reason: Reason
 
   constructor(reason: Reason) {
-    super(reason === 'small' ? 'The tree does not fit into the heap.' : 'The heap has no room left.')
+    super(MESSAGES[reason])
     this.name = 'HeapError'
     this.reason = reason
   }

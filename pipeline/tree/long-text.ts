@@ -1,5 +1,7 @@
 /** Markup that is too long to be written in one step. */
 
+import { constants } from 'node:buffer'
+import { HeapError } from './heap.ts'
 import { type ElementNode, isText } from './nodes.ts'
 import { SourceText, type Stretches } from './source-text.ts'
 import type { Steps } from './steps.ts'
@@ -124,9 +126,13 @@ export class LongText {
   /** UTF-16 code units so far. */
   length = 0
 
-  /** @returns whether it is time for a pause */
+  /**
+   * @returns whether it is time for a pause
+   * @throws HeapError where all together are longer than a text can be
+   */
   add(piece: string): boolean {
     this.length += piece.length
+    if (this.length > constants.MAX_STRING_LENGTH) throw new HeapError('long')
     if (piece.length >= LONG) {
       this.#keep()
       this.#pieces.push(piece)

@@ -2,13 +2,14 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { asFault } from '../../../pipeline/failures.ts'
 import { newElement } from '../../../pipeline/language/sessel/dom.ts'
 import { ElementValue } from '../../../pipeline/language/values.ts'
 import { ResponseValue } from '../../../pipeline/react/context.ts'
 import { writingItem } from '../../../pipeline/react/writes.ts'
 import { parseFragment } from '../../../pipeline/tree/fragment.ts'
 import { parsingHtml } from '../../../pipeline/tree/html.ts'
-import { keepingTogether, testing } from '../../../pipeline/tree/long-text.ts'
+import { keepingTogether, LongText, testing } from '../../../pipeline/tree/long-text.ts'
 import { type ElementNode, isElement, isText, type ParentNode } from '../../../pipeline/tree/nodes.ts'
 import { findingPrefixed, parsingPrefixedFragment } from '../../../pipeline/tree/prefixed-parser.ts'
 import { writingMarkup } from '../../../pipeline/tree/serialize.ts'
@@ -41,6 +42,23 @@ function asAnswer(node: ElementNode): Steps<void> {
   const response = new ResponseValue({ status: 200, headers: {} }, unhurried(), 'session')
   return response.setting('body', new ElementValue(node)) ?? done(undefined)
 }
+
+describe('a text that grows by pieces', () => {
+  it('HTTP-183 is no longer than a text can be, and says so with a status', () => {
+    const text = new LongText()
+    const piece = 'x'.repeat(2 ** 26)
+    for (let i = 0; i < 7; i++) text.add(piece)
+    expect(text.whole.length).to.equal(7 * piece.length)
+    let thrown: unknown
+    try {
+      text.add(piece)
+      expect(text.whole).to.be.a('string')
+    } catch (error) {
+      thrown = error
+    }
+    expect(asFault(thrown)).to.include({ status: 507, kind: 'AllowanceExhausted' })
+  })
+})
 
 describe('tree/long-text', () => {
   it('HTTP-181 a growing text never has many pieces, and is not put together often', () => {
