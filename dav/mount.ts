@@ -87,7 +87,7 @@ export async function openMount(parts: {
     leaving: new Set(),
     failed,
   }
-  site.overtaken = commit => overtakenBy(mount, commit)
+  site.overtaken = (commit, given) => overtakenBy(mount, commit, given)
   site.watch((paths, isOwn) => {
     if (!isOwn) return
     endLeaving(mount, paths)

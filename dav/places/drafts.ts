@@ -7,6 +7,7 @@ import { perform } from '../../pipeline/operation.ts'
 import type { Beside } from '../../pipeline/site/commit-row.ts'
 import type { Change } from '../../pipeline/store/commit.ts'
 import type { NoteStore } from '../../pipeline/store/notes.ts'
+import { isWithin, pathsIn } from '../../pipeline/store/paths.ts'
 import type { Property, Resource } from '../../pipeline/store/resource.ts'
 import { TurnsBetween } from '../../pipeline/tree/steps.ts'
 import { putDocument } from '../../pipeline/write/document.ts'
@@ -144,20 +145,27 @@ export async function endCover(mount: Mount, { path, version }: Resource): Promi
 /**
  * What lies over files that a commit puts, or moves there: it goes with that. A draft that was overtaken would come back, and be
  * published as an empty document, where the document is removed or moved away, by whatever process (DAV-61).
+ *
+ * @param given what goes along with the commit anyway: places that it changes are left to it
+ * @returns both; undefined where nothing is overtaken
  */
 export function overtakenBy(
   { unpublished }: Pick<Mount, 'unpublished'>,
   { changes }: { changes: readonly Change[] },
+  given?: Beside,
 ): Beside | undefined {
   if (unpublished.overlay.size === 0) return undefined
   const filled = new Set(
     changes.flatMap(change => (change.op === 'put' ? change.path : 'to' in change ? change.to : [])),
   )
+  const named = given?.changes.flatMap(pathsIn) ?? []
   const ends = [...filled].flatMap((path): Change[] => {
     const cover = unpublished.coverAt(path)
-    return cover ? [{ op: 'delete', path, expect: cover.version }] : []
+    if (!cover || named.some(each => isWithin(path, each))) return []
+    return [{ op: 'delete', path, expect: cover.version }]
   })
-  return ends.length > 0 ? { site: unpublished.site, changes: ends, absent: [] } : undefined
+  if (ends.length === 0) return undefined
+  return { site: unpublished.site, changes: [...ends, ...(given?.changes ?? [])], absent: given?.absent ?? [] }
 }
 
 /**

@@ -51,8 +51,8 @@ export class Site {
   readonly code: CodeHosts
   /** Room on the site; undefined where nothing limits it. */
   readonly usage: Usage | undefined
-  /** What lies over files that a commit puts, and goes with it where nothing else does. */
-  overtaken: ((commit: Pick<AskedCommit, 'changes'>) => Beside | undefined) | undefined
+  /** What lies over files that a commit puts, and goes with it and with what is given to go with it. */
+  overtaken: ((commit: Pick<AskedCommit, 'changes'>, given?: Beside) => Beside | undefined) | undefined
   readonly #tagKey: KeyObject
   readonly #resources: Resources
   readonly #declared: SiteDeclarations
@@ -253,14 +253,11 @@ export class Site {
    * Commits, brings memory in step before anybody else runs, and publishes the events.
    *
    * @param written what the commit puts, for every document among its changes
-   * @param beside changes of another part of the store
+   * @param given changes of another part of the store
    * @throws Fault 507 where the quota has no room for it
    */
-  commit(
-    commit: AskedCommit,
-    written: readonly WrittenDocument[] = [],
-    beside = this.overtaken?.(commit),
-  ): Promise<CommitResult> {
+  commit(commit: AskedCommit, written: readonly WrittenDocument[] = [], given?: Beside): Promise<CommitResult> {
+    const beside = this.overtaken?.(commit, given) ?? given
     if (!beside) return this.#commit(commit, written)
     return beside.site.#underWay.throughOthers(beside, part => this.#commit({ ...commit, beside: part }, written))
   }

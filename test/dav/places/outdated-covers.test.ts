@@ -7,8 +7,9 @@ import { endOutdated } from '../../../dav/places/drafts.ts'
 import { unpublishedName } from '../../../pipeline/site/unpublished-name.ts'
 import type { Change } from '../../../pipeline/store/commit.ts'
 import type { Resource } from '../../../pipeline/store/resource.ts'
+import { property, schema } from '../../pipeline/model/markup.ts'
 import { done, put as stored } from '../../pipeline/store/fixture.ts'
-import { rulesPage } from '../../support/content.ts'
+import { page, rulesPage } from '../../support/content.ts'
 import type { Client } from '../../support/http.ts'
 import { turnsOf } from '../../support/turns.ts'
 import { list, shown, startWire, to, type Wire } from '../wire.ts'
@@ -95,6 +96,23 @@ describe('covers that visitors have overtaken', () => {
     expect((await removing.answer).status).to.equal(204)
   })
 
+  const drafts = () => wire.server.running.store.site(unpublishedName(wire.server.site.store.name))
+
+  /** @returns whether each commit of a request has written to a path, and what it has left over it */
+  async function leaving(path: string, request: () => Promise<{ status: number }>) {
+    const { store } = wire.server.site
+    const left: unknown[] = []
+    const { commit } = store
+    store.commit = async (...asked) => {
+      const result = await commit.apply(store, asked)
+      if (result.ok) left.push(result.resources.has(path), await drafts().find(path))
+      return result
+    }
+    const answer = await request()
+    store.commit = commit
+    return { answer, left }
+  }
+
   const BEHIND: [what: string, behind: (path: string) => Change[]][] = [
     ['a draft', () => []],
     ['one that another process has just ended', path => [{ op: 'delete', path }]],
@@ -108,25 +126,39 @@ describe('covers that visitors have overtaken', () => {
     for (const [how, status, write] of OVERTAKING)
       it(`DAV-61 ${what} goes with the ${how} that overtakes it, in one commit`, async () => {
         const path = `${at}x.html`
-        const { store } = wire.server.site
-        const beside = wire.server.running.store.site(unpublishedName(store.name))
         await visitor('PUT', `${at}y.html`, {}, '<p>new')
         await dav('PUT', path, {}, '')
         const changes = behind(path)
-        if (changes.length > 0) await done(beside, changes)
-        const left: unknown[] = []
-        const { commit } = store
-        store.commit = async (...asked) => {
-          const result = await commit.apply(store, asked)
-          if (result.ok) left.push(result.resources.has(path), await beside.find(path))
-          return result
-        }
-        const answer = await write(path)
-        store.commit = commit
+        if (changes.length > 0) await done(drafts(), changes)
+        const { answer, left } = await leaving(path, () => write(path))
         expect([answer.status, ...left]).to.deep.equal([status, true, undefined])
         await visitor('DELETE', path)
         expect((await dav('GET', path)).status).to.equal(404)
       })
+
+  const REMOVALS = {
+    'a document with a draft': 'c/k.html',
+    'a folder without one': 'c/',
+    'a folder with one': 'c/',
+  }
+  for (const [what, removed] of Object.entries(REMOVALS))
+    it(`DAV-61 a draft goes with what follows from the removal of ${what}, in one commit`, async () => {
+      const path = `${at}x.html`
+      const [key, row] = [`urn:example:Key${count}`, `urn:example:Row${count}`]
+      const follows = property('key', { references: `${key}#id`, cascade: 'true' })
+      await dav(
+        'PUT',
+        `${at}model.html`,
+        {},
+        page(schema(key, {}, property('id', { unique: 'true' })) + schema(row, {}, follows)),
+      )
+      await dav('PUT', `${at}c/k.html`, {}, page(`<p itemscope itemtype="${key}"><b itemprop="id">1</b></p>`))
+      await dav('PUT', path, {}, page(`<p itemscope itemtype="${row}"><b itemprop="key">1</b></p>`))
+      await dav('PUT', path, {}, '')
+      if (!what.includes('without')) await dav('PUT', `${at}c/k.html`, {}, '')
+      const { answer, left } = await leaving(path, () => dav('DELETE', at + removed))
+      expect([answer.status, ...left]).to.deep.equal([204, true, undefined])
+    })
 
   it('DAV-61 nor does it come back where a process had ended before it dropped the draft', async () => {
     await dav('PUT', `${at}x.html`, {}, '')
