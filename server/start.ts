@@ -164,6 +164,7 @@ async function startCoordinated(
   const memory = memoryOf(settings)
   const waiting = { most: memory.limit / 2, grown: () => memory.makeRoom() }
   const streams = new Streams({ fanOut, clock: { ...systemClock, now }, waiting, failed })
+  following?.onCommit((_, isSetBack) => isSetBack && streams.setBack())
   const javascript = createJavaScript({
     workers: settings.javascript.workers,
     limits: settings.javascript,

@@ -44,6 +44,8 @@ export interface StreamContext {
   /** Milliseconds that events can be replayed after their commit. */
   retention: number
   limits: SendBufferLimits
+  /** When the store was last set back, in unix milliseconds: events that came before may be gone. */
+  setBack: () => number
   /** What waits in the process. */
   waiting: Waiting
   /** Large events of the path in wire format. */
@@ -88,6 +90,8 @@ export class Stream {
   #gap = false
   /** There may be kept events behind the position. */
   #behind = false
+  /** The position may be that of an event that is gone. */
+  #isSetBack = false
   /** How many kept events are read next: as the last ones were large, that many fit. */
   #batch = 1
   /** Events published since kept ones were last read. */
@@ -117,7 +121,7 @@ export class Stream {
     // What this site keeps no longer may still be there for the sake of others; the newest id is good at any age.
     const newest = this.#isOld(place.after) ? await this.#place(undefined) : place
     this.#position = idOf(newest.after)
-    this.#gap = place.gap || newest.after !== place.after
+    this.#gap = place.gap || newest.after !== place.after || this.#isDoubtful(lastEventId, place)
     if (lastEventId !== undefined && !this.#gap) this.#behind = true
   }
 
@@ -129,6 +133,16 @@ export class Stream {
   #isOld(id: string | undefined): boolean {
     const { clock, retention } = this.#context
     return (idOf(id)?.ms ?? Number.POSITIVE_INFINITY) < clock.now() - retention
+  }
+
+  /**
+   * Whether an event may be gone since the store was set back, perhaps to where the clock is behind; age alone counts later, so
+   * that quiet pages are left alone.
+   */
+  #isDoubtful(last: string | undefined, { after }: StreamPosition): boolean {
+    const { clock, retention, setBack } = this.#context
+    if (last === undefined || setBack() < clock.now() - retention) return false
+    return after !== last || (idOf(last)?.ms ?? 0) <= setBack()
   }
 
   /** Begins to send (EVT-11). */
@@ -169,6 +183,13 @@ export class Stream {
     else this.#behind = true
   }
 
+  /** Events that were sent may be gone, and with them what they told of. */
+  setBack(): void {
+    this.#isSetBack = true
+    this.#wasReset = false
+    this.readOn()
+  }
+
   /** Reads kept events until there are no more, in step with the client. */
   async #read(): Promise<void> {
     this.#state = 'reading'
@@ -193,7 +214,8 @@ export class Stream {
     if (!this.#isAdmitted(this.access)) return this.end('now')
     await replayTurn()
     const from = this.#position
-    const events = await fanOut.read(site, this.subscriber.path, format(from), this.#batch)
+    const { path } = this.subscriber
+    const events = this.#isSetBack ? undefined : await fanOut.read(site, path, format(from), this.#batch)
     // Answers are to be newer than the events.
     if (!this.#isAnswered()) await this.#settle()
     if (!this.isOpen) return
@@ -215,6 +237,7 @@ export class Stream {
   }
 
   async #startOver(): Promise<void> {
+    this.#isSetBack = false
     this.#position = idOf((await this.#place(undefined)).after)
     if (this.isOpen) this.#reset('events-expired')
   }

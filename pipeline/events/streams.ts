@@ -57,6 +57,8 @@ export class Streams {
   /** Streams by the time at which they are looked after next: all are at the same interval. */
   readonly #due = new Map<Stream, number>()
   #cancelRound: (() => void) | undefined
+  /** When the store was last set back, in unix milliseconds. */
+  #setBack = Number.NEGATIVE_INFINITY
   #isClosing = false
 
   constructor({ fanOut, clock = systemClock, waiting, failed = () => undefined }: StreamsOptions) {
@@ -99,6 +101,7 @@ export class Streams {
       clock: this.#clock,
       retention: settings.retention,
       limits: { events: settings.bufferEvents, bytes: settings.bufferBytes },
+      setBack: () => this.#setBack,
       waiting: this.#waiting,
       frames: channel.frames,
       accessOf: (subscriber, current) => channel.accessOf(subscriber, current),
@@ -166,6 +169,12 @@ export class Streams {
       stream.tend()
     }
     this.#planRound()
+  }
+
+  /** The store is in an earlier state than before: what clients were told may never have been (EVT-49). */
+  setBack(): void {
+    this.#setBack = this.#clock.now()
+    for (const stream of this.#due.keys()) stream.setBack()
   }
 
   /** Ends the streams of a site that this process lets go of; their clients come back. */

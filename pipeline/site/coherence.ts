@@ -24,8 +24,12 @@ interface Opening {
   startOver?: number
 }
 
-/** Told of a commit of another process after memory has followed it; undefined: there may have been any. */
-export type ForeignListener = (commit: ForeignCommit | undefined) => void
+/**
+ * Told of a commit of another process after memory has followed it; undefined: there may have been any.
+ *
+ * @param isSetBack commits that were known are gone
+ */
+export type ForeignListener = (commit: ForeignCommit | undefined, isSetBack: boolean) => void
 
 export class Coherence {
   readonly #foreign: ForeignCommits
@@ -40,6 +44,8 @@ export class Coherence {
   /** Not begun yet. */
   #next: Promise<void> | undefined
   #isBroken = false
+  /** Commits that were known are gone, and nobody was told yet. */
+  #isSetBack = false
   #isClosed = false
 
   constructor({ foreign, every = 1000, failed = () => undefined }: CoherenceOptions) {
@@ -104,13 +110,16 @@ export class Coherence {
   async #catchUp(): Promise<void> {
     const wasBroken = this.#isBroken
     // What could not be read is news still.
-    const { version, commits } = await this.#foreign.read()
+    const { version, commits, isSetBack = false } = await this.#foreign.read()
     this.#isBroken = true
+    this.#isSetBack ||= isSetBack
     const known = wasBroken ? undefined : commits
     if (known) await this.#follow(known)
     else await this.#startOver(version)
     this.#isBroken = false
-    for (const commit of known ?? [undefined]) for (const listener of this.#listeners) listener(commit)
+    const tellsSetBack = this.#isSetBack
+    this.#isSetBack = false
+    for (const commit of known ?? [undefined]) for (const listener of this.#listeners) listener(commit, tellsSetBack)
   }
 
   async #follow(commits: readonly ForeignCommit[]): Promise<void> {

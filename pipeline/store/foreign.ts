@@ -40,7 +40,7 @@ export interface ForeignCommits {
   /**
    * Commits of others since the last call, in their order; undefined when they can no longer be told one by one:
    * anything may have changed. `version` is the newest that this covers: all that was acknowledged before `waiting` was
-   * asked last, or later. What it fails to tell is told by the next call.
+   * asked last, or later. What it fails to tell is told by the next call. `isSetBack` where commits are gone that were known.
    */
-  read(): Promise<{ version: number; commits: ForeignCommit[] | undefined }>
+  read(): Promise<{ version: number; commits: ForeignCommit[] | undefined; isSetBack?: true }>
 }

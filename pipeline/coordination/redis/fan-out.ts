@@ -21,7 +21,7 @@ export interface Following {
    *
    * @returns ends that
    */
-  onCommit(listener: (commit: ForeignCommit | undefined) => void): () => void
+  onCommit(listener: (commit: ForeignCommit | undefined, isSetBack: boolean) => void): () => void
 }
 
 export interface RedisFanOutOptions {
@@ -48,6 +48,8 @@ interface Lane {
   watchers: Set<Watcher>
   /** Id of the newest event when watching began; afterwards of the last one that the watchers were told of. */
   position: Promise<string | undefined>
+  /** How often the store had been set back by then. */
+  setBacks: number
   isReading: boolean
   /** There may be events behind the position. */
   isBehind: boolean
@@ -61,6 +63,7 @@ export function redisFanOut(options: RedisFanOutOptions): FanOut {
   const lanes = new Map<string, Lane>()
   let isTelling = false
   let isClosed = false
+  let setBacks = 0
 
   function guarded(tell: () => void): void {
     try {
@@ -75,11 +78,14 @@ export function redisFanOut(options: RedisFanOutOptions): FanOut {
     const { path, watchers } = lane
     const kept = store.site(lane.site)
     const after = await lane.position
-    const events = await readAfter(kept, path, after, BATCH)
+    const times = setBacks
+    // Its position may be one of events that are gone.
+    const events = lane.setBacks === times ? await readAfter(kept, path, after, BATCH) : undefined
     const newest = events ? (events.at(-1)?.id ?? after) : await kept.newestEvent(path)
     // Whoever hears of an event may read the state that it tells of, and is judged by the rules of that state.
     await coherence.inStep()
     lane.position = Promise.resolve(newest)
+    lane.setBacks = times
     lane.isBehind ||= events?.length === BATCH
     for (const watcher of [...watchers]) {
       if (!events) guarded(() => watcher.interrupted())
@@ -137,7 +143,10 @@ export function redisFanOut(options: RedisFanOutOptions): FanOut {
     if (from !== self && lanes.size > 0) lookAround()
   })
   connection.onResume(lookAround)
-  const stopListening = coherence.onCommit(commit => serveAll(commit?.site, commit?.paths))
+  const stopListening = coherence.onCommit((commit, isSetBack) => {
+    if (isSetBack) setBacks++
+    serveAll(commit?.site, commit?.paths)
+  })
 
   async function finish(site: string, paths: ReadonlySet<string>, outcome: CommitOutcome): Promise<void> {
     if (outcome === 'refused') return
@@ -169,7 +178,7 @@ export function redisFanOut(options: RedisFanOutOptions): FanOut {
         const position = store.site(site).newestEvent(path)
         // A failure shows when the position is needed.
         position.catch(() => undefined)
-        lane = { site, path, watchers: new Set(), position, isReading: false, isBehind: false }
+        lane = { site, path, watchers: new Set(), position, setBacks, isReading: false, isBehind: false }
         lanes.set(key, lane)
       }
       const { watchers } = lane

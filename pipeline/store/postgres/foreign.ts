@@ -85,7 +85,7 @@ export function readForeign({ reads, watch, from, isAlone }: ForeignOptions): Fo
     by = maker
     own = 0
     seen = version
-    return { version, commits: undefined }
+    return { version, commits: undefined, isSetBack: true }
   }
 
   /** The newest commit, with what is in doubt told as the work of another: who asks by a new name is told of what may still come. */

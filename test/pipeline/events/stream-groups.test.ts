@@ -57,6 +57,7 @@ function watchedByMember() {
       clock: manualClock(0),
       retention: 600_000,
       limits: { events: 256, bytes: 1_000_000 },
+      setBack: () => Number.NEGATIVE_INFINITY,
       waiting: new Waiting(),
       accessOf: (_subscriber, current) => (current?.rules === rules ? current : accessNow()),
       frames,

@@ -25,6 +25,10 @@ describe('event streams while Redis is away', () => {
   let coherence: Coherence
   /** The store as another process has it. */
   let other: Store
+  /** Runs statements in its tables. */
+  let raw: (sql: string) => Promise<void>
+  /** The store tells that commits are gone. */
+  let isSetBack = false
   beforeEach(async () => {
     redis = await startRedis()
   })
@@ -39,11 +43,27 @@ describe('event streams while Redis is away', () => {
   /** @param every milliseconds between looks at what others committed, without word of them */
   async function start(every: number): Promise<void> {
     site = await watchedSite({
-      async fanOut({ store, another }, failed) {
+      async fanOut(opened, failed) {
+        const { store, another } = opened
         other = await another()
-        if (!store.foreign) throw new Error('the store is not shared')
+        raw = sql => opened.raw(sql)
+        const { foreign } = store
+        if (!foreign) throw new Error('the store is not shared')
         connection = await redis.open()
-        coherence = new Coherence({ foreign: store.foreign, every })
+        coherence = new Coherence({
+          foreign: {
+            ...foreign,
+            waiting: () => isSetBack || foreign.waiting(),
+            async read() {
+              const { version, commits } = await foreign.read()
+              if (!isSetBack) return { version, commits }
+              isSetBack = false
+              return { version, commits: undefined, isSetBack: true }
+            },
+          },
+          every,
+        })
+        coherence.onCommit((_, wasSetBack) => wasSetBack && site.streams.setBack())
         return redisFanOut({ store, coherence, connection, failed })
       },
     })
@@ -94,6 +114,36 @@ describe('event streams while Redis is away', () => {
     await comes(() => told(returned.reader).length === 3 && told(fresh.reader).length === 2)
     expect(told(returned.reader)).to.deep.equal(['2', '3', '4'])
     expect(told(fresh.reader)).to.deep.equal(['3', '4'])
+  })
+
+  it('EVT-49 a store that lacks what streams have told: a reset for all, also for those who come back, then what it has', async () => {
+    await start(60 * MINUTE)
+    await elsewhere('kept')
+    const [open, left] = [await site.watch(PATH), await site.watch(PATH)]
+    await site.advance(MINUTE)
+    await elsewhere('lost')
+    await coherence.inStep()
+    await comes(() => told(open.reader).length + told(left.reader).length === 2)
+    const [{ id: lastEventId = '' } = {}] = left.reader.mutations
+    left.stream.end('now')
+    await raw(`DELETE FROM event WHERE payload = 'lost'; UPDATE site SET ms = ms - ${MINUTE}`)
+    // As after the fail-over to a machine whose clock is behind.
+    await site.advance(-MINUTE / 2)
+    isSetBack = true
+    await coherence.inStep()
+    await comes(() => open.reader.text.includes('event: reset'))
+    const back = await site.watch(PATH, { lastEventId })
+    for (const payload of ['1', '2']) await elsewhere(payload)
+    await coherence.inStep()
+    for (const [{ reader }, before] of [[open, ['lost']], [back, []]] as const) {
+      await comes(() => told(reader).length === before.length + 2)
+      expect(told(reader)).to.deep.equal([...before, '1', '2'])
+      expect(reader.events.at(-3)).to.deep.equal(resetOf('events-expired'))
+    }
+    await site.advance(11 * MINUTE)
+    const [, { id: newest = '' } = {}] = back.reader.mutations
+    const { reader } = await site.watch(PATH, { lastEventId: newest })
+    expect(reader.events, 'the newest id of a quiet page').to.have.length(1)
   })
 
   it('EVT-81 EVT-49 where a path cannot be continued streams get a reset, stay open and go on', async () => {

@@ -161,7 +161,7 @@ describe('news of a database that goes away', () => {
       const foreign = readForeign({ reads, watch: watch as ForeignOptions['watch'], from, isAlone: false })
       expect(await foreign.read().catch((error: unknown) => error)).to.equal(CUT)
       expect(await foreign.waiting()).to.equal(true)
-      expect(await foreign.read()).to.deep.equal({ version: 3, commits: undefined })
+      expect(await foreign.read()).to.deep.equal({ version: 3, commits: undefined, isSetBack: true })
     }
   })
 
