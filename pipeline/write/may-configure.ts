@@ -70,7 +70,7 @@ async function refuseTouching(site: Site, { changes, written: documents }: Chang
         const preferred = await inTurns(findingPreferred(site, change), 0)
         if (preferred !== undefined) throw new Touching('model', preferred)
         refuseReordered(site, change)
-        refuseElsewhere(site, change)
+        await refuseElsewhere(site, change)
       }
     }
   }
@@ -159,23 +159,36 @@ function refuseReordered(site: Site, { from, to }: Extract<Change, { op: 'move' 
 }
 
 /** Code looks beside its document for what it names relatively (SES-125), so that in another folder it may find something else. */
-function refuseElsewhere(site: Site, { from, to }: Extract<Change, { op: 'move' }>): void {
+async function refuseElsewhere(site: Site, { from, to }: Extract<Change, { op: 'move' }>): Promise<void> {
   if (!from.endsWith('/') && parentOf(from) === parentOf(to)) return
   const { ns } = site.settings
-  const isRelative = ({ type, source }: RawCode) => isSessel(type, ns) && namesRelatively(source)
-  let known: boolean | undefined
+  const isRelative = async ({ type, source }: RawCode) =>
+    isSessel(type, ns) && (await inTurns(namesRelatively(source, ns), source.length))
+  let known: Promise<boolean> | undefined
   // Code of schemas looks beside the document of whatever calls it.
-  const mayCall = () => (known ??= codeToCall(site).some(isRelative))
-  const looks = (code: RawCode) =>
-    isRelative(code) || (isSessel(code.type, ns) && code.source.includes('@') && mayCall())
+  const mayCall = () => (known ??= some(codeToCall(site), isRelative))
+  const looks = async (code: RawCode) =>
+    (await isRelative(code)) || (isSessel(code.type, ns) && code.source.includes('@') && mayCall())
   const reactions = site.declarations('reactions')
   for (const path of reactions.documentsUnder(from))
-    if (reactions.codeIn(path).some(looks)) throw new Touching('reactions', path)
+    if (await some(reactions.codeIn(path), looks)) throw new Touching('reactions', path)
   const access = site.declarations('access')
   // Those that decide by themselves do it by code of their schemas, and of what these read, where they stand (GRP-4).
-  const decides = (type: string) => (site.model.schema(type)?.methods.length ?? 0) > 0 && mayCall()
-  for (const path of access.documentsUnder(from))
-    if (access.document(path)?.groups.some(({ subtypes }) => subtypes.some(decides))) throw new Touching('access', path)
+  const decides = async (type: string) => (site.model.schema(type)?.methods.length ?? 0) > 0 && mayCall()
+  for (const path of access.documentsUnder(from)) {
+    const types = access.document(path)?.groups.flatMap(({ subtypes }) => subtypes) ?? []
+    if (await some(types, decides)) throw new Touching('access', path)
+  }
+}
+
+/** Whether one of a list is found, each in turn with other work. */
+async function some<Each>(list: readonly Each[], isFound: (each: Each) => Promise<boolean>): Promise<boolean> {
+  const turns = new TurnsBetween()
+  for (const each of list) {
+    await turns.next()
+    if (await isFound(each)) return true
+  }
+  return false
 }
 
 /** Code of schemas that programs run: of methods, and of properties that they read or make. */

@@ -190,14 +190,22 @@ describe("a credential's scope as boundary: who may configure", () => {
   })
 
   const named = (source: string) => `${'$'}{#open} from ${source}`
-  for (const [source, isRelative] of [
-    ['"switch.html"', true],
-    ['"/conf/switch.html"', false],
-    ['Context.request.path', true],
-    ['"/conf/switch.html", "other.html"', true],
+  const looking = (source: string) => `(${named(source)}).first() == null`
+  const getting = (program: string) => `@schema P url("${NS}/1.0"); ${program} == null`
+  for (const [when, isRelative] of [
+    [looking('"switch.html"'), true],
+    [looking('"/conf/switch.html"'), false],
+    [looking('Context.request.path'), true],
+    [looking('"/conf/switch.html", "other.html"'), true],
+    [`let self = "switch.html"; ${looking('self')}`, true],
+    [getting('P.GET("switch.html")'), true],
+    [getting('P.GET("/conf/switch.html")'), false],
+    [getting('P.GET("/conf/" + Context.request.method)'), false],
+    [getting('let Q = P; Q.GET("switch.html")'), true],
+    ['"all from us" == null', false],
   ] as const)
-    it(`SEC-10 SES-125 another folder ${isRelative ? 'does not have' : 'may have'} code that looks at ${source}`, async () => {
-      const guard = trigger({ resource: '/guarded.html', when: `(${named(source)}).first() == null`, action: '1 / 0' })
+    it(`SEC-10 SES-125 another folder ${isRelative ? 'does not have' : 'may have'} code such as ${when}`, async () => {
+      const guard = trigger({ resource: '/guarded.html', when, action: '1 / 0' })
       await put(server, '/conf/sub/t.html', page(guard))
       await put(server, '/conf/sub/a.html', page(TRIGGER))
       const move = async (from: string, to: string) =>

@@ -2,14 +2,6 @@
 
 import { normalForm } from '../../tree/normal-form.ts'
 
-/** A source that is a value or does not begin with a slash, what may be another one behind it, and imports whose members take paths. */
-const RELATIVE = /\bfrom\b(?!\s*(?:self\b|["']\/))|\bfrom\s*(?:self\b|["'][^"']*["'])\s*[,+./]|\/(?:1\.0|Selector)["']/
-
-/** Whether a program may name something by where it stands itself (SES-125); in doubt it does. */
-export function namesRelatively(source: string): boolean {
-  return RELATIVE.test(source)
-}
-
 /**
  * A path against the path of the document that it stands in; dot segments are taken out.
  *

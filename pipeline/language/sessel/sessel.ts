@@ -27,7 +27,7 @@ export {
 } from './failure.ts'
 export * from './host.ts'
 export { jsonText, writingJson } from './json.ts'
-export { namesRelatively } from './paths.ts'
+export { namesRelatively } from './relative-paths.ts'
 export { instantOf } from './temporal-value.ts'
 export { textForm } from './text-form.ts'
 
