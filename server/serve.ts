@@ -9,10 +9,11 @@ import type { Store } from '../pipeline/store/store.ts'
 import { addressesOf, tryAddress } from './addresses.ts'
 import { banner, type ListedSite } from './cli/banner.ts'
 import type { Commands, ServeOptions } from './cli/commands.ts'
+import { importDemo } from './demo/import.ts'
 import { createLog, type Log } from './log.ts'
 import { openServed } from './open-store.ts'
 import { hasLostTerminal, listenForReload } from './reload.ts'
-import { importDemo, type RunningServer, startServer } from './start.ts'
+import { type RunningServer, startServer } from './start.ts'
 import { compileLess } from './start-code.ts'
 import { type Addresses, isWorker, startWorkers, supervised, workerSettings } from './workers.ts'
 
@@ -112,7 +113,8 @@ async function serveAlone(given: Settings, options: ServeOptions): Promise<void>
   // Without its demo the server is one to write to; what keeps the demo out is told.
   const failed = (error: unknown) =>
     log.warn({ reason: error instanceof Error ? error.message : String(error) }, 'the demo site was not imported')
-  if (options.firstStart) await importDemo(server.hosting, store).catch(failed)
+  const hosted = options.firstStart ? await server.hosting.open('localhost') : undefined
+  if (hosted) await importDemo(hosted.site, store).catch(failed)
   rest(store, compileAsUsual)
   onReload(() => renew(server, options, complete, log))
   await announce(settings, options, server, made)

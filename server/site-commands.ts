@@ -28,11 +28,11 @@ import { exportSite } from '../pipeline/store/transfer.ts'
 import { watchHeap } from '../pipeline/tree/heap.ts'
 import { importFolder } from '../pipeline/write/import.ts'
 import type { Commands } from './cli/commands.ts'
+import { importDemo } from './demo/import.ts'
 import { basisOf, pipelineSettings } from './hosting.ts'
 import { createLog } from './log.ts'
 import { memoryOf, objectsOf, openStore, requireWhole, useOf } from './open-store.ts'
 import { watchOwnHeap } from './rest.ts'
-import { DEMO } from './start.ts'
 
 import { half, lockStore, requireOutside, requireStore, stored } from './store-commands.ts'
 
@@ -99,11 +99,7 @@ export const importCommand: Commands['import'] = async (settings, { site: name, 
   }
 }
 
-/** Imports the demo site where nothing is stored yet. What somebody stores meanwhile stays: another server on the same store may listen. */
-export const importDemoFiles = (settings: Settings): Promise<void> =>
-  withSite(settings, 'localhost', async (site, store) => {
-    if (!(await store.sites()).includes(site.store.name)) await importFolder(site, store, DEMO, { onlyNew: true })
-  })
+export const importDemoFiles = (settings: Settings) => withSite(settings, 'localhost', importDemo)
 
 const UNLIKE = 'The rules or models that it declares are not those that were stored of it'
 

@@ -2,7 +2,6 @@
 
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, RequestListener } from 'node:http'
-import { fileURLToPath } from 'node:url'
 import type { Settings } from '../config/schema.ts'
 import { siteTable } from '../config/sites.ts'
 import { notOffered as mountNotOffered } from '../dav/app.ts'
@@ -21,7 +20,6 @@ import { createJavaScript } from '../pipeline/language/javascript/javascript.ts'
 import type { Outbound } from '../pipeline/react/outbound/queue.ts'
 import { documentCacheIn } from '../pipeline/site/cache.ts'
 import type { Store } from '../pipeline/store/store.ts'
-import { type Imported, importFolder } from '../pipeline/write/import.ts'
 import { mountAddress } from './addresses.ts'
 import { notOffered, publicApp } from './app.ts'
 import { openAudit } from './audit.ts'
@@ -382,15 +380,4 @@ async function startCoordinated(
 function portOf({ origin }: Listener): number | undefined {
   const { port } = new URL(origin)
   return port === '' ? undefined : Number(port)
-}
-
-/** Folder of the demo site's files. */
-export const DEMO = fileURLToPath(new URL('demo/site', import.meta.url))
-
-/** Imports the demo site where nothing is stored yet. What somebody stores meanwhile stays: the server listens already. */
-export async function importDemo(hosting: Hosting, store: Store): Promise<Imported | undefined> {
-  const hosted = await hosting.open('localhost')
-  if (!hosted) return undefined
-  if ((await store.sites()).includes(hosted.site.store.name)) return undefined
-  return importFolder(hosted.site, store, DEMO, { onlyNew: true })
 }

@@ -7,9 +7,10 @@ import { withCredential } from '../../config/first-start.ts'
 import { loadSettings } from '../../config/load.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import { importFolder } from '../../pipeline/write/import.ts'
+import { importDemo } from '../../server/demo/import.ts'
 import { createLog } from '../../server/log.ts'
 import { openStore } from '../../server/open-store.ts'
-import { importDemo, type RunningServer, startServer as start } from '../../server/start.ts'
+import { type RunningServer, startServer as start } from '../../server/start.ts'
 import { freeThreads, putEmptyStore } from './empty-store.ts'
 
 export interface TestServer {
@@ -87,9 +88,9 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const store = await openStore(settings, log, { freeThreads })
   const [user, password] = ['editor', 'a known password']
   const running = await start(withCredential(settings, { user, password, scope: ['/*'], write: true }), store, log)
-  if (options.demo) await importDemo(running.hosting, store)
   const hosted = await running.hosting.open('localhost')
   if (!hosted) throw new Error('no site for localhost')
+  if (options.demo) await importDemo(hosted.site, store)
   if (options.folder) await importFolder(hosted.site, store, options.folder)
   return {
     url: running.publicOrigin,

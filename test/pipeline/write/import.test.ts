@@ -9,7 +9,7 @@ import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { busy } from '../../../pipeline/failures.ts'
 import { type Imported, importFolder } from '../../../pipeline/write/import.ts'
-import { importDemo } from '../../../server/start.ts'
+import { importDemo } from '../../../server/demo/import.ts'
 import { put } from '../../support/content.ts'
 import { client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
@@ -70,17 +70,34 @@ describe('import', () => {
   })
 
   it('what somebody stores while the demo is imported at a first start stays', async () => {
-    const { store, hosting } = server.running
+    const { store } = server.running
     const early = Object.create(store) as typeof store
     early.sites = async () => {
       const sites = await store.sites()
       await put(server, '/rules.html', 'mine')
       return sites
     }
-    const imported = await importDemo(hosting, early)
+    const imported = await importDemo(server.site, early)
     expect(imported?.problems.length).to.equal(1)
     expect((await server.site.find('/rules.html'))?.bytes?.toString()).to.equal('mine')
     expect(await server.site.find('/index.html')).to.not.equal(undefined)
+  })
+
+  it('the demo whose import was killed at a first start is there in full after the next, and then left alone', async () => {
+    const { store } = server.running
+    const killed = Object.create(store) as typeof store
+    let hasEnded = false
+    killed.stage = async () => {
+      hasEnded = true
+      throw new Error('killed')
+    }
+    killed.setSetting = async (...given) => (hasEnded ? undefined : store.setSetting(...given))
+    await importDemo(server.site, killed).catch(() => undefined)
+    await put(server, '/rules.html', 'mine')
+    await importDemo(server.site, store)
+    expect(await server.site.find('/images/estuary.png')).to.not.equal(undefined)
+    expect((await server.site.find('/rules.html'))?.bytes?.toString()).to.equal('mine')
+    expect(await importDemo(server.site, store)).to.equal(undefined)
   })
 
   it('a file that is too large is left out alone', async () => {
