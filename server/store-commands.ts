@@ -160,6 +160,11 @@ function withBackup<Result>(
   })
 }
 
+/** Has what documents of a site declare be derived anew when it is opened next. */
+function derivedAnew(store: Store): (site: string) => Promise<void> {
+  return site => basisOf(store, site).write('')
+}
+
 export const restore: Commands['restore'] = async (settings, options) => {
   const lock = lockStore(settings, 'restore')
   try {
@@ -168,12 +173,7 @@ export const restore: Commands['restore'] = async (settings, options) => {
       const installation = (await readHead(folder))?.settings[INSTALLATION]
       return withStore(
         settings,
-        async store => {
-          const restored = await restoreStore(store, folder, { ...RESTORED, progress: options.progress })
-          // What documents declare is derived anew when their site is opened next.
-          for (const { name } of restored.sites) await basisOf(store, name).write('')
-          return restored
-        },
+        store => restoreStore(store, folder, { ...RESTORED, arrived: derivedAnew(store), progress: options.progress }),
         { use: 'alone', installation },
       )
     })
@@ -187,12 +187,9 @@ function settingsFor({ redis: _redis, postgres: _postgres, ...settings }: Settin
   return databaseAddress(address) === undefined ? { ...settings, data: address } : { ...settings, postgres: address }
 }
 
-async function moveInto(target: Store, source: Store, progress: Progress) {
+function moveInto(target: Store, source: Store, progress: Progress) {
   const options = { settings: SAVED_SETTINGS, notes: MOVED_NOTES, kept: REMEMBERED, progress }
-  const migrated = await migrateStore(source, target, options)
-  // What documents declare is derived anew when their site is opened next.
-  for (const { name } of migrated.sites) await basisOf(target, name).write('')
-  return migrated
+  return migrateStore(source, target, { ...options, arrived: derivedAnew(target) })
 }
 
 export const migrate: Commands['migrate'] = async (settings, { from, to, progress }) => {

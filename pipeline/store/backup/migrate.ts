@@ -21,6 +21,8 @@ export interface MigrateOptions {
   notes?: readonly string[]
   /** Derived data that move along. */
   kept?: Kept
+  /** Told of each site when all of it is there, before it may be served. */
+  arrived?: (site: string) => Promise<void>
   progress?: (report: ProgressReport) => void
 }
 
@@ -82,6 +84,7 @@ async function migrate(from: Store, state: Snapshot, to: Store, options: Migrate
   }
   // What waited may have been done there since.
   if (!isOver) for (const prefix of options.notes ?? []) await moveNotes(from, to, prefix)
+  for (const name of names) await options.arrived?.(name)
   await end(to)
   return outcome
 }

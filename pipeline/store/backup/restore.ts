@@ -16,6 +16,8 @@ import { begin, end, hasBegun } from './unfinished.ts'
 export interface RestoreOptions extends Accepted {
   /** Names of the installation's values that a backup may set. */
   settings: readonly string[]
+  /** Told of each site when all of it is there, before it may be served. */
+  arrived?: (site: string) => Promise<void>
   progress?: (report: ProgressReport) => void
 }
 
@@ -73,7 +75,7 @@ export async function checkBackup(
 export async function restoreStore(
   store: Store,
   folder: string,
-  { progress, ...terms }: RestoreOptions,
+  { progress, arrived, ...terms }: RestoreOptions,
 ): Promise<Restored> {
   const head = await headOf(folder, terms)
   if ((await digestOf(join(folder, head.state))) !== head.digest)
@@ -108,6 +110,7 @@ export async function restoreStore(
     if (tagOf(await store.site(name).find('/')) !== tag)
       throw new Unusable(`${name} did not come back as it was saved: the tags of its root differ`)
   for (const [name, value] of Object.entries(head.settings)) await store.setSetting(name, value)
+  for (const { name } of head.sites) await arrived?.(name)
   await end(store)
   return outcome(head)
 }

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { migrateStore } from '../../../../pipeline/store/backup/migrate.ts'
 import { restoreStore } from '../../../../pipeline/store/backup/restore.ts'
 import { saveStore } from '../../../../pipeline/store/backup/save.ts'
-import { RESTORING } from '../../../../pipeline/store/backup/unfinished.ts'
+import { halfOf, RESTORING } from '../../../../pipeline/store/backup/unfinished.ts'
 import { done, openTemporary, put, temporaryFolder } from '../fixture.ts'
 import { openEmpty } from '../postgres/fixture.ts'
 
@@ -20,9 +20,14 @@ for (const [name, open] of [
       const backup = join(target.folder, 'backup')
       await done(from.store.site('a.example'), [put('/a.html', 'A')])
       await saveStore(from.store, backup, TERMS)
+      const arrivals: unknown[] = []
+      const arrived = async (site: string) => {
+        const half = (await halfOf(to.store, 'it')) ?? 'whole'
+        arrivals.push([site, Boolean(await to.store.site(site).find('/a.html')), half.slice(0, 13)])
+      }
       const works = [
-        () => restoreStore(to.store, backup, TERMS),
-        () => migrateStore(from.store, to.store, { settings: [] }),
+        () => restoreStore(to.store, backup, { ...TERMS, arrived }),
+        () => migrateStore(from.store, to.store, { settings: [], arrived }),
       ]
       await done(to.store.site('b.example'), [put('/half.html', 'half')])
       for (const [mark, half] of [
@@ -41,6 +46,9 @@ for (const [name, open] of [
       // Beside what is whole there is room.
       await to.store.setSetting(RESTORING, '')
       for (const work of works) await work()
+      // A server that comes behind it would serve what is still to be done for it.
+      expect(arrivals).to.deep.equal(works.map(() => ['a.example', true, 'it holds half']))
+      expect(await halfOf(to.store, 'it')).to.equal(undefined)
       expect(await to.store.sites()).to.deep.equal(['a.example', 'b.example'])
     } finally {
       await Promise.all([from.close(), to.close(), target.remove()])
