@@ -135,7 +135,10 @@ describe('event streams while Redis is away', () => {
     const back = await site.watch(PATH, { lastEventId })
     for (const payload of ['1', '2']) await elsewhere(payload)
     await coherence.inStep()
-    for (const [{ reader }, before] of [[open, ['lost']], [back, []]] as const) {
+    for (const [{ reader }, before] of [
+      [open, ['lost']],
+      [back, []],
+    ] as const) {
       await comes(() => told(reader).length === before.length + 2)
       expect(told(reader)).to.deep.equal([...before, '1', '2'])
       expect(reader.events.at(-3)).to.deep.equal(resetOf('events-expired'))
