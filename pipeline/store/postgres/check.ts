@@ -103,16 +103,23 @@ interface Fault {
   mend?: 'sums' | ((session: Session) => Promise<void>)
 }
 
-/** Sets one column of a file. */
-function setting(name: string, path: string, column: 'type' | 'size', value: string | number): Fault['mend'] {
+/** Sets one column of a file, unless it has been written since it was looked at. */
+function setting(
+  name: string,
+  { path, version }: Pick<Resource, 'path' | 'version'>,
+  column: 'type' | 'size',
+  value: string | number,
+): Fault['mend'] {
   const { folder, name: own } = splitPath(path)
   return async session =>
     void (await session.run(
-      `UPDATE resource SET ${column} = $1 WHERE site = (SELECT id FROM site WHERE name = $2) AND folder = $3 AND name = $4`,
+      `UPDATE resource SET ${column} = $1
+       WHERE site = (SELECT id FROM site WHERE name = $2) AND folder = $3 AND name = $4 AND version = $5`,
       value,
       name,
       folder,
       own,
+      version,
     ))
 }
 
@@ -140,7 +147,7 @@ async function* faultsOf(session: Session, name: string, site: SiteReader, resou
     else
       yield fault(
         `its type is ${is?.type}, and was ${was.type} when it was stored`,
-        setting(name, was.path, 'type', was.type),
+        setting(name, was, 'type', was.type),
         was.path,
       )
     return
@@ -153,7 +160,7 @@ async function* faultsOf(session: Session, name: string, site: SiteReader, resou
   if (found === undefined) yield fault('its bytes are missing')
   else if (found.digest !== digest) yield fault('its bytes are not those that were stored')
   else if (found.size !== size)
-    yield fault(`its size is noted as ${size} bytes, and is ${found.size}`, setting(name, path, 'size', found.size))
+    yield fault(`its size is noted as ${size} bytes, and is ${found.size}`, setting(name, resource, 'size', found.size))
 }
 
 /**

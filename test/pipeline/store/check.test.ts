@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { appendFile, mkdir, open, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { expect } from 'chai'
@@ -51,6 +51,17 @@ describe('check', () => {
       { step: 'checking documents', done: 10, total: 10 },
       { step: 'checking blobs', done: 1, total: 1 },
     ])
+  })
+
+  it('says nothing of a blob that the server has removed meanwhile, file and row', async () => {
+    const file = await fileOfBlob()
+    await done(site, [{ op: 'delete', path: '/docs/large' }])
+    const remove = () => {
+      rmSync(file)
+      damage('DELETE FROM blob')
+    }
+    const progress = ({ step }: { step: string }) => step === 'checking blobs' && remove()
+    expect((await checkFolder(opened.folder, { repair: false, progress })).problems).to.deep.equal([])
   })
 
   it('names what is not as it was stored: the type or the size of a file', async () => {

@@ -69,7 +69,7 @@ export async function* checkBlobs(context: CheckContext): AsyncGenerator<Found> 
   // The running server may have removed a blob, file first, since the page was read.
   const referred = writer.prepare<BlobRow>(`SELECT digest, size FROM blob WHERE digest = ? AND ${REFERRED}`)
   const remove = writer.prepare(`DELETE FROM blob WHERE digest = ? AND NOT ${REFERRED}`)
-  const givenUp = writer.prepare<{ digest: string }>('SELECT digest FROM blob WHERE digest = ? AND unused NOTNULL')
+  const standing = writer.prepare<{ unused: number | null }>('SELECT unused FROM blob WHERE digest = ?')
   const places = writer.prepare<{ path: string }>(
     `SELECT site.name || folder || resource.name AS path FROM resource JOIN site ON site.id = resource.site
      WHERE digest = ? AND in_file = 1 LIMIT 1`,
@@ -83,9 +83,10 @@ export async function* checkBlobs(context: CheckContext): AsyncGenerator<Found> 
       const read = found === size ? await digestsOf(file).catch(codeOf) : found
       if (typeof read === 'object' && read.sha256 === digest) continue
       if (referred.get(digest) === undefined) {
-        if (found !== undefined) continue
+        const row = standing.get(digest)
+        if (found !== undefined || row === undefined) continue
         const repair = () => void remove.run(digest)
-        const isLeft = givenUp.get(digest) !== undefined
+        const isLeft = row.unused !== null
         yield { kind: 'blob', message: 'A blob that nothing refers to has lost its file', digest, isLeft, repair }
         continue
       }

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'mocha'
 import { blobBytes } from '../../../../pipeline/store/blobs.ts'
 import { BlobChanged } from '../../../../pipeline/store/errors.ts'
 import { checkDatabase } from '../../../../pipeline/store/postgres/check.ts'
+import { eventually } from '../../../support/eventually.ts'
 import { sharedCluster } from '../../../support/postgres.ts'
 import { done, put, putBlob, there } from '../fixture.ts'
 import { type OpenedSchema, openEmpty } from './fixture.ts'
@@ -32,6 +33,18 @@ describe('checking a store in PostgreSQL', () => {
 
   it('finds nothing where all is well, and counts what it saw', async () => {
     expect(await checkDatabase(opened, {})).to.deep.equal({ checked: 5, problems: [], repaired: 0 })
+  })
+
+  it('leaves what is written before its repair has its turn as it was written', async () => {
+    await opened.raw("UPDATE resource SET size = 9 WHERE name = 'a.html'")
+    await opened.raw('BEGIN; SELECT FROM progress FOR UPDATE')
+    const checked = checkDatabase(opened, { repair: true })
+    const cluster = await sharedCluster()
+    const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM progress FOR UPDATE'"
+    await eventually(async () => expect((await cluster.run(waiting)).rowCount).to.equal(1))
+    await opened.raw("UPDATE resource SET size = 7, version = version + 10 WHERE name = 'a.html'; COMMIT")
+    await checked
+    expect(await opened.store.site('a.example').find('/d/a.html')).to.include({ size: 7 })
   })
 
   it('asks amcheck where it may, and finds nothing where all is well', async () => {
