@@ -5,7 +5,7 @@ import { LockError } from './coordination/locks.ts'
 import { Fault } from './fault.ts'
 import { AllowanceSpent } from './language/allowance.ts'
 import { invalidSelector } from './refusals.ts'
-import { StoreError } from './store/errors.ts'
+import { lacksDescriptors, StoreError } from './store/errors.ts'
 import { HeapError } from './tree/heap.ts'
 import { SelectorError } from './tree/selector/selector.ts'
 
@@ -32,10 +32,10 @@ export function asFault(error: unknown, full: 503 | 507 = 503): unknown {
   return error instanceof LeaseTimeout ? busy() : error
 }
 
-/** The system lets the process, or all of them, open no more files now. */
+/** Whether a failure comes of too few descriptors. */
 function isWithoutDescriptors(error: unknown): boolean {
-  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown }
-  return code === 'EMFILE' || code === 'ENFILE' || (cause !== undefined && isWithoutDescriptors(cause))
+  const { cause } = (error ?? {}) as { cause?: unknown }
+  return lacksDescriptors(error) || (cause !== undefined && isWithoutDescriptors(cause))
 }
 
 function withoutDescriptors(cause: unknown): Fault {

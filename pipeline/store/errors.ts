@@ -1,6 +1,6 @@
 /**
  * `invalid`: a path or a combination of paths that cannot be (a mistake of the caller); `busy`: another process kept
- * the store locked; `late`: the turn of a commit came when what it had confirmed counted no more, so that it is to be
+ * the store locked, or the system lets it open no more files now; `late`: the turn of a commit came when what it had confirmed counted no more, so that it is to be
  * confirmed again; `full`: no space left; `unwritable`: the disk takes no writes; `closed`: after `close`; `unknown`: the
  * store went away during the commit, which may have been carried out; `failed`: anything else, the outcome may be unknown.
  */
@@ -30,6 +30,12 @@ export class BlobChanged extends BlobGone {}
 /** Whether bytes could not be read because they, or the file that they were in, are not there, or are not what was stored. */
 export function isLost(error: unknown): boolean {
   return error instanceof BlobGone || (error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT'
+}
+
+/** Whether the system lets this process, or all of them, open no more files now. */
+export function lacksDescriptors(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown }
+  return code === 'EMFILE' || code === 'ENFILE'
 }
 
 /**

@@ -163,8 +163,11 @@ const NO_NAME: Readonly<Record<string, string>> = {
   [-constants.errno.ESTALE]: 'ESTALE: stale file handle',
 }
 
+/** Errors of a file system that takes no writes, or none of this process any more. */
+const REFUSED = ['EROFS', 'EIO', 'EACCES', 'EPERM']
+
 /** Whether an error of the file system says that it takes no writes, as after a failure of its disk, or of the way there. */
 export function isUnwritable(error: unknown): boolean {
-  const { code, errno } = (error ?? {}) as { code?: string; errno?: number }
-  return code === 'EROFS' || code === 'EIO' || errno === -constants.errno.ESTALE
+  const { code = '', errno } = (error ?? {}) as { code?: string; errno?: number }
+  return REFUSED.includes(code) || errno === -constants.errno.ESTALE
 }

@@ -4,6 +4,7 @@
 
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
 import { isDiskFull, isUnwritable } from '../disk/folder.ts'
+import { lacksDescriptors } from '../errors.ts'
 
 /** What a column holds or a parameter takes. Integers stay below 2^53. */
 export type Value = null | number | string | Uint8Array
@@ -69,7 +70,7 @@ const WRITE_FAILED = 778
 export function reasonOf(error: unknown): 'busy' | 'full' | 'unwritable' | 'failed' {
   const { errcode } = (error ?? {}) as { errcode?: number }
   const primary = typeof errcode === 'number' ? errcode & 0xff : undefined
-  if (primary === BUSY || primary === LOCKED) return 'busy'
+  if (primary === BUSY || primary === LOCKED || lacksDescriptors(error)) return 'busy'
   if (primary === FULL || isDiskFull(error)) return 'full'
   if (primary === READ_ONLY || errcode === WRITE_FAILED || isUnwritable(error)) return 'unwritable'
   return 'failed'
