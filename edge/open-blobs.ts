@@ -1,18 +1,17 @@
-/** Blobs that are open for answers: each takes a descriptor, as the connection does that it is sent on. */
+/** Blobs that are open for answers, and those that arrive: each takes a descriptor, as the connection does that it is sent on. */
 
 import type { BlobBody } from '../pipeline/answer.ts'
 import { Fault } from '../pipeline/fault.ts'
+import type { OpenFiles } from '../pipeline/store/blobs.ts'
 
 export type OpenBlob = Awaited<ReturnType<BlobBody['blob']['open']>>
 
 /** Blobs that are open now. */
-export const openBlobs = { count: 0 }
-
-let mayOpen: () => boolean = () => true
+export const openBlobs: OpenFiles = { count: 0, mayOpen: () => true }
 
 /** @param room whether there is a descriptor for one more; it is asked each time */
 export function limitBlobs(room: () => boolean): void {
-  mayOpen = room
+  openBlobs.mayOpen = room
 }
 
 /**
@@ -20,7 +19,7 @@ export function limitBlobs(room: () => boolean): void {
  * @throws Fault 503 without a descriptor for it, and what opening it throws
  */
 export async function openBlob(body: BlobBody, isBegun = false): Promise<OpenBlob> {
-  if (!isBegun && !mayOpen())
+  if (!isBegun && !openBlobs.mayOpen())
     throw new Fault(503, 'Unavailable', 'Too many files are on their way. Try again in a moment.', {
       headers: { 'Retry-After': '2' },
     })

@@ -213,7 +213,7 @@ async function startCoordinated(
   limitAnswers(waiting)
   memory.need('unread', bytesOfAnswers)
   const bodies: BodyReading = {
-    stage: (body, options) => store.stage(body, options),
+    stage: (body, options) => store.stage(body, { ...options, files: openBlobs }),
     idle: settings.limits.bodyIdle,
   }
   let ready = false

@@ -116,6 +116,13 @@ export type Content =
     }
   | { staged: StagedBlob }
 
+/** Files that a process has open for what others send and take, which they may never end to do. */
+export interface OpenFiles {
+  count: number
+  /** Whether there is a descriptor for one more; it is asked each time. */
+  mayOpen(): boolean
+}
+
 export interface StagingOptions {
   /** Bytes; a longer stream rejects with `StagingError` of reason `too-large` and leaves nothing behind. */
   limit: number
@@ -123,6 +130,8 @@ export interface StagingOptions {
   checksums?: boolean | undefined
   /** Shown every piece as it arrives. */
   seen?: ((piece: Uint8Array) => void) | undefined
+  /** Counted among these where the bytes go to a file; without a descriptor for it the error says what the system would. */
+  files?: OpenFiles | undefined
 }
 
 /** Why a body could not be staged. */

@@ -4,6 +4,7 @@ import { createServer, type RequestListener, type ServerResponse } from 'node:ht
 import { type AddressInfo, connect as connectTo, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough, Readable } from 'node:stream'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { asFault } from '../../pipeline/failures.ts'
@@ -12,6 +13,7 @@ import { StoreError } from '../../pipeline/store/errors.ts'
 import { connections } from '../../server/connections.ts'
 import { connectionRoom, descriptors, type Refused, sharedOut } from '../../server/descriptors.ts'
 import { endSilent, endStalled, networkOf } from '../../server/stalled.ts'
+import { openTemporary } from '../pipeline/store/fixture.ts'
 import { eventually } from '../support/eventually.ts'
 import { client } from '../support/http.ts'
 import { startProcess } from '../support/process.ts'
@@ -244,7 +246,7 @@ describe('more connections than the system has descriptors for', () => {
     second.destroy()
   })
 
-  it('SEC-12 with 64 descriptors, downloads that nobody reads leave room to tell everybody else', async () => {
+  it('SEC-12 with 64 descriptors, downloads that nobody reads, and uploads that do not end, leave room to tell everybody else', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'scriptorium-descriptors-'))
     const sites = [{ host: 'localhost', credentials, defaultGet: 'allow' }]
     const settings = {
@@ -272,6 +274,19 @@ describe('more connections than the system has descriptors for', () => {
       }
       expect(new Set(answers)).to.deep.equal(new Set(['200', '503']))
       expect(server.everything()).not.to.include('EMFILE')
+      for (const socket of held.splice(0)) socket.destroy()
+      await eventually(async () => expect((await http('HEAD', '/large.bin')).status).to.equal(200))
+      const head = `Host: localhost\r\nAuthorization: ${AUTHORIZATION}\r\nContent-Length: 400000\r\n\r\n`
+      for (let i = 0; i < 40; i++) {
+        const socket = connectTo(server.port, '127.0.0.1')
+        held.push(socket.on('error', () => undefined))
+        await once(socket, 'connect')
+        socket.write(`PUT /dav/${i}.bin HTTP/1.1\r\n${head}`)
+        socket.write(Buffer.alloc(300_000))
+        expect((await http('HEAD', '/large.bin')).status).to.be.oneOf([200, 503])
+      }
+      expect((await http('HEAD', '/large.bin')).status).to.equal(503)
+      expect(server.everything()).not.to.include('EMFILE')
       for (const socket of held) socket.destroy()
       await eventually(async () => expect((await http('HEAD', '/large.bin')).status).to.equal(200))
     } finally {
@@ -279,6 +294,34 @@ describe('more connections than the system has descriptors for', () => {
       await server.stop()
       await rm(folder, { recursive: true, force: true })
     }
+  })
+
+  it('SEC-12 what arrives takes room while its file is open, and is 503 where there is none', async () => {
+    const { store, close } = await openTemporary({ inlineLimit: 10 })
+    const files = { count: 0, mayOpen: () => files.count < 2 }
+    const stage = (body: Readable) => store.stage(body, { limit: 1e7, files })
+    const [short, long] = [new PassThrough(), new PassThrough()]
+    const staged = [stage(long), stage(short)]
+    long.write(Buffer.alloc(20))
+    await eventually(() => expect(files.count).to.equal(1))
+    short.end('short')
+    await staged[1]
+    expect(files.count).to.equal(1)
+    // A thread reads what is long.
+    for (let i = 0; i < 40; i++) long.write(Buffer.alloc(128 * 1024))
+    await eventually(() => expect(files.count).to.equal(2))
+    const refused = await stage(Readable.from([Buffer.alloc(20)])).catch(asFault)
+    expect(refused).to.be.instanceOf(Fault).and.to.have.property('status', 503)
+    const broken = new PassThrough()
+    files.mayOpen = () => true
+    staged.push(stage(broken))
+    broken.write(Buffer.alloc(20))
+    await eventually(() => expect(files.count).to.equal(3))
+    broken.destroy(new Error('its client has gone'))
+    long.end()
+    await Promise.allSettled(staged)
+    expect(files.count).to.equal(0)
+    await close()
   })
 
   it('HTTP-4 a file that cannot be opened for lack of descriptors is 503 with Retry-After', () => {

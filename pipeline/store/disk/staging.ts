@@ -8,7 +8,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { finished, type Readable } from 'node:stream'
-import { memoryBlob, type StagedBlob, StagingError, type StagingOptions } from '../blobs.ts'
+import { memoryBlob, type OpenFiles, type StagedBlob, StagingError, type StagingOptions } from '../blobs.ts'
 import { StoreError } from '../errors.ts'
 import { collectAt } from '../garbage-collection.ts'
 import { OWN_FILE } from '../modes.ts'
@@ -55,6 +55,8 @@ export interface Staging {
 interface Outflow {
   handle: FileHandle
   file: string
+  /** What it has open. */
+  opened: Opened
   /** Of a body that is not followed. */
   sha256: ReturnType<typeof createHash>
   following: Following | undefined
@@ -97,12 +99,18 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
   const spare: SharedArrayBuffer[] = []
   let count = 0
 
-  async function begin(checksums: boolean): Promise<Outflow> {
+  async function begin(checksums: boolean, files: OpenFiles | undefined): Promise<Outflow> {
+    if (files?.mayOpen() === false) throw withoutDescriptors()
     const file = join(directory, stagedName(`${PROCESS}-${++count}`))
-    const handle = await open(file, 'wx', OWN_FILE)
+    const opened = opening(files)
+    const handle = await open(file, 'wx', OWN_FILE).catch(error => {
+      opened.close()
+      throw error
+    })
     return {
       handle,
       file,
+      opened,
       sha256: createHash('sha256'),
       following: undefined,
       digesting: checksums ? threads.start() : undefined,
@@ -137,7 +145,10 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
     // Awaited later; a failure meanwhile must not count as unhandled.
     done.catch(() => undefined)
     out.busy.push(done)
-    if (out.following === undefined && out.size >= FOLLOWED) out.following = threads.follow(out.file)
+    if (out.following === undefined && out.size >= FOLLOWED) {
+      out.following = threads.follow(out.file)
+      out.opened.more()
+    }
     if (out.following === undefined) for (const piece of pieces) out.sha256.update(piece)
     out.written = Promise.all([out.written, writing]).then(() => tell(out, position + length))
     out.written.catch(() => undefined)
@@ -186,6 +197,7 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
     const { sha1, md5 } = (await out.digesting?.finish()) ?? {}
     const [sha256] = await Promise.all([sha256Of(out), out.sync.then(() => out.handle.datasync())])
     await out.handle.close()
+    out.opened.close()
     const { file, size } = out
     return { sha256, sha1, md5, size, place: file, discard: () => remove(file) }
   }
@@ -196,17 +208,18 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
     out.digesting?.abort()
     out.following?.abort()
     await out.handle.close().catch(() => undefined)
+    out.opened.close()
     await remove(out.file)
   }
 
   return {
-    async stage(body, { limit, seen, checksums = false }) {
+    async stage(body, { limit, seen, checksums = false, files }) {
       let size = 0
       let early: Uint8Array[] = []
       let out: Outflow | undefined
 
       const start = async () => {
-        out = await begin(checksums)
+        out = await begin(checksums, files)
         for (const piece of early) await fill(out, piece)
         early = []
       }
@@ -244,6 +257,34 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
       spare.length = 0
     },
   }
+}
+
+interface Opened {
+  more(): void
+  /** Harmless when called twice. */
+  close(): void
+}
+
+/** Counts the files of one body until all of them are closed. */
+function opening(files: OpenFiles = { count: 0, mayOpen: () => true }): Opened {
+  let own = 0
+  const more = () => {
+    own++
+    files.count++
+  }
+  more()
+  return {
+    more,
+    close() {
+      files.count -= own
+      own = 0
+    },
+  }
+}
+
+/** As the system says it. */
+function withoutDescriptors(): Error {
+  return Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' })
 }
 
 /** What cannot be removed now is when the next process cleans up. */

@@ -40,7 +40,8 @@ describe('checking a store in PostgreSQL', () => {
     await opened.raw('BEGIN; SELECT FROM progress FOR UPDATE')
     const checked = checkDatabase(opened, { repair: true })
     const cluster = await sharedCluster()
-    const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM progress FOR UPDATE'"
+    const waiting =
+      "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FROM progress FOR UPDATE'"
     await eventually(async () => expect((await cluster.run(waiting)).rowCount).to.equal(1))
     await opened.raw("UPDATE resource SET size = 7, version = version + 10 WHERE name = 'a.html'; COMMIT")
     await checked

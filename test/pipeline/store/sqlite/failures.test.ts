@@ -207,7 +207,8 @@ describe('SQLite store: failures', () => {
     const disk = [...refusals, { errno: -constants.errno.ESTALE }]
     for (const refused of [{ errcode: 778 }, { errcode: 8 }, { errcode: 1032 }, ...disk])
       expect(reasonOf(Object.assign(new Error(), refused)), JSON.stringify(refused)).to.equal('unwritable')
-    for (const code of ['EMFILE', 'ENFILE']) expect(reasonOf(Object.assign(new Error(), { code })), code).to.equal('busy')
+    for (const code of ['EMFILE', 'ENFILE'])
+      expect(reasonOf(Object.assign(new Error(), { code })), code).to.equal('busy')
     // What could not be read, and what may be on disk or not.
     for (const errcode of [10, 266, 1034]) expect(reasonOf(Object.assign(new Error(), { errcode }))).to.equal('failed')
     expect(reasonOf(new Error())).to.equal('failed')
