@@ -41,6 +41,9 @@ function isSame(name: string, stored = NO_ITEMS, wanted = NO_ITEMS): boolean {
 
 const inOrder = (packed: string) => packed.split('\n').sort().join('\n')
 
+/** Looks at a document that others write meanwhile: one that they write so often has just been read by whoever stored it. */
+const LOOKS = 5
+
 /**
  * Reads all documents of a site again and compares what they say with what is stored beside them: a rule whose row is lost
  * refuses nobody, though its document is there, and a document without its entries and tokens is not found.
@@ -54,25 +57,58 @@ export async function checkDeclarations(
 ): Promise<Disagreement[]> {
   const wrong: Disagreement[] = []
   for await (const resource of store.walk('/')) {
-    const form = await formOf(store, resource, derivation)
-    if (!form) continue
-    const { path, version } = resource
+    const found = await standing(store, resource, derivation)
+    if (!found) continue
+    const { raises, isFound, form, of } = found
+    const { path, version } = of
     const { derived, entries } = form
-    const raises: string[] = []
-    for (const name of KIND_NAMES) {
-      const before = await store.derived(path, name)
-      if ((before ?? 'null') === (derived[name] ?? 'null')) continue
-      if (before !== undefined) derived[name] ??= 'null'
-      raises.push(name)
-    }
-    const isFound = (await isFoundBy(store, path, form)) || (await isFoundByTree(store, resource, derivation))
-    if (raises.length === 0 && isFound) continue
     wrong.push({ path, declares: raises.length > 0 })
     if (!repair) continue
     if (raises.length > 0) await store.commit({ changes: [{ op: 'derive', path, expect: version, derived }], raises })
-    if (!isFound) await store.derive(resource, { items: NO_ITEMS, ...derived }, entries)
+    if (!isFound) await store.derive(of, { items: NO_ITEMS, ...derived }, entries)
   }
   return wrong
+}
+
+interface Difference {
+  of: Resource
+  form: StoredForm
+  /** Kinds of declarations that are others. */
+  raises: string[]
+  isFound: boolean
+}
+
+/** What is wrong with a document as it stands: bytes and what is beside them are read one after the other, and a server may be writing. */
+async function standing(store: SiteStore, walked: Resource, derivation: Derivation): Promise<Difference | undefined> {
+  let resource = walked
+  for (let look = 0; look < LOOKS; look++) {
+    const found = await differenceOf(store, resource, derivation)
+    if (!found) return undefined
+    const now = await store.find(resource.path)
+    if (!now || now.version === resource.version) return now && found
+    resource = now
+  }
+  return undefined
+}
+
+async function differenceOf(
+  store: SiteStore,
+  resource: Resource,
+  derivation: Derivation,
+): Promise<Difference | undefined> {
+  const form = await formOf(store, resource, derivation)
+  if (!form) return undefined
+  const { path } = resource
+  const { derived } = form
+  const raises: string[] = []
+  for (const name of KIND_NAMES) {
+    const before = await store.derived(path, name)
+    if ((before ?? 'null') === (derived[name] ?? 'null')) continue
+    if (before !== undefined) derived[name] ??= 'null'
+    raises.push(name)
+  }
+  const isFound = (await isFoundBy(store, path, form)) || (await isFoundByTree(store, resource, derivation))
+  return raises.length === 0 && isFound ? undefined : { of: resource, form, raises, isFound }
 }
 
 /** Tags tell of more than the tree has, of a second class of one element: an edit leaves what the tree has. */

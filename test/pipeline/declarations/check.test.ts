@@ -1,7 +1,9 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { checkDeclarations } from '../../../pipeline/declarations/check.ts'
-import { page, put, rulesPage } from '../../support/content.ts'
+import type { Resource } from '../../../pipeline/store/resource.ts'
+import type { SiteStore } from '../../../pipeline/store/store.ts'
+import { page, put, remove, rulesPage } from '../../support/content.ts'
 import { client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
@@ -29,6 +31,32 @@ describe('The check of what documents are found by', () => {
       expect(status).to.equal(206)
       expect(await wrong()).to.deep.equal([])
     })
+
+  it('says nothing of a document that is written, moved or removed while it is looked at', async () => {
+    const path = '/page.html'
+    const { store, derivation } = server.site
+    const meanwhile: [what: string, change: () => Promise<void>][] = [
+      ['written', () => put(server, path, rulesPage(['*', 'PUT', 'Allow', '/x']))],
+      ['written again', () => put(server, path, page('<b class="m">1</b>'))],
+      ['removed', () => remove(server, path)],
+    ]
+    for (const [what, change] of meanwhile) {
+      let isDone = false
+      const busy: SiteStore = Object.assign(Object.create(store), {
+        async body(resource: Resource) {
+          const body = await store.body(resource)
+          if (resource.path === path && !isDone) {
+            isDone = true
+            await change()
+          }
+          return body
+        },
+      })
+      for (const repair of [false, true])
+        expect(await checkDeclarations(busy, derivation, repair), what).to.deep.equal([])
+      expect(isDone).to.equal(true)
+    }
+  })
 
   it('finds what is told of other documents', async () => {
     const path = '/other.html'
