@@ -62,6 +62,8 @@ const LONGEST_NAME = 1024
 const MOST_ROLES = 1024
 /** Characters of all claims as JSON. */
 const LONGEST_CLAIMS = 128 * 1024
+/** Characters of an ID token that is kept for signing out: no provider takes a longer one in an address. */
+const LONGEST_HINT = 16 * 1024
 /** Claims within claims: what reads or writes them calls itself for each level. */
 const MOST_LEVELS = 512
 /** Milliseconds that a login may take. */
@@ -155,7 +157,7 @@ export function createSignIn(options: SignInOptions): SignInEndpoints {
       claims,
       roles,
       at: clock(),
-      ...(oidc?.endSession && { idToken }),
+      ...(oidc?.endSession && idToken.length <= LONGEST_HINT && { idToken }),
     }
     const next = await siteSessions.signIn(session, signIn)
     if (!next) throw failures.unknown(target)

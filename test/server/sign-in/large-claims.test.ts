@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { type Browser, newBrowser } from './browser.ts'
-import { LOGIN } from './fixture.ts'
+import { LOGIN, LOGOUT } from './fixture.ts'
 import { type StubSite, startStubSite } from './stub-site.ts'
 
 /** A JSON text of so many lists in each other: too deep to be written by `JSON.stringify`. */
@@ -20,7 +20,10 @@ const roles = (count: number) => ({ roles: Array.from({ length: count }, (_, i) 
 describe('claims of any size and shape', () => {
   let site: StubSite
   before(async () => {
-    site = await startStubSite()
+    site = await startStubSite({}, { endSession: true })
+    // Known from the first login on.
+    const { issuer } = site.stub
+    site.stub.lies = { metadata: { end_session_endpoint: `${issuer}/out` } }
   })
   after(() => site.close())
 
@@ -72,5 +75,19 @@ describe('claims of any size and shape', () => {
       const { status, text } = await signIn(browser, claims, userInfo)
       expect(status).to.equal(400)
       expect(text).to.include('You were not signed in').and.not.include('xxxx')
+    })
+
+  const PADDED: [characters: number, isNamed: boolean][] = [
+    [4_000, true],
+    [200_000, false],
+  ]
+  for (const [characters, isNamed] of PADDED)
+    it(`OIDC-7 the token of a sign-in with ${characters} characters of padding is ${isNamed ? '' : 'not '}named at signing out`, async () => {
+      const browser = newBrowser()
+      const sent = await browser.get(site.url(LOGIN))
+      site.stub.lies = { header: { pad: 'x'.repeat(characters) } }
+      expect((await browser.get(site.stub.callback(sent.location ?? new URL(site.url('/'))))).status).to.equal(302)
+      const { location } = await browser.get(site.url(LOGOUT))
+      expect([location?.pathname, location?.searchParams.has('id_token_hint')]).to.deep.equal(['/out', isNamed])
     })
 })
