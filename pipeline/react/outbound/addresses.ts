@@ -19,6 +19,8 @@ const LOCAL: readonly (readonly [network: string, bits: number])[] = [
 const NEVER: readonly (readonly [network: string, bits: number])[] = [
   ['0.0.0.0', 8],
   ['100.64.0.0', 10],
+  // Azure answers its machines there for itself, as with their link-local metadata address.
+  ['168.63.129.16', 32],
   ['169.254.0.0', 16],
   ['192.0.0.0', 24],
   ['192.0.2.0', 24],
