@@ -1,5 +1,6 @@
 /** One evaluation: a program in a fresh realm, from its source to a report of what became of it. */
 
+import { ownText } from '../../../own-text.ts'
 import type { AnyNode, ChildNode, DocumentNode, TreeDocument } from '../../../tree/nodes.ts'
 import { isElement } from '../../../tree/nodes.ts'
 import { compact, expand } from '../compact.ts'
@@ -170,8 +171,11 @@ export function evaluate(job: SentJob, worker: Worker): Report {
         readFleeting: () => {
           fleeting = true
         },
+        // The realm says no more by itself, but with texts and lists that a program may have changed.
         log: (level, text) => {
-          lines.push({ level: level as ConsoleLine['level'], text })
+          budget.step(text.length >> 6)
+          if (lines.length === MOST_LINES) return
+          lines.push({ level: level as ConsoleLine['level'], text: ownText(text.slice(0, LONGEST_LINE)) })
         },
       }),
       interrupts: () => budget.isOver() || prevented !== undefined,
@@ -302,6 +306,10 @@ const STEPS_PER_QUESTION = 100
 /** What an element of a result or of a call takes, beside its parts. */
 const BYTES_PER_GIVEN = 100
 const STEPS_PER_GIVEN = 8
+
+/** Lines of `console` in one evaluation, and characters of each (JS-30). */
+const MOST_LINES = 100
+const LONGEST_LINE = 1024
 
 /** Characters of messages (JS-43). */
 const MOST_MESSAGE = 500

@@ -304,6 +304,19 @@ describe('language: JavaScript: values', () => {
     expect(lines[0]).to.deep.equal({ site: 'a.example', origin: '/page.html', level: 'warn', text: 'x'.repeat(1024) })
   })
 
+  for (const change of [
+    'String.prototype.slice = () => long',
+    'Array.prototype.map = () => ({ join: () => ({ slice: () => long }) })',
+    'Array.prototype.join = () => ({ slice: () => long })',
+    'String.prototype.slice = () => ({ toString: () => long })',
+  ])
+    it(`JS-30 JS-34 console writes no longer lines after ${change}`, async () => {
+      lines.length = 0
+      const source = `export default () => { const long = "y".repeat(2000); ${change}; for (let i = 0; i < 200; i++) console.log("a") }`
+      expect(plain(await run(source))).to.equal(null)
+      expect(lines.map(({ text }) => text)).to.deep.equal(new Array(100).fill('y'.repeat(1024)))
+    })
+
   it('JS-30 texts, bytes, digests and chance', async () => {
     expect(await value('() => new TextDecoder().decode(new TextEncoder().encode("aé😀\\ud800"))')).to.equal(
       'aé😀\ufffd',
