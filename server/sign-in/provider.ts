@@ -130,7 +130,7 @@ export function createProvider(settings: OidcSettings, clock = () => performance
           throw new ProviderError('invalid', 'There is no ID token that says who somebody is')
         if (claims.iat > Date.now() / 1000 + SKEW) throw new ProviderError('invalid', 'The ID token is from the future')
         const more = await userInfo(configured, tokens.access_token, claims.sub)
-        return { claims: { ...claims, ...more }, idToken: tokens.id_token }
+        return { claims: merged({ ...claims }, more), idToken: tokens.id_token }
       } catch (error) {
         throw asProviderError(error, network.failed)
       }
@@ -180,11 +180,24 @@ function isInsecure({ issuer }: OidcSettings): boolean {
 }
 
 /** Claims of the user info, which says more than the token at many providers; nothing when it cannot be had (OIDC-4). */
-async function userInfo(configuration: OpenId.Configuration, accessToken: string, sub: string): Promise<object> {
+async function userInfo(
+  configuration: OpenId.Configuration,
+  accessToken: string,
+  sub: string,
+): Promise<Record<string, unknown>> {
   if (configuration.serverMetadata().userinfo_endpoint === undefined) return {}
   return oidc()
     .fetchUserInfo(configuration, accessToken, sub)
     .catch(() => ({}))
+}
+
+/** Whether an address is verified is said of the address beside it: neither source says it of that of the other one (ACT-2). */
+function merged(token: Record<string, unknown>, info: Record<string, unknown>): Record<string, unknown> {
+  const all = { ...token, ...info }
+  const isOther = info.email !== undefined && token.email !== undefined && info.email !== token.email
+  if (isOther && info.email_verified === undefined) delete all.email_verified
+  if (info.email === undefined && token.email_verified !== undefined) all.email_verified = token.email_verified
+  return all
 }
 
 /** @throws ProviderError when the provider's configuration lacks what is needed */

@@ -176,6 +176,33 @@ describe('tokens of a provider', () => {
     }
   })
 
+  describe('ACT-2 OIDC-4 whether an address is verified is said of that address alone', () => {
+    const [boss, other] = ['boss@example.org', 'other@example.org']
+    before(() =>
+      putAll(server, {
+        '/mail.html': page('x'),
+        '/mail-rules.html': rulesPage(['*', 'GET', 'Deny', '/mail.html'], [boss, 'GET', 'Allow', '/mail.html']),
+      }),
+    )
+    const SAID: [token: Record<string, unknown>, userInfo: Record<string, unknown>, status: number][] = [
+      [{ email: other, email_verified: true }, { email: boss }, 403],
+      [{ email: other, email_verified: true }, { email: boss, email_verified: false }, 403],
+      [{ email: other, email_verified: true }, { email: boss, email_verified: true }, 200],
+      [{ email: boss, email_verified: false }, { email_verified: true }, 403],
+      [{ email_verified: true }, { email: boss }, 200],
+      [{ email: boss, email_verified: true }, { email: boss }, 200],
+      [{ email: boss, email_verified: true }, { email: '' }, 403],
+      [{ email: boss, email_verified: true }, {}, 200],
+      [{ email: boss }, { email_verified: true }, 200],
+      [{}, { email: boss, email_verified: true }, 200],
+    ]
+    for (const [claims, userInfo, status] of SAID)
+      it(`${JSON.stringify(claims)} and ${JSON.stringify(userInfo)}: ${status}`, async () => {
+        expect((await comeBack({ claims, userInfo: { sub: 'u-1', ...userInfo } })).status).to.equal(302)
+        expect((await browser.get(`${server.url}/mail.html`)).status).to.equal(status)
+      })
+  })
+
   describe('OIDC-6 a provider that is out of reach while the code is exchanged is 502', () => {
     const outages: [name: string, lies: Lies][] = [
       ['the token endpoint breaks off', { answers: { '/token': request => void request.socket.destroy() } }],
