@@ -18,6 +18,9 @@ export class ProviderError extends Error {
   }
 }
 
+/** Characters of a word by which a provider says why, in the log; those of the standards are shorter. */
+const LONGEST_WORD = 100
+
 /**
  * @param error thrown while a code was exchanged
  * @param networkFailed an answer that was waited for did not come
@@ -28,7 +31,9 @@ export function asProviderError(error: unknown, networkFailed: boolean): Provide
   if (error instanceof oidc().AuthorizationResponseError)
     return new ProviderError('declined', `The identity provider says ${error.error}`, { cause: error })
   if (error instanceof oidc().ResponseBodyError)
-    return new ProviderError('invalid', `The identity provider takes no code: ${error.error}`, { cause: error })
+    return new ProviderError('invalid', `The identity provider takes no code: ${error.error.slice(0, LONGEST_WORD)}`, {
+      cause: error,
+    })
   return new ProviderError('invalid', 'What the identity provider sent proves nothing', { cause: error })
 }
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { after, afterEach, before, beforeEach, describe, it } from 'mocha'
+import { asProviderError, oidc } from '../../../server/sign-in/provider-error.ts'
 import { page, putAll, rulesPage } from '../../support/content.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { type Browser, newBrowser, type Page } from './browser.ts'
@@ -250,6 +251,16 @@ describe('tokens of a provider', () => {
         },
       }
       expect((await comeBack(refuse)).status).to.equal(400)
+    })
+
+    it('SEC-12 of what it says then, the log tells as much as such a word has', () => {
+      const said = (error: string) => {
+        const cause = { error }
+        const refused = new (oidc().ResponseBodyError)('no', { cause, response: new Response() as never })
+        return asProviderError(refused, false).message
+      }
+      expect(said('invalid_grant')).to.equal('The identity provider takes no code: invalid_grant')
+      expect(said('x'.repeat(1024 * 1024))).to.equal(`The identity provider takes no code: ${'x'.repeat(100)}`)
     })
   })
 })
