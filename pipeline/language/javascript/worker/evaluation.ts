@@ -3,7 +3,7 @@
 import { ownText } from '../../../own-text.ts'
 import type { AnyNode, ChildNode, DocumentNode, TreeDocument } from '../../../tree/nodes.ts'
 import { isElement } from '../../../tree/nodes.ts'
-import { compact, expand } from '../compact.ts'
+import { type CompactTree, compact, expand } from '../compact.ts'
 import { type GivenTree, packed } from '../given.ts'
 import type { CodePlace, ConsoleLine, Limits } from '../interface.ts'
 import type { RealmAnswer, RealmQuestion, Reference, Report, SentJob, SentValues } from '../messages.ts'
@@ -59,6 +59,8 @@ export function evaluate(job: SentJob, worker: Worker): Report {
   const trees: GivenTree[] = []
   const lines: Report['lines'] = []
   let fleeting = false
+  /** What stands in them. */
+  let characters = 0
   /** Those that the request thread has been told of. */
   let told = 0
   const untold = () => {
@@ -67,7 +69,8 @@ export function evaluate(job: SentJob, worker: Worker): Report {
     return more
   }
   const result = run()
-  return { result, trees: untold(), lines, fleeting, ...budget.taken }
+  // Nobody looks at those of a failure, however many there are.
+  return { result, trees: 'failure' in result ? [] : untold(), lines, fleeting, ...budget.taken }
 
   function run(): Report['result'] {
     const { returns, mayAnswer } = PLACES[job.place]
@@ -76,6 +79,7 @@ export function evaluate(job: SentJob, worker: Worker): Report {
     const imports = importsOf(job.source, job.ns)
     if ('forbidden' in imports)
       return failed('import-not-allowed', `Only schemas can be imported, not ${imports.forbidden.slice(0, 200)}.`)
+    const tooLong = failed('return-type', `The result has more than ${limits.result} characters.`)
     let prevented: Failure | undefined
     let isCompiled = false
     const nodes = new Nodes(budget)
@@ -157,6 +161,7 @@ export function evaluate(job: SentJob, worker: Worker): Report {
           const written = () => {
             const tree = compact(nodes.kindOf(node), undefined, [node])
             budget.take(8 * tree.parts.length)
+            characters += lengthOf(tree)
             return { tree }
           }
           budget.take(BYTES_PER_GIVEN)
@@ -167,7 +172,10 @@ export function evaluate(job: SentJob, worker: Worker): Report {
         lookup: (dictionary, key) => asked({ want: 'get', dictionary, key }) || null,
         names: dictionary => asked({ want: 'keys', dictionary, key: '' }) ?? '[]',
         schema: type => asked({ want: 'schema', type }),
-        method: call => asked({ want: 'call', call, trees: untold() }) ?? 'null',
+        method: call => {
+          if (characters > limits.result) prevented ??= tooLong.failure
+          return prevented ? 'null' : (asked({ want: 'call', call, trees: untold() }) ?? 'null')
+        },
         readFleeting: () => {
           fleeting = true
         },
@@ -257,8 +265,7 @@ export function evaluate(job: SentJob, worker: Worker): Report {
       if ('unusable' in state) return failed('return-type', state.unusable)
       if ('threw' in state) return failed('threw', state.threw)
       const text = 'response' in state ? state.response : state.value
-      if (text.length > limits.result || textOf(trees) > limits.result)
-        return failed('return-type', `The result has more than ${limits.result} characters.`)
+      if (text.length > limits.result || characters > limits.result) return tooLong
       if ('response' in state) return { response: state.response }
       const { value, truthy, written } = state
       if (written.length > limits.result) return failed('return-type', 'What was assigned to Context is too long.')
@@ -333,9 +340,8 @@ function namesIn(given: string): string[] {
   return context.filter((each, i): each is string => i % 2 === 0 && typeof each === 'string')
 }
 
-function textOf(trees: readonly GivenTree[]): number {
+function lengthOf({ parts }: CompactTree): number {
   let length = 0
-  for (const each of trees)
-    if ('tree' in each) for (const part of each.tree.parts) length += typeof part === 'string' ? part.length : 1
+  for (const part of parts) length += typeof part === 'string' ? part.length : 1
   return length
 }

@@ -1,3 +1,4 @@
+import { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
 import type {
   MethodCall,
@@ -180,4 +181,34 @@ describe('language: JavaScript: schemas as classes', () => {
     const outcome = await run('export default function () { return this }', { schemas, this: self, place: 'call' })
     expect('value' in outcome && outcome.value === self).to.equal(true)
   })
+
+  for (const use of ['return all', 'Note.double(all)', 'try { Note.double(all) } catch {}; return 1'])
+    it(`JS-34 JS-36 more elements than a result may have never leave the thread: ${use}`, async () => {
+      const heard: unknown[] = []
+      const { emit } = Worker.prototype
+      Worker.prototype.emit = function (this: Worker, event: string, ...more: unknown[]) {
+        if (event === 'message') heard.push(...more)
+        return Reflect.apply(emit, this, [event, ...more])
+      }
+      const body = `() => {
+        const element = new DOMParser().parseFromString('', 'text/html').createElement('p')
+        element.append('x'.repeat(1e6))
+        const all = Array(20).fill(element)
+        ${use}
+      }`
+      const calls: MethodCall[] = []
+      const call: SchemaClasses['call'] = async each => {
+        calls.push(each)
+        return null
+      }
+      try {
+        const outcome = await run(`${IMPORTS} export default ${body}`, { schemas: { ...schemas, call } })
+        expect(plain(outcome)).to.equal('return-type: The result has more than 4194304 characters.')
+      } finally {
+        Worker.prototype.emit = emit
+      }
+      expect(calls).to.deep.equal([])
+      expect(heard).to.not.be.empty
+      expect(JSON.stringify(heard).length).to.be.below(100_000)
+    })
 })
