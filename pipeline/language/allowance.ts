@@ -3,6 +3,8 @@
  * Whoever does metered work draws on it; once a limit is passed it stays spent, whatever the code catches.
  */
 
+import { clockAtWork } from '../tree/precedence.ts'
+
 /** What of an allowance can run out. */
 export type Spendable = 'steps' | 'memory' | 'time' | 'dispatches' | 'turns'
 
@@ -69,7 +71,7 @@ export class Allowance {
    * @param party the site that pays; the request itself when missing
    * @param now milliseconds on a clock that only goes forward
    */
-  constructor(limits: Partial<AllowanceLimits> = {}, party?: object, now: () => number = () => performance.now()) {
+  constructor(limits: Partial<AllowanceLimits> = {}, party?: object, now = clockAtWork()) {
     this.party = party ?? this
     this.#limits = { ...DEFAULT_LIMITS, ...limits }
     this.#now = now

@@ -10,14 +10,10 @@ import { HeapError, isHeapCrowded, isHeapTight } from './heap.ts'
 /** The precedence of one work. Works of one request share that of the request, whatever they wait for in between. */
 export class Precedence {
   /** When it came, by counting; for a request or, outside of any, a work. */
-  readonly #place: number
+  readonly #place = requesterAtWork().place
   /** Whether it could go on: it waits for nothing else. */
   #isReady = false
   #isBrokenOff = false
-
-  constructor() {
-    this.#place = request.getStore()?.place ?? ++places
-  }
 
   /** To be called before the first turn. */
   begin(): void {
@@ -76,7 +72,55 @@ export class Precedence {
   }
 }
 
-const request = new AsyncLocalStorage<{ place: number; party: string }>()
+/** Turns that most requests are done in: of some 0.1 s together. */
+const FEW = 16
+
+/** Milliseconds that a request may stand in line beside the time that its code may take. */
+const LONGEST_STAND = 10_000
+
+/** Whose works have their turns: a request or, outside of any, one work. */
+export class Requester {
+  /** When it came, by counting. */
+  readonly place = ++places
+  readonly party: string
+  #turns = 0
+  #stood = 0
+  /** Since when one of its works stands in line that has had no turn yet. */
+  #since: number | undefined
+
+  constructor(party = '') {
+    this.party = party
+  }
+
+  /** 0 where it has had few turns; at each further level up to twice as many as at the one before. */
+  get level(): number {
+    return 32 - Math.clz32(this.#turns / FEW)
+  }
+
+  /** To be called when one of its works begins to stand in line. */
+  stand(): void {
+    this.#since ??= performance.now()
+  }
+
+  /** To be called when one of them has its turn. */
+  leave(): void {
+    this.#turns++
+    this.#stood = this.#stoodUntil(performance.now())
+    this.#since = undefined
+  }
+
+  /** Milliseconds on a clock that stands still while it stands in line, unless that takes too long. */
+  now(): number {
+    const now = performance.now()
+    return now - Math.min(this.#stoodUntil(now), LONGEST_STAND)
+  }
+
+  #stoodUntil(now: number): number {
+    return this.#stood + (this.#since === undefined ? 0 : now - this.#since)
+  }
+}
+
+const request = new AsyncLocalStorage<Requester>()
 const underWay = new Set<Precedence>()
 let places = 0
 
@@ -87,12 +131,18 @@ let places = 0
  * @returns what `run` returns
  */
 export function asRequest<T>(run: () => T, party = ''): T {
-  return request.run({ place: ++places, party }, run)
+  return request.run(new Requester(party), run)
 }
 
-/** Whose request is worked on. */
-export function partyAtWork(): string {
-  return request.getStore()?.party ?? ''
+/** Whose work is done. */
+export function requesterAtWork(): Requester {
+  return request.getStore() ?? new Requester()
+}
+
+/** The clock of whose work is done. */
+export function clockAtWork(): () => number {
+  const requester = requesterAtWork()
+  return () => requester.now()
 }
 
 /** Whether works of others go first, by the place of the request that asks. */

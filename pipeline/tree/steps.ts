@@ -91,12 +91,13 @@ function forgetUnpaused(): void {
 
 /**
  * Milliseconds that a work may take now without a pause. Requests that come at once are begun in one turn of the event loop:
- * together they take no more than nobody notices, but for a little each.
+ * together they take no more than nobody notices, but for a little each. Those that come one after the other while others stand
+ * in line hold these up no longer than one of them does.
  *
  * @param most that it takes where it is alone
  */
 export function unnoticed(most = UNNOTICED): number {
-  return Math.max(BRIEF, most - unpaused)
+  return Math.max(BRIEF, (isTurning ? Math.min(TURN, most) : most) - unpaused)
 }
 
 /**

@@ -40,6 +40,7 @@ describe('tree/precedence', () => {
     }
   }
 
+  // Of sites of their own, whose lines go forward in turns where there is room.
   const KINDS: [what: string, run: (work: Steps<string>) => Promise<string>][] = [
     ['works on a tree', work => inTurns(work, LONG)],
     ['pages', work => doing(work)],
@@ -49,14 +50,14 @@ describe('tree/precedence', () => {
     it(`HTTP-183 ${what} go on side by side where there is room`, async () => {
       heapOf(() => 20)
       const log: string[] = []
-      await Promise.all(['a', 'b'].map(name => asRequest(() => run(turning(name, log, 8)))))
+      await Promise.all(['a', 'b'].map(name => asRequest(() => run(turning(name, log, 8)), name)))
       expect(log.indexOf('b')).to.be.lessThan(log.indexOf('a ends'))
     })
 
     it(`HTTP-183 ${what}: the oldest goes on where the heap is crowded, the others wait and all are done`, async () => {
       heapOf(() => 60)
       const log: string[] = []
-      const done = await Promise.all(['a', 'b', 'c'].map(name => asRequest(() => run(turning(name, log, 8)))))
+      const done = await Promise.all(['a', 'b', 'c'].map(name => asRequest(() => run(turning(name, log, 8)), name)))
       expect(done).to.deep.equal(['a', 'b', 'c'])
       expect(log.filter(each => each.endsWith('ends'))).to.deep.equal(['a ends', 'b ends', 'c ends'])
       // What each had begun before it had to wait is little.
@@ -70,7 +71,7 @@ describe('tree/precedence', () => {
       heapOf(() => (log.length > 8 && ended < 2 ? 95 : 60))
       const outcomes = await Promise.allSettled(
         ['a', 'b', 'c', 'd', 'e'].map(name =>
-          asRequest(() => run(turning(name, log, 8))).finally(() => {
+          asRequest(() => run(turning(name, log, 8)), name).finally(() => {
             ended++
           }),
         ),
@@ -97,7 +98,7 @@ describe('tree/precedence', () => {
       await doing(turning(`${name}1`, log, 8))
       await inTurns(turning(`${name}2`, log, 8), LONG)
     }
-    await Promise.all(['a', 'b', 'c'].map(name => asRequest(() => both(name))))
+    await Promise.all(['a', 'b', 'c'].map(name => asRequest(() => both(name), name)))
     expect(log.filter(each => each.endsWith('ends'))).to.deep.equal(
       ['a1', 'a2', 'b1', 'b2', 'c1', 'c2'].map(name => `${name} ends`),
     )

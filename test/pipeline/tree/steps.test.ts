@@ -1,3 +1,4 @@
+import { setImmediate as turnOfLoop } from 'node:timers/promises'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
@@ -199,11 +200,28 @@ describe('tree/steps', () => {
         expect(first.split(' ').length).to.be.within(many.length, many.length + 4)
       })
 
+    for (const [what, run] of [
+      ['texts', (each: Steps<string>) => inTurns(each, 100)],
+      ['pages', doing],
+    ] as const)
+      it(`SEC-12 COMP-19 what comes while others stand in line has no more without a pause than one of these: ${what}`, async () => {
+        const works: [name: string, steps: number][] = [
+          ['a', 8],
+          ['b', 4],
+        ]
+        const order = await traced(works, async ([name, steps]) => {
+          // The second comes when the first has had what nobody notices, and stands in line.
+          if (name === 'b') await turnOfLoop()
+          return run(work(name, steps))
+        })
+        expect(order.split(' . ').filter(turn => /b b|a.*b b/.test(turn))).to.deep.equal([])
+      })
+
     it('SEC-12 each site has a turn, however many works of another one wait', async () => {
       const order = (length: number, ...works: readonly [name: string, site: string, steps: number][]) =>
         traced(works, ([name, site, steps]) => asRequest(() => inTurns(work(name, steps), length), site))
       expect(await order(1e5, ['a', 'one', 2], ['b', 'one', 2], ['c', 'one', 1], ['x', 'other', 3])).to.equal(
-        'a . x . b . x . c . x . a . b',
+        'a . x . a . x . x . b . b . c',
       )
       const heavy = 20 * 1024 * 1024
       expect(
