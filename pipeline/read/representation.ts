@@ -19,7 +19,7 @@ import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { pinTree } from '../tree/pins.ts'
 import { untilFirst } from '../tree/precedence.ts'
 import { readingAsWritten } from '../tree/readings.ts'
-import { ifShort, inTurns, type Steps, unnoticed } from '../tree/steps.ts'
+import { begin, inTurns, type Steps, unnoticed } from '../tree/steps.ts'
 import { type Dependencies, onDocument } from './dependencies.ts'
 
 /** Document parts of stored versions: no other request makes them again. */
@@ -259,11 +259,12 @@ export async function lookAt<T>(
     const view = tree && (yield* viewingStored(site, file, tree, found.params))
     return yield* look({ file, view })
   }
-  const soon = ifShort(looking(), unnoticed())
+  const work = looking()
+  const soon = begin(work, unnoticed())
   if (soon) return soon.value
   const release = tree && pinTree(tree)
   try {
-    return await inTurns(looking(), LONG)
+    return await inTurns(work, LONG)
   } finally {
     release?.()
   }
@@ -280,7 +281,8 @@ async function lookAtComposed<T>(
   const { file } = found
   const view = composedDocument(site, found, await composedFor(site, found, path, reader))
   try {
-    return ifShort(look({ file, view }), unnoticed()) ?? { value: await inTurns(look({ file, view }), LONG) }
+    const work = look({ file, view })
+    return begin(work, unnoticed()) ?? { value: await inTurns(work, LONG) }
   } catch (error) {
     if (!mayBeginAnew(error, reader.viewer)) throw error
     delete reader.composed
