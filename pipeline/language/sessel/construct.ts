@@ -3,7 +3,7 @@
 import { attribute, type ElementNode, HTML_NAMESPACE } from '../../tree/nodes.ts'
 import { ElementValue, isDictionary, isList, type List, NamedValue, type Value } from '../values.ts'
 import type { ConstructionPlan, PlannedModifier } from './code.ts'
-import { typeOf } from './comparison.ts'
+import { MAX_DEPTH, tooDeep, typeOf } from './comparison.ts'
 import {
   append,
   appending,
@@ -136,11 +136,19 @@ function* constructing(node: ElementNode, type: string, items: readonly NamedIte
 }
 
 /** Adds the value elements of a property, with pauses. @returns the place behind them */
-function* insertingProperty(parent: ElementNode, at: number, name: string, value: Value, on: Evaluation): Work<number> {
+function* insertingProperty(
+  parent: ElementNode,
+  at: number,
+  name: string,
+  value: Value,
+  on: Evaluation,
+  depth = 0,
+): Work<number> {
+  if (depth > MAX_DEPTH) throw tooDeep()
   on.spend(1)
   let next = at
   if (value !== null && isList(value)) {
-    for (const item of value) next = yield* insertingProperty(parent, next, name, item, on)
+    for (const item of value) next = yield* insertingProperty(parent, next, name, item, on, depth + 1)
   } else if (value !== null) {
     insert(parent, at, yield* valueElement(name, value, on), on)
     next = at + 1

@@ -14,7 +14,7 @@ import {
 } from '../../tree/nodes.ts'
 import { isVoid } from '../../tree/serialize-html.ts'
 import { atOnce, NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
-import { ElementValue, isList, type List, type Value } from '../values.ts'
+import { ElementValue, isList, type Value } from '../values.ts'
 import { typeOf } from './comparison.ts'
 import { type Evaluation, type Given, Pending, pausing, typeError, type Work } from './evaluation.ts'
 import { isMutable } from './kinds.ts'
@@ -74,7 +74,7 @@ export function puttingIn(
   put: (value: Value) => Value,
   putMany: (value: Value) => Work,
 ): Given {
-  if (!isLong(value) && !isMany(value)) return put(value)
+  if (!isMany(value) && !isLong(value)) return put(value)
   const work = function* (): Work {
     return yield* putMany(yield* owning(value, on))
   }
@@ -84,21 +84,35 @@ export function puttingIn(
 /** Values that are put into an element without a pause. */
 const FEW = 500
 
+/** Lists inside each other: the items of an element that is made, and one that is an item. What is nested deeper is refused. */
+const LISTS = 2
+
 function isMany(value: Value): boolean {
-  return value !== null && isList(value) && (value.length > FEW || value.some(isMany))
+  if (value === null || !isList(value)) return false
+  let values = value.length
+  for (const each of value) {
+    if (values > FEW) return true
+    if (each !== null && isList(each)) values += each.length
+  }
+  return values > FEW
 }
 
-/** Whether anything in a value is stored and takes long to copy. */
-function isLong(value: Value): boolean {
+/** Whether anything of few values is stored and takes long to copy. */
+function isLong(value: Value, lists = LISTS): boolean {
   if (value instanceof ElementValue) return !isMutable(value) && !isShort(value.node)
-  return value !== null && isList(value) && value.some(isLong)
+  return value !== null && isList(value) && lists > 0 && value.some(each => isLong(each, lists - 1))
 }
 
-function* owning(value: Value, on: Evaluation): Work {
-  if (!isLong(value)) return value
-  if (value instanceof ElementValue) return new ElementValue(yield* copying(value.node, on))
+function* owning(value: Value, on: Evaluation, lists = LISTS): Work {
+  if (value instanceof ElementValue) return isLong(value) ? new ElementValue(yield* copying(value.node, on)) : value
+  if (value === null || !isList(value) || lists === 0) return value
+  on.take(16 + 8 * value.length)
   const values: Value[] = []
-  for (const each of value as List) values.push(yield* owning(each, on))
+  for (const each of value) {
+    on.spend(1)
+    values.push(yield* owning(each, on, lists - 1))
+    if (on.isDue) yield undefined
+  }
   return values
 }
 

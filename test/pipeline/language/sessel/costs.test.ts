@@ -151,6 +151,25 @@ describe('Sessel: what costs more than it seems', () => {
       expect(await steps(program(what), item), what).to.be.at.least(least)
   })
 
+  const chained = (levels: number, item: (before: string) => string) =>
+    Array.from({ length: levels }, (_, i) => `let l${i + 1} = ${item(`l${i}`)};`).join(' ')
+  const shared = `let l0 = []; ${chained(64, l => `[${l}, ${l}]`)} let x = l64;`
+  const deep = `${list(12)} let x = l.reduce([], (found, each) => [found]);`
+  const nested = /a List inside of a List cannot be put into an element$/
+  const tooDeep = /nested deeper than 500 levels$/
+
+  for (const [what, program, answer, ...made] of [
+    ['an element that is made', 'new div { x }', nested, shared, deep],
+    ['what is added to an element', '(new div).append(x)', nested, shared, deep],
+    ['what comes before', '(new div).prepend([x])', nested, shared, deep],
+    ['what replaces an element', 'new div { new p }.children().first().replaceWith(x)', nested, shared, deep],
+    ['values of a property', 'Q.construct({ a: x })', tooDeep, deep],
+    ['values that are assigned', 'let q = Q.construct({ a: 1 }); q.a = x', tooDeep, deep],
+  ] as const)
+    it(`SES-144 lists in lists are refused as ${what}, however often one stands in them and however deep`, async () => {
+      for (const value of made) expect(await became(`${Q} ${value} ${program}`)).to.match(answer)
+    })
+
   it('SES-213 what takes long in few steps ends with its time', async () => {
     let now = 0
     const allowance = new Allowance({ time: 5_000 }, undefined, () => now)
