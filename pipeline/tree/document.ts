@@ -98,7 +98,7 @@ export function* piecesOf(text: Stretches, size = PIECE, start = 0, end = text.l
   for (let at = start; at < end; ) {
     const next = at + size
     // A character may take two code units.
-    const isWithin = next < end && /[\ud800-\udbff]/.test(text.slice(next - 1, next))
+    const isWithin = next < end && /^[\ud800-\udbff][\udc00-\udfff]/.test(text.slice(next - 1, next + 1))
     const to = Math.min(end, isWithin ? next + 1 : next)
     yield text.slice(at, to)
     at = to

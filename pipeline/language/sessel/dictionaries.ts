@@ -7,6 +7,12 @@ import { type Evaluation, type Given, Pending, typeError, type Work } from './ev
 import { Lambda } from './kinds.ts'
 import { type Method, type Methods, textArgument } from './method.ts'
 
+/** Entries that are gone through without a pause. */
+const WITHOUT_PAUSE = 2_000
+
+/** Bytes of an entry as a Dictionary of its own. */
+const ENTRY = 192
+
 function keysOf(dictionary: Dictionary, on: Evaluation): string[] {
   const keys = [...dictionary.keys()]
   on.spend(keys.length)
@@ -14,13 +20,38 @@ function keysOf(dictionary: Dictionary, on: Evaluation): string[] {
   return keys
 }
 
-function copy(dictionary: Dictionary, on: Evaluation): Map<string, Value> {
-  if (dictionary instanceof Map) {
-    on.spend(dictionary.size)
-    on.take(64 + 64 * dictionary.size)
-    return new Map(dictionary)
+function* copying(dictionary: Dictionary, on: Evaluation): Work<Map<string, Value>> {
+  const copy = new Map<string, Value>()
+  yield* putting(dictionary, copy, on)
+  return copy
+}
+
+function* putting(from: Dictionary, into: Map<string, Value>, on: Evaluation): Work<void> {
+  if (from instanceof Map) on.take(64 + 64 * from.size)
+  let seen = 0
+  for (const key of from instanceof Map ? from.keys() : keysOf(from, on)) {
+    into.set(key, from.get(key) ?? null)
+    if (++seen % WITHOUT_PAUSE === 0) {
+      on.spend(WITHOUT_PAUSE)
+      yield undefined
+    }
   }
-  return new Map(keysOf(dictionary, on).map(key => [key, dictionary.get(key) ?? null]))
+  on.spend(seen % WITHOUT_PAUSE)
+}
+
+/** A method that makes something of each entry. */
+function ofEntries(make: (key: string, value: Value) => Value, bytes: number): Method {
+  const work = function* (dictionary: Dictionary, on: Evaluation): Work {
+    const keys = keysOf(dictionary, on)
+    on.take(bytes * keys.length)
+    const made: Value[] = []
+    for (const key of keys) {
+      made.push(make(key, dictionary.get(key) ?? null))
+      if (made.length % WITHOUT_PAUSE === 0) yield undefined
+    }
+    return made
+  }
+  return { least: 0, most: 0, run: (dictionary: Dictionary, _, on) => new Pending(work(dictionary, on)) }
 }
 
 function has(dictionary: Dictionary, key: string): boolean {
@@ -48,13 +79,22 @@ function entry(key: string, value: Value): Value {
   ])
 }
 
+function* without(dictionary: Dictionary, key: string, on: Evaluation): Work {
+  const rest = yield* copying(dictionary, on)
+  rest.delete(key)
+  return rest
+}
+
+function* merging(dictionary: Dictionary, other: Dictionary, on: Evaluation): Work {
+  const merged = yield* copying(dictionary, on)
+  yield* putting(other, merged, on)
+  return merged
+}
+
 export const DICTIONARY_METHODS: Methods = new Map<string, Method>([
   ['keys', { least: 0, most: 0, run: (d: Dictionary, _, on) => keysOf(d, on) }],
-  ['values', { least: 0, most: 0, run: (d: Dictionary, _, on) => keysOf(d, on).map(key => d.get(key) ?? null) }],
-  [
-    'entries',
-    { least: 0, most: 0, run: (d: Dictionary, _, on) => keysOf(d, on).map(key => entry(key, d.get(key) ?? null)) },
-  ],
+  ['values', ofEntries((_, value) => value, 0)],
+  ['entries', ofEntries(entry, ENTRY)],
   ['contains', { least: 1, most: 1, run: (d: Dictionary, [key]) => has(d, textArgument('contains', key)) }],
   [
     'count',
@@ -67,11 +107,7 @@ export const DICTIONARY_METHODS: Methods = new Map<string, Method>([
     {
       least: 1,
       most: 1,
-      run: (d: Dictionary, [key], on) => {
-        const rest = copy(d, on)
-        rest.delete(textArgument('delete', key))
-        return rest
-      },
+      run: (d: Dictionary, [key], on) => new Pending(without(d, textArgument('delete', key), on)),
     },
   ],
   [
@@ -82,9 +118,7 @@ export const DICTIONARY_METHODS: Methods = new Map<string, Method>([
       run: (d: Dictionary, [other = null], on) => {
         if (other === null || !isDictionary(other))
           throw typeError(`“merge” takes a Dictionary, not a ${typeOf(other)}`)
-        const merged = copy(d, on)
-        for (const key of keysOf(other, on)) merged.set(key, other.get(key) ?? null)
-        return merged
+        return new Pending(merging(d, other, on))
       },
     },
   ],

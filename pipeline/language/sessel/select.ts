@@ -13,7 +13,7 @@ import {
 } from '../../tree/selector/selector.ts'
 import { ElementValue, isList, type Source, type Value } from '../values.ts'
 import type { SelectorTemplate } from './code.ts'
-import { typeOf } from './comparison.ts'
+import { MAX_DEPTH, tooDeep, tooLong, typeOf } from './comparison.ts'
 import { CSS_TEXT } from './css-text.ts'
 import { type Evaluation, type Given, Pending, runtimeError, settled, typeError, type Work } from './evaluation.ts'
 import type { Candidate } from './host.ts'
@@ -30,6 +30,9 @@ const WITHOUT_PAUSE = 500
 
 /** Documents that are looked into without a pause. */
 const DOCUMENTS_WITHOUT_PAUSE = 50
+
+/** UTF-16 code units of a path or glob: many times as many as a path may have. */
+const LONGEST_SOURCE = 16 * 1024
 
 /** Compiled selectors that are relative to an element; they are kept by their text for each set of extensions. */
 const relative = new WeakMap<Extensions, Map<string, Selector>>()
@@ -154,10 +157,15 @@ function* inDocument(selector: Selector, source: Source, found: Results, on: Eva
   yield* inTree(selector, source.document, source.document.root, source, found, on)
 }
 
-function* inSource(selector: Selector, source: Value, found: Results, on: Evaluation): Work<void> {
+function* inSource(selector: Selector, source: Value, found: Results, on: Evaluation, depth = 0): Work<void> {
+  // Lists may hold one list many times, and much that is no document.
+  on.spend(1)
+  if (on.isDue) yield undefined
   if (source === null) return
   found.another()
   if (typeof source === 'string') {
+    if (source.length > LONGEST_SOURCE) throw tooLong(LONGEST_SOURCE)
+    on.spend(source.length >> 5)
     const { reach } = on.context
     const base = on.host.base ?? '/'
     if (/[*?[{]/.test(source)) {
@@ -166,7 +174,8 @@ function* inSource(selector: Selector, source: Value, found: Results, on: Evalua
     } else yield* inCandidates(selector, [resolvePath(base, source)], found, on)
   } else if (source instanceof ElementValue) yield* belowOrAll(selector, source, found, on)
   else if (isList(source)) {
-    for (const each of source) yield* inSource(selector, each, found, on)
+    if (depth === MAX_DEPTH) throw tooDeep()
+    for (const each of source) yield* inSource(selector, each, found, on, depth + 1)
   } else throw typeError(`nothing can be selected from a ${typeOf(source)}`)
 }
 
@@ -243,6 +252,7 @@ function* below(receivers: readonly Value[], selector: Selector, on: Evaluation)
   const found = new Results(on)
   for (const receiver of receivers) {
     on.spend(1)
+    if (on.isDue) yield undefined
     if (!(receiver instanceof ElementValue)) continue
     const { node, source } = receiver
     yield* inTree(selector, documentOf(receiver), node, source, found, on)

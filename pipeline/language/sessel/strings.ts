@@ -1,6 +1,7 @@
 /** Methods of Strings (SES-75). Places and lengths are code points. */
 
 import { createHash, createHmac } from 'node:crypto'
+import { piecesOf } from '../../tree/document.ts'
 import { containing, parting } from '../../tree/selector/substring.ts'
 import { atOnce, type Steps } from '../../tree/steps.ts'
 import type { Value } from '../values.ts'
@@ -35,20 +36,31 @@ function isPair(text: string, at: number): boolean {
 }
 
 /** The code units before a code point. */
-function offsetOf(text: string, place: number): number {
-  let at = 0
-  for (let seen = 0; seen < place && at < text.length; seen++) at += isPair(text, at) ? 2 : 1
+function* findingOffset(text: string, from: number, places: number): Steps<number> {
+  let at = from
+  for (let seen = 0; seen < places && at < text.length; seen++) {
+    at += isPair(text, at) ? 2 : 1
+    if (seen % WITHOUT_PAUSE === WITHOUT_PAUSE - 1) yield
+  }
   return at
 }
 
-function slice(text: string, args: Value[], on: Evaluation): string {
+function slice(text: string, args: Value[], on: Evaluation): Given {
   on.spend(text.length >> 8)
-  const isPlain = !SURROGATES.test(text)
-  if (!isPlain && text.length > LONGEST) throw tooLong(LONGEST)
-  const [from, to] = rangeOf(isPlain ? text.length : lengthOf(text), args)
-  if (isPlain) return text.slice(from, to)
-  const start = offsetOf(text, from)
-  return text.slice(start, start + offsetOf(text.slice(start), to - from))
+  if (SURROGATES.test(text)) {
+    if (text.length > LONGEST) throw tooLong(LONGEST)
+    return given(slicing(text, args, on), text)
+  }
+  const [from, to] = rangeOf(text.length, args)
+  return metered(on, text.slice(from, to))
+}
+
+function* slicing(text: string, args: Value[], on: Evaluation): Steps<string> {
+  const [from, to] = rangeOf(lengthOf(text), args)
+  yield
+  const start = yield* findingOffset(text, 0, from)
+  const end = yield* findingOffset(text, start, to - from)
+  return metered(on, text.slice(start, end))
 }
 
 /** Counts what a method reads and makes. */
@@ -92,6 +104,9 @@ function withText(name: string, run: (text: string, argument: string, on: Evalua
 /** UTF-16 code units that are gone through without a pause. */
 const WITHOUT_PAUSE = 64 * 1024
 
+/** UTF-16 code units of a step. */
+const PER_STEP = 64 * 1024
+
 function given<T extends Value>(steps: Steps<T>, text: string): Given {
   return text.length <= WITHOUT_PAUSE ? atOnce(steps) : new Pending(pausing(steps))
 }
@@ -129,9 +144,22 @@ function split(text: string, between: string, on: Evaluation): Given {
   return given(parting(text, between, counted), text)
 }
 
-function hmac(text: string, key: string, on: Evaluation): string {
+function hmac(text: string, key: string, on: Evaluation): Given {
   goThrough(key, on)
-  return createHmac('sha256', key).update(text).digest('hex')
+  return given(
+    digesting(text, () => createHmac('sha256', key)),
+    text,
+  )
+}
+
+/** SHA-256 of a text in pieces: most of the time goes into what is not ASCII. */
+function* digesting(text: string, sumOf: () => { update(piece: string): unknown; digest(encoding: 'hex'): string }) {
+  const sum = sumOf()
+  for (const piece of piecesOf(text, PER_STEP)) {
+    sum.update(piece)
+    yield
+  }
+  return sum.digest('hex')
 }
 
 const upper = ofText((text, on) => metered(on, text.toUpperCase()))
@@ -140,15 +168,21 @@ const lower = ofText((text, on) => metered(on, text.toLowerCase()))
 /** UTF-16 code units of a text that becomes a slug. */
 const LONGEST_SLUG = 1024 * 1024
 
-function slugify(text: string): string {
+/** What is left of a character does not depend on those around it, so that a text can be gone through in pieces. */
+function* slugging(text: string, on: Evaluation): Steps<string> {
   if (text.length > LONGEST_SLUG) throw tooLong(LONGEST_SLUG)
-  const plain = text
-    // Long runs of marks would take the square of their length to be brought into order.
-    .replace(/\p{M}+/gu, '')
-    .normalize('NFD')
-    .replace(/\p{M}+/gu, '')
-    .toLowerCase()
-  return plain.replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '')
+  let slug = ''
+  for (const piece of piecesOf(text, PER_STEP)) {
+    const plain = piece
+      // Long runs of marks would take the square of their length to be brought into order.
+      .replace(/\p{M}+/gu, '')
+      .normalize('NFD')
+      .replace(/\p{M}+/gu, '')
+      .toLowerCase()
+    slug += plain.replace(/[^a-z0-9]+/g, '-')
+    yield
+  }
+  return metered(on, slug.replace(/-{2,}/g, '-').replace(/^-|-$/g, ''))
 }
 
 export const STRING_METHODS: Methods = new Map<string, Method>([
@@ -166,12 +200,20 @@ export const STRING_METHODS: Methods = new Map<string, Method>([
   ['uppercase', upper],
   ['replace', { least: 2, most: 2, run: replace }],
   ['split', withText('split', split)],
-  ['slice', { least: 1, most: 2, run: (text: string, args, on) => metered(on, slice(text, args, on)) }],
-  ['sha256', ofText(text => createHash('sha256').update(text).digest('hex'))],
+  ['slice', { least: 1, most: 2, run: slice }],
+  [
+    'sha256',
+    ofText(text =>
+      given(
+        digesting(text, () => createHash('sha256')),
+        text,
+      ),
+    ),
+  ],
   ['hmac_sha256', withText('hmac_sha256', hmac)],
   ['bcrypt', { least: 0, most: 1, run: (text: string, [options], on) => waiting(bcrypt(text, options, on)) }],
   ['argon2', { least: 0, most: 1, run: (text: string, [options], on) => waiting(argon2(text, options, on)) }],
-  ['slugify', ofText((text, on) => metered(on, slugify(text)))],
+  ['slugify', ofText((text, on) => given(slugging(text, on), text))],
   ['parseDateTime', ofText(text => parseDateTime(text))],
 ])
 

@@ -89,11 +89,18 @@ function checkLength(text: string): string {
   return text
 }
 
+/** Fields that the library knows; it looks at no others, however many there are. */
+const FIELDS = [
+  ...UNITS,
+  ...'year month monthCode day hour minute second millisecond microsecond nanosecond'.split(' '),
+  ...'era eraYear calendar timeZone offset'.split(' '),
+]
+
 /** Fields of a Dictionary as the library takes them. */
 function fieldsOf(value: Value): Record<string, string | number> {
   const fields: Record<string, string | number> = {}
   if (value === null || !isDictionary(value)) throw typeError('a Dictionary of fields is needed')
-  for (const key of value.keys()) {
+  for (const key of FIELDS) {
     const field = value.get(key)
     if (typeof field === 'bigint') fields[key] = Number(field)
     else if (typeof field === 'string') fields[key] = checkLength(field)

@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import { Allowance, AllowanceSpent } from '../../../../pipeline/language/allowance.ts'
 import { compile, evaluate } from '../../../../pipeline/language/sessel/sessel.ts'
-import { ElementValue, type Source } from '../../../../pipeline/language/values.ts'
+import { ElementValue, LazyDictionary, type Source } from '../../../../pipeline/language/values.ts'
 import { parseDocument } from '../../../../pipeline/tree/document.ts'
 import { rootElement } from '../../../../pipeline/tree/nodes.ts'
 import { stepsOf } from '../../../support/steps.ts'
@@ -169,6 +169,38 @@ describe('Sessel: what costs more than it seems', () => {
     it(`SES-144 lists in lists are refused as ${what}, however often one stands in them and however deep`, async () => {
       for (const value of made) expect(await became(`${Q} ${value} ${program}`)).to.match(answer)
     })
+
+  it('SES-125 a list of sources counts and leaves the loop to others, however often one stands in it', async () => {
+    const allowance = unhurried({ steps: 20_000 })
+    const program = compile(`${shared} \${p} from x`)
+    const failed = await Promise.resolve(evaluate(program, hostFor(), allowance)).catch(error => error)
+    expect(failed).to.be.instanceOf(AllowanceSpent)
+    expect(await became(`${deep} \${p} from x`)).to.match(tooDeep)
+    expect(await became(`${text(15)} \${p} from s`)).to.match(/longer than 16384 characters$/)
+    const pauses = (more: string) => stepsOf(running(`${list(13, 'null')} ${more}`))
+    expect(pauses(`\${p} from l`) - pauses('')).to.be.at.least(10)
+    expect(pauses(`l.\${p}`) - pauses('')).to.be.at.least(10)
+  })
+
+  it('SES-90 what is made of each entry of a Dictionary is made with pauses', () => {
+    const d = new Map(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, 1n]))
+    const host = hostFor('/shop.html', { names: new Map([['d', d]]) })
+    for (const call of ['values()', 'entries()', 'delete("k1")', 'merge(d)'])
+      expect(stepsOf(running(`d.${call}.count()`, host)), call).to.be.at.least(10)
+  })
+
+  it('SES-191 of a Dictionary of fields only those are looked at that there are', async () => {
+    class Fields extends LazyDictionary {
+      get(key: string) {
+        return { year: 2026n, month: 3n, day: 2n }[key]
+      }
+      keys(): string[] {
+        throw new Error('gone through')
+      }
+    }
+    const host = hostFor('/shop.html', { names: new Map([['d', new Fields()]]) })
+    expect(await became('Temporal.PlainDate.from(d).String()', host)).to.equal('"2026-03-02"')
+  })
 
   it('SES-213 what takes long in few steps ends with its time', async () => {
     let now = 0

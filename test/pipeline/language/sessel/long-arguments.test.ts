@@ -1,5 +1,6 @@
 /** What a program makes of long texts leaves the loop to others, or is refused before it is gone through (SES-75, SES-77). */
 
+import { createHash, createHmac } from 'node:crypto'
 import { expect } from 'chai'
 import { parted } from '../../../../pipeline/tree/selector/substring.ts'
 import { unhurried } from '../../../support/unhurried.ts'
@@ -23,6 +24,10 @@ describe('Sessel: long texts', () => {
     ['a text that is split into many parts', 's.split("a").count()', 100],
     ['a search for a long text', '(s + s).contains("b" + s)', 20],
     ['a long text that is replaced', '(s + s).replace("b" + s, "c")', 20],
+    ['a slug', 's.slugify()', 8],
+    ['a hash', 's.sha256()', 8],
+    ['a keyed hash', 's.hmac_sha256("k")', 8],
+    ['a part of a text of emoji', '(s + "😀").slice(-1)', 8],
   ] as const)
     it(`SES-75 ${what} is made in steps`, () => {
       expect(stepsIn(about(19, program))).to.be.at.least(least)
@@ -58,6 +63,17 @@ describe('Sessel: long texts', () => {
       expect(await became(`${program} t.replace(b, "_").count()`)).to.equal(String(parts.join('_').length))
       expect(await became(`${program} t.contains(b)`)).to.equal(String(parts.length > 1))
     }
+  })
+
+  it('SES-75 what is made of a text in pieces is the same as of the whole', async () => {
+    const text = ['É\u0301 -\ud800'.repeat(13_107), '\ud800', '😀', 'ΣİZ각--'].join('')
+    const ask = (call: string) => became(`x.${call}`, hostFor('/shop.html', { names: new Map([['x', text]]) }))
+    expect(await ask('slugify()')).to.equal(`"${'e-'.repeat(13_106)}e-iz"`)
+    expect(await ask('sha256()')).to.equal(`"${createHash('sha256').update(text).digest('hex')}"`)
+    expect(await ask('hmac_sha256("k")')).to.equal(`"${createHmac('sha256', 'k').update(text).digest('hex')}"`)
+    const points = Array.from(text)
+    expect(await ask('slice(-9, -2).count()')).to.equal('7')
+    expect(await ask('slice(65000, -5)')).to.equal(JSON.stringify(points.slice(65_000, -5).join('').toWellFormed()))
   })
 
   it('SES-75 parts beyond all steps are not made', async () => {
