@@ -4,8 +4,10 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { Allowance } from '../../pipeline/language/allowance.ts'
 import { compileTemplate, compilingTemplate, findingHosts } from '../../pipeline/language/liquid/liquid.ts'
+import { rendering } from '../../pipeline/language/liquid/render.ts'
+import { Run } from '../../pipeline/language/liquid/run.ts'
 import type { Value } from '../../pipeline/language/values.ts'
-import { failure, items, rendered } from '../pipeline/language/liquid/rendering.ts'
+import { failure, items, rendered, scopeOf } from '../pipeline/language/liquid/rendering.ts'
 import { takesLess } from '../support/cost.ts'
 import { leavesTheLoop } from '../support/loop-hold.ts'
 import { stepsOf } from '../support/steps.ts'
@@ -127,6 +129,21 @@ describe('what templates take', () => {
     const source = `{% for i in (1..200) %}{% if t contains s %}x{% endif %}{{ t | replace: s | remove_last: s | size }}{% endfor %}`
     const text = await takesLess(SOON, () => rendered(source, { names, allowance: new Allowance() }))
     expect(text).to.equal('3000'.repeat(200))
+  })
+
+  it('LIQ-71 filters of one expression that each go through a long text leave the loop to others between them', () => {
+    for (const filter of ['slugify', 'upcase', 'truncate: 90000', 'strip_html', 'escape']) {
+      const template = compileTemplate(`{{ s ${`| ${filter} `.repeat(30)} | size }}`, { kind: 'html', element: 'div' })
+      const work = rendering(template, new Run(scopeOf({ s: 'é'.repeat(100_000) }), unhurried()))
+      let pauses = 0
+      while (!work.next().done) pauses++
+      expect(pauses, filter).to.be.at.least(30)
+    }
+  })
+
+  it('LIQ-71 a long text that ends in half a character is printed to its end', async () => {
+    const s = `${'x'.repeat(200_000)}\ud800`
+    expect(await rendered('{{ s }}', { names: { s } })).to.equal(s)
   })
 
   const turns: [what: string, source: string, names: Record<string, Value>][] = [

@@ -6,7 +6,7 @@ import type { FilterCall } from './filters/call.ts'
 import { FILTERS } from './filters/filters.ts'
 import { compareValues } from './operators.ts'
 import type { Run } from './run.ts'
-import { isNumber, isTruthy, type LiquidValue, numberIn, plain, Range } from './values.ts'
+import { isNumber, isTruthy, type LiquidValue, numberIn, plain, Range, Safe } from './values.ts'
 import { Pending, ready, type Work } from './work.ts'
 
 /** @throws Pending when a value is not there yet, FilterError, AllowanceSpent */
@@ -51,9 +51,15 @@ function bound(expression: Expression, run: Run): bigint {
   return number === undefined ? 0n : typeof number === 'bigint' ? number : BigInt(Math.trunc(number))
 }
 
+/** Filters of one expression that are evaluated at once: each may go through a long text. */
+const FEW = 2
+
+/** UTF-16 code units of a text behind which the next filter can wait. */
+const LONG = 16 * 1024
+
 /** Whether evaluation may take turns; other expressions are evaluated at once. */
 export function takesTurns({ filters }: Filtered): boolean {
-  return filters.some(({ name }) => FILTERS.get(name)?.work !== undefined)
+  return filters.length > FEW || filters.some(({ name }) => FILTERS.get(name)?.work !== undefined)
 }
 
 /** As `evaluate`, for an expression that does not take turns. */
@@ -76,6 +82,8 @@ export function* evaluating(filtered: Filtered, run: Run): Work<LiquidValue> {
     const before = value
     const call = yield* ready(() => callOf(use, before, run))
     value = work ? yield* working(work, call) : now ? yield* ready(() => now(call)) : value
+    const text = value instanceof Safe ? value.text : value
+    if (run.isDue() || (typeof text === 'string' && text.length > LONG)) yield undefined
   }
   return value
 }

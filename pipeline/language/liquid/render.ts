@@ -1,5 +1,6 @@
 /** Rendering: the nodes of a template, one after another. */
 
+import { piecesOf } from '../../tree/document.ts'
 import { HTML_NAMESPACE } from '../../tree/nodes.ts'
 import { textKey } from '../../tree/text-key.ts'
 import { FilterError, TemplateError } from './error.ts'
@@ -101,12 +102,8 @@ function* printing(text: string, of: LiquidValue, place: OutputPlace, run: Run):
     print(text, of, place, run)
     return
   }
-  let start = 0
-  while (start < text.length) {
-    let end = Math.min(text.length, start + PIECE)
-    if (/[\ud800-\udbff]/.test(text[end - 1] ?? '')) end--
-    print(text.slice(start, end), of, place, run)
-    start = end
+  for (const piece of piecesOf(text, PIECE)) {
+    print(piece, of, place, run)
     yield undefined
   }
 }
