@@ -4,6 +4,7 @@
  * time. But none waits for all of a long one: every other turn is for those that have had few.
  */
 
+import TinyQueue from 'tinyqueue'
 import { type Requester, requesterAtWork } from './precedence.ts'
 
 export class PartyLines<Item> {
@@ -12,7 +13,7 @@ export class PartyLines<Item> {
 
   /** The next one. */
   get first(): Item | undefined {
-    for (const line of this.#lines.values()) return line.next?.first?.item
+    for (const line of this.#lines.values()) return line.next?.peek()?.item
     return undefined
   }
 
@@ -41,29 +42,32 @@ export class PartyLines<Item> {
 
 /** The line of one party. */
 class Line<Item> {
-  /** By how many turns their requests have had. */
-  readonly #levels: Level<Item>[] = []
+  /** By how many turns their requests have had; in each by the age of the request. Lines may be long. */
+  readonly #levels: TinyQueue<Standing<Item>>[] = []
   #added = 0
   #isOldestNext = true
 
   /** Where the next one stands. */
-  get next(): Level<Item> | undefined {
-    let next: Level<Item> | undefined
+  get next(): TinyQueue<Standing<Item>> | undefined {
+    let next: TinyQueue<Standing<Item>> | undefined
+    let oldest = Number.POSITIVE_INFINITY
     for (const level of this.#levels) {
-      if (!level.first || (next?.first && next.first.requester.place < level.first.requester.place)) continue
+      const { place = Number.POSITIVE_INFINITY } = level.peek()?.requester ?? {}
+      if (place >= oldest) continue
       next = level
+      oldest = place
       if (!this.#isOldestNext) break
     }
     return next
   }
 
   add(item: Item, requester: Requester): void {
-    while (this.#levels.length <= requester.level) this.#levels.push(new Level())
-    this.#levels[requester.level]?.add({ item, requester, number: ++this.#added })
+    while (this.#levels.length <= requester.level) this.#levels.push(new TinyQueue<Standing<Item>>([], olderFirst))
+    this.#levels[requester.level]?.push({ item, requester, number: ++this.#added })
   }
 
   take(): Standing<Item> | undefined {
-    const first = this.next?.take()
+    const first = this.next?.pop()
     this.#isOldestNext = !this.#isOldestNext
     return first
   }
@@ -76,44 +80,6 @@ interface Standing<Item> {
   readonly number: number
 }
 
-/** What stands in line by the age of its request, as a binary heap: lines may be long. */
-class Level<Item> {
-  readonly #standing: Standing<Item>[] = []
-
-  get first(): Standing<Item> | undefined {
-    return this.#standing[0]
-  }
-
-  add(standing: Standing<Item>): void {
-    let at = this.#standing.push(standing) - 1
-    while (at > 0 && this.#order((at - 1) >> 1, at)) at = (at - 1) >> 1
-  }
-
-  take(): Standing<Item> | undefined {
-    const [first] = this.#standing
-    const last = this.#standing.pop()
-    if (!last || last === first) return first
-    this.#standing[0] = last
-    for (let at = 0; ; ) {
-      const left = 2 * at + 1
-      const below = this.#isBefore(left + 1, left) ? left + 1 : left
-      if (!this.#order(at, below)) return first
-      at = below
-    }
-  }
-
-  /** Puts the two in order. @returns whether they were not */
-  #order(above: number, below: number): boolean {
-    const [upper, lower] = [this.#standing[above], this.#standing[below]]
-    if (!upper || !lower || !this.#isBefore(below, above)) return false
-    this.#standing[above] = lower
-    this.#standing[below] = upper
-    return true
-  }
-
-  #isBefore(one: number, other: number): boolean {
-    const [a, b] = [this.#standing[one], this.#standing[other]]
-    if (!a || !b) return false
-    return (a.requester.place - b.requester.place || a.number - b.number) < 0
-  }
+function olderFirst(a: Standing<unknown>, b: Standing<unknown>): number {
+  return a.requester.place - b.requester.place || a.number - b.number
 }
