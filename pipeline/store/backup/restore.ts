@@ -72,11 +72,8 @@ export async function checkBackup(
  * @throws Unusable when there is no backup in the folder, when the store holds one of its sites already, and when bytes or
  *   tags are not what they should be
  */
-export async function restoreStore(
-  store: Store,
-  folder: string,
-  { progress, arrived, ...terms }: RestoreOptions,
-): Promise<Restored> {
+export async function restoreStore(store: Store, folder: string, options: RestoreOptions): Promise<Restored> {
+  const { progress, arrived, ...terms } = options
   const head = await headOf(folder, terms)
   if ((await digestOf(join(folder, head.state))) !== head.digest)
     throw new Unusable(`${join(folder, head.state)} is not what was written`)
@@ -87,6 +84,7 @@ export async function restoreStore(
     if (await isThere(store, head)) return outcome(head)
     throw new Unusable(`the store holds ${taken.name} already; restore into an empty data folder`)
   }
+  if (stored.length > 0 && !(await hasBegun(store, head.digest))) await requireSound(folder, options)
   await begin(store, head.digest)
   const { files: total } = totalOf(head)
   const staged: StagedBlob[] = []
@@ -113,6 +111,12 @@ export async function restoreStore(
   for (const { name } of head.sites) await arrived?.(name)
   await end(store)
   return outcome(head)
+}
+
+/** What could never be finished would keep the sites that are stored already from being served. @throws Unusable */
+async function requireSound(folder: string, options: RestoreOptions): Promise<void> {
+  const [problem] = (await checkBackup(folder, options)).problems
+  if (problem !== undefined) throw new Unusable(`${folder} is damaged: ${problem}`)
 }
 
 /** Whether everything that a backup holds is in the store, as it was saved. */

@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { migrateStore } from '../../../../pipeline/store/backup/migrate.ts'
@@ -81,3 +81,20 @@ for (const [name, open] of [
     }
   })
 }
+
+it('a backup with a file missing is not begun to be restored beside a site, which could not be served then', async () => {
+  const [from, to, target] = [await openTemporary(), await openTemporary(), await temporaryFolder()]
+  try {
+    const backup = join(target.folder, 'backup')
+    await done(from.store.site('a.example'), [put('/a.html', 'A')])
+    await saveStore(from.store, backup, TERMS)
+    await rm(join(backup, 'objects'), { recursive: true })
+    await done(to.store.site('b.example'), [put('/b.html', 'B')])
+    const refusal = await restoreStore(to.store, backup, TERMS).catch((error: unknown) => error)
+    const told = `${backup} is damaged: a.example/a.html: its bytes are missing`
+    expect(refusal).to.include({ name: 'Unusable', message: told })
+    expect((await to.store.setting(RESTORING)) ?? '').to.equal('')
+  } finally {
+    await Promise.all([from.close(), to.close(), target.remove()])
+  }
+})
