@@ -4,7 +4,9 @@
  */
 
 import { type Token, type TokenHandler, Tokenizer, TokenizerMode } from 'parse5'
+import { LONG, puttingInOnePiece } from './long-text.ts'
 import { isVoidName } from './serialize-html.ts'
+import { Chunks } from './stepped-parser.ts'
 import type { Steps } from './steps.ts'
 import { endsName } from './tag-reader.ts'
 
@@ -37,37 +39,47 @@ export function enterContent(tokenizer: Tokenizer, tagName: string): void {
   if (state !== undefined) tokenizer.state = state
 }
 
-const CHUNK = 32 * 1024
-
-/** Finds, in steps, the end tags of all elements with prefixes in an HTML text. What is behind the last one is not read. */
+/**
+ * Finds, in steps, the end tags of all elements with prefixes in an HTML text. What is behind the last one is not read.
+ *
+ * @throws TreeError for a long name
+ */
 export function* findingExtents(source: string): Steps<Extents> {
   const reader = new ExtentReader()
-  const last = lastEndTag(source)
+  const last = yield* findingLastEndTag(source)
   const tokenizer = new Tokenizer({ sourceCodeLocationInfo: true }, reader)
   reader.tokenizer = tokenizer
-  for (let at = 0; at < source.length && reader.passed < last; ) {
-    // What is held of an unfinished token is copied with each chunk, so the chunks grow with it.
-    const end = at + Math.max(CHUNK, tokenizer.preprocessor.html.length >> 4)
-    tokenizer.write(source.slice(at, end), end >= source.length)
+  if (source.length > LONG) yield* puttingInOnePiece(source)
+  for (const chunks = new Chunks(tokenizer, source); !chunks.isOver && reader.passed < last; ) {
+    chunks.next(true)
+    chunks.settle()
     yield
-    at = end
   }
   return reader.extents
 }
 
 const PREFIXED_END = /^<\/[a-z]/i
+const SLASH = 0x2f
+const COLON = 0x3a
+
+/** Characters that are looked at in one step. */
+const LOOKED = 256 * 1024
 
 /**
  * Behind this offset no end tag with a prefix begins; what is there may be no tag. Looked for from the colons, and each
- * character is looked at once.
+ * character is looked at once; in steps.
  *
  * @returns -1 where there is none
  */
-function lastEndTag(source: string): number {
+function* findingLastEndTag(source: string): Steps<number> {
+  let seen = 0
   for (let colon = source.lastIndexOf(':'); colon > 0; colon = source.lastIndexOf(':', colon - 1)) {
-    let at = colon - 1
-    while (at >= 0 && !endsName(source.charCodeAt(at)) && source[at] !== ':') at--
-    if (at > 0 && PREFIXED_END.test(source.slice(at - 1, at + 2))) return at - 1
+    let at = colon
+    do {
+      at--
+      if (++seen % LOOKED === 0) yield
+    } while (at >= 0 && !endsName(source.charCodeAt(at)) && source.charCodeAt(at) !== COLON)
+    if (at > 0 && source.charCodeAt(at) === SLASH && PREFIXED_END.test(source.slice(at - 1, at + 2))) return at - 1
   }
   return -1
 }

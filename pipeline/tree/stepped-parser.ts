@@ -1,6 +1,6 @@
 /** The HTML parser, in steps: it can be left after every few tokens, and within long ones. */
 
-import { Parser, Token, type TreeAdapterTypeMap } from 'parse5'
+import { Parser, Token, type Tokenizer, type TreeAdapterTypeMap } from 'parse5'
 import { checkName } from './limits.ts'
 import { inOnePiece, keepingTogether, LONG, puttingInOnePiece } from './long-text.ts'
 import type { Steps } from './steps.ts'
@@ -76,6 +76,41 @@ class Unfinished {
   }
 }
 
+/** Gives a tokenizer a text in chunks, and keeps little of what it holds in between. */
+export class Chunks {
+  readonly #tokenizer: Tokenizer
+  readonly #source: string
+  readonly #unfinished = new Unfinished()
+  #at = 0
+
+  constructor(tokenizer: Tokenizer, source: string) {
+    this.#tokenizer = tokenizer
+    this.#source = source
+  }
+
+  /** Whether the text is given to its end. */
+  get isOver(): boolean {
+    return this.#at > 0 && this.#at >= this.#source.length
+  }
+
+  /** Gives it the next one. @param ends whether nothing follows the text */
+  next(ends: boolean): void {
+    const { preprocessor } = this.#tokenizer
+    const end = this.#at + CHUNK
+    // What it holds of an unfinished token would be copied with each chunk that it adds: a part of the source is not.
+    if (this.#at > 0) preprocessor.html = this.#source.slice(preprocessor.droppedBufferSize, end)
+    this.#tokenizer.write(this.#at > 0 ? '' : this.#source.slice(0, end), ends && end >= this.#source.length)
+    this.#at = end
+  }
+
+  /** To be called when it has been read. @throws TreeError for a long name */
+  settle(): void {
+    this.#tokenizer.flushCurrentCharacterToken()
+    dropGaps(this.#tokenizer.preprocessor)
+    this.#unfinished.check(this.#tokenizer)
+  }
+}
+
 /**
  * Has a tokenizer look whether `<![CDATA[` begins text by what the standard says, which is any element of SVG or MathML; the
  * parser tells it of those alone whose content is no HTML: of others, as `<svg><desc>`, browsers take for text what follows.
@@ -103,26 +138,16 @@ export class SteppedParser<Nodes extends TreeAdapterTypeMap> extends Parser<Node
    */
   public *read(source: string, ends = true): Steps<void> {
     const { tokenizer } = this
-    const { preprocessor } = tokenizer
     if (source.length > LONG) yield* puttingInOnePiece(source)
     if (source.includes('<![CDATA[')) knowCdata(tokenizer, () => this.currentNotInHTML)
-    const unfinished = new Unfinished()
-    for (let at = 0; at === 0 || at < source.length; at += CHUNK) {
-      const end = at + CHUNK
-      const isLast = ends && end >= source.length
-      if (at === 0) tokenizer.write(source.slice(0, end), isLast)
-      else {
-        // What it holds of an unfinished token would be copied with each chunk that it adds: a part of the source is not.
-        preprocessor.html = source.slice(preprocessor.droppedBufferSize, end)
-        tokenizer.write('', isLast)
-      }
+    const chunks = new Chunks(tokenizer, source)
+    while (!chunks.isOver) {
+      chunks.next(ends)
       for (; this.#waits; tokenizer.resume()) {
         yield
         this.#waits = false
       }
-      tokenizer.flushCurrentCharacterToken()
-      dropGaps(preprocessor)
-      unfinished.check(tokenizer)
+      chunks.settle()
       yield
     }
   }

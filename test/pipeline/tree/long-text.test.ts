@@ -11,6 +11,7 @@ import { parseFragment } from '../../../pipeline/tree/fragment.ts'
 import { parsingHtml } from '../../../pipeline/tree/html.ts'
 import { keepingTogether, LongText, testing } from '../../../pipeline/tree/long-text.ts'
 import { type ElementNode, isElement, isText, type ParentNode } from '../../../pipeline/tree/nodes.ts'
+import { findingExtents } from '../../../pipeline/tree/prefixed-extents.ts'
 import { findingPrefixed, parsingPrefixedFragment } from '../../../pipeline/tree/prefixed-parser.ts'
 import { writingMarkup } from '../../../pipeline/tree/serialize.ts'
 import { atOnce, done, type Steps } from '../../../pipeline/tree/steps.ts'
@@ -97,11 +98,14 @@ describe('tree/long-text', () => {
   const megabyte = 1024 * 1024
   const long64 = `<p title='${'"'.repeat(megabyte)}'>`
   const manyValues = `<p ${Array.from({ length: 32 }, (_, i) => `a${i}='${'"'.repeat(megabyte / 32)}'`).join(' ')}>`
+  const lines = `<x:p>${'\r\n'.repeat(megabyte)}</x:p>`
   const cases: [what: string, least: number, work: () => Steps<unknown>][] = [
     ['REA-62 what a trigger makes of a long value', 16, () => writingItem(parsed(long64), true)],
     ['REA-71 a long element that becomes an answer', 16, () => asAnswer(parsed(long64))],
     ['HTTP-80 an element of many values', 16, () => writingMarkup(parsed(manyValues), 'html')],
     ['HTTP-80 COMP-6 a text of colons', 3, () => findingPrefixed(':'.repeat(megabyte))],
+    ['HTTP-80 COMP-6 colons behind the last end tag with a prefix', 4, () => findingExtents(':'.repeat(megabyte))],
+    ['HTTP-80 COMP-6 lines within an element with a prefix', 60, () => findingExtents(lines)],
     ['HTTP-80 COMP-6 a long name', 4, () => findingPrefixed(`${'x'.repeat(megabyte)}:`)],
   ]
   for (const [what, least, work] of cases)
