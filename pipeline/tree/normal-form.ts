@@ -20,11 +20,11 @@ export function normalForm(text: string): string {
   let result = ''
   let from = 0
   for (const { 0: run, index } of text.matchAll(RUNS)) {
-    const marks = Array.from(run)
+    const marks = Array.from(run.slice(0, 2 * LONGEST_RUN)).slice(0, LONGEST_RUN)
     // The parts of a mark may have classes that it has not itself.
-    const ordered = inOrder(marks.slice(0, LONGEST_RUN).flatMap(mark => Array.from(mark.normalize('NFD'))))
+    const ordered = inOrder(marks.flatMap(mark => Array.from(mark.normalize('NFD'))))
     // The first mark may be composed with what stands before the run.
-    result += (text.slice(from, index) + ordered.join('')).normalize('NFC') + marks.slice(LONGEST_RUN).join('')
+    result += (text.slice(from, index) + ordered.join('')).normalize('NFC') + run.slice(marks.join('').length)
     from = index + run.length
   }
   return from === 0 ? text.normalize('NFC') : result + text.slice(from).normalize('NFC')

@@ -7,8 +7,11 @@ import type { Steps } from '../steps.ts'
 /** Characters that are normalized in one step: well under a millisecond. */
 const PIECE = 16 * 1024
 
-/** Before these a text may be cut in two, of which each is normalized by itself. */
-const BOUNDARY = /[\0-\x7f\u0400-\u0482\u3000-\u3029\u3041-\u3096\u4e00-\u9fff]/g
+/**
+ * Before these a text may be cut in two, of which each is normalized by itself: all but marks, and the letters of Hangul and
+ * Kirat Rai that are composed with one before them.
+ */
+export const BOUNDARY = /[^\p{M}\u1160-\u11ff\ud7b0-\ud7ff\u{16d40}-\u{16d7f}]/gu
 
 /** The first character that may be composed with one before it. */
 const COMBINING = 0x300

@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { normalForm } from '../../../../pipeline/tree/normal-form.ts'
-import { normalized, TextWriter } from '../../../../pipeline/tree/selector/normal-text.ts'
+import { BOUNDARY, normalized, TextWriter } from '../../../../pipeline/tree/selector/normal-text.ts'
+import { stepsOf } from '../../../support/steps.ts'
 
 /** Letters, marks that compose and reorder, Hangul that composes, and white space. */
 const CHARACTERS = [
@@ -36,11 +37,33 @@ describe('texts of elements, put together of parts', () => {
         for (const _ of writer.writing()) steps++
         writer.endPart()
         expect(writer.text.trimEnd()).to.equal(normalized(text))
-        if (/[a-z中Я]/.test(text) && first.length + second.length < 100)
+        if (/[a-z中Я😀]/u.test(text) && first.length + second.length < 100)
           expect(steps).to.be.at.least(Math.floor(text.length / (16 * 1024 + 100)) - 1)
       }),
       { numRuns: 100 },
     )
+  })
+
+  it('SEC-12 a long text of any script is normalized in steps', () => {
+    for (const letter of ['ا', 'क', 'ก', 'ᄀ', '한', '𝐀', '😀', '\ud83d']) {
+      const writer = new TextWriter()
+      writer.write(letter.repeat(64 * 1024))
+      expect(stepsOf(writer.writing()), letter).to.be.at.least(3)
+    }
+  })
+
+  it('COMP-134 no character that is a boundary is composed with one before it', () => {
+    const decompositions = new Map<string, string[]>()
+    for (let code = 0; code <= 0x10ffff; code++) {
+      const character = String.fromCodePoint(code)
+      const parts = character.normalize('NFD')
+      if (parts !== character) decompositions.set(character, Array.from(parts))
+    }
+    const composed = new Set(Array.from(decompositions.values()).flatMap(([, ...others]) => others))
+    const isBoundary = (character: string) => character.search(BOUNDARY) === 0
+    const firsts = [...decompositions].flatMap(([character, [first = '']]) => (isBoundary(character) ? first : []))
+    expect([...composed, ...firsts.filter(each => composed.has(each))].filter(isBoundary)).to.deep.equal([])
+    expect(firsts.filter(first => /\p{M}/u.test(first))).to.deep.equal([])
   })
 
   it('COMP-134 whether parts are together what the whole is, is told at their seams', () => {
