@@ -32,19 +32,22 @@ export class TextWriter {
   /** Whether the text is the normal form of all that was written, although its parts were normalized one by one. */
   isNormal = true
   #pending = ''
+  /** Length from which on it is looked for places to cut what waits. */
+  #enough = PIECE
   #startsPart = false
   #tail = ''
 
   /** @returns whether so much waits that it has to be written in steps, with `writing` */
   write(text: string): boolean {
     this.#pending += text
-    return this.#pending.length > PIECE
+    return this.#pending.length > this.#enough
   }
 
   /** Writes what waits. What comes next is normalized by itself. */
   endPart(): void {
     if (this.#pending !== '') this.#add(this.#pending)
     this.#pending = ''
+    this.#enough = PIECE
     this.#startsPart = true
   }
 
@@ -61,6 +64,8 @@ export class TextWriter {
       yield
     }
     this.#pending = text.slice(from)
+    // Where there is no such place, the same would be looked through with each text that comes.
+    this.#enough = this.#pending.length > PIECE ? 2 * this.#pending.length : PIECE
   }
 
   #add(piece: string): void {

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { normalForm } from '../../../../pipeline/tree/normal-form.ts'
 import { BOUNDARY, normalized, TextWriter } from '../../../../pipeline/tree/selector/normal-text.ts'
+import { atOnce } from '../../../../pipeline/tree/steps.ts'
 import { stepsOf } from '../../../support/steps.ts'
 
 /** Letters, marks that compose and reorder, Hangul that composes, and white space. */
@@ -50,6 +51,17 @@ describe('texts of elements, put together of parts', () => {
       writer.write(letter.repeat(64 * 1024))
       expect(stepsOf(writer.writing()), letter).to.be.at.least(3)
     }
+  })
+
+  it('SEC-12 many texts that cannot be cut are not looked through again with each', () => {
+    const writer = new TextWriter()
+    let looked = 0
+    for (let i = 0; i < 100_000; i++)
+      if (writer.write('\u0301')) {
+        looked++
+        atOnce(writer.writing())
+      }
+    expect(looked).to.be.within(1, 5)
   })
 
   it('COMP-134 no character that is a boundary is composed with one before it', () => {
