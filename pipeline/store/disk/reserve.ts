@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { isDiskFull } from './folder.ts'
 
 /** Bytes that are kept: the removal of a large tree is written twice, into the log and the database. */
-const SIZE = 4 * 1024 * 1024
+export const RESERVE_SIZE = 4 * 1024 * 1024
 
 /** Bytes that must be free beside it before a store takes it. */
 export const ROOM_BESIDE = 16 * 1024 * 1024
@@ -30,14 +30,14 @@ export function reserved(folder: string): number {
  */
 export function keepReserve(folder: string, spare = 0): void {
   const size = reserved(folder)
-  if (size >= SIZE) return
+  if (size >= RESERVE_SIZE) return
   const { bavail, bsize } = statfsSync(folder)
-  if (spare > 0 && bavail * bsize < SIZE - size + spare) return
+  if (spare > 0 && bavail * bsize < RESERVE_SIZE - size + spare) return
   const handle = openSync(join(folder, RESERVE), 'a', 0o600)
   try {
     // Holes take no room: it has to be written.
     const piece = Buffer.alloc(PIECE, 1)
-    for (let at = size; at < SIZE; ) at += writeSync(handle, piece, 0, Math.min(PIECE, SIZE - at))
+    for (let at = size; at < RESERVE_SIZE; ) at += writeSync(handle, piece, 0, Math.min(PIECE, RESERVE_SIZE - at))
     fsyncSync(handle)
   } catch (error) {
     if (!isDiskFull(error)) throw error
