@@ -5,25 +5,38 @@ import type { StoredEvent } from '../../pipeline/store/events.ts'
 import { NS, type Shelf } from '../support/content.ts'
 import type { Received } from '../support/http.ts'
 
-/** Everything a write could change about a path. */
-export interface State {
+/** What is stored at a path. */
+interface Stored {
   /** One character per byte; undefined where nothing is stored. */
   bytes: string | undefined
   type: string | undefined
   version: number | undefined
+}
+
+/** Everything a write could change about a path. */
+export interface State extends Stored {
   events: number
 }
 
-export async function stateOf({ site }: Pick<Shelf, 'site'>, path: string): Promise<State> {
+async function storedAt({ site }: Pick<Shelf, 'site'>, path: string): Promise<Stored> {
   const resource = await site.store.find(path)
   const held = await site.find(path)
-  const events = await site.store.events(path)
   return {
     bytes: held?.bytes && Buffer.from(held.bytes).toString('latin1'),
     type: resource?.type,
     version: resource?.version,
-    events: events.length,
   }
+}
+
+export async function stateOf(shelf: Pick<Shelf, 'site'>, path: string): Promise<State> {
+  return { ...(await storedAt(shelf, path)), events: (await shelf.site.store.events(path)).length }
+}
+
+/** The same for what must stay as it is: of events, which come at the end and go from the beginning, both ends tell. */
+async function everythingOf(shelf: Pick<Shelf, 'site'>, path: string) {
+  const { store } = shelf.site
+  const [oldest] = await store.events(path, undefined, 1)
+  return { ...(await storedAt(shelf, path)), oldest: oldest?.id, newest: await store.newestEvent(path) }
 }
 
 /** Text of a stored document. */
@@ -35,9 +48,9 @@ export async function textOf({ site }: Pick<Shelf, 'site'>, path: string): Promi
 
 /** Runs requests that must fail and makes sure that none of the paths is any different afterwards. */
 export async function leavesAlone<T>(shelf: Pick<Shelf, 'site'>, paths: readonly string[], run: () => Promise<T>) {
-  const before = await Promise.all(paths.map(path => stateOf(shelf, path)))
+  const before = await Promise.all(paths.map(path => everythingOf(shelf, path)))
   const result = await run()
-  const after = await Promise.all(paths.map(path => stateOf(shelf, path)))
+  const after = await Promise.all(paths.map(path => everythingOf(shelf, path)))
   for (const [i, path] of paths.entries()) expect(after[i], path).to.deep.equal(before[i])
   return result
 }
