@@ -2,7 +2,7 @@
 
 import { writeSync } from 'node:fs'
 import { Session } from 'node:inspector'
-import { type MessagePort, parentPort, threadId, Worker, workerData } from 'node:worker_threads'
+import { threadId, Worker, workerData } from 'node:worker_threads'
 
 /** Milliseconds without news from the runner: longer than any test may take, but for those that look for as long as asked. */
 const SILENCE = process.env.FUZZ ? Number.POSITIVE_INFINITY : 400_000
@@ -18,13 +18,29 @@ export interface HangWatch {
   over(): void
 }
 
+/** Bytes of what has begun that the watch can tell. */
+const ROOM = 1024
+/** What the numbers before them say: how often something has begun, how many of the bytes tell of the last, and whether all is over. */
+const [BEGUN, TOLD, OVER] = [0, 1, 2]
+const NUMBERS = 3 * Int32Array.BYTES_PER_ELEMENT
+
 /** @param limits milliseconds, for trying it out */
 export function watchForHangs(limits: { silence?: number; afterwards?: number } = {}): HangWatch {
-  const thread = new Worker(new URL(import.meta.url), { name: 'hang watch', workerData: { watch: limits } })
+  // A message for each of 50,000 tests and hooks would wake the thread as often.
+  const news = new SharedArrayBuffer(NUMBERS + ROOM)
+  const [numbers, bytes] = [new Int32Array(news, 0, 3), Buffer.from(news, NUMBERS)]
+  const thread = new Worker(new URL(import.meta.url), { name: 'hang watch', workerData: { watch: limits, news } })
   thread.unref()
+  const begins = (what: string) => {
+    numbers[TOLD] = bytes.write(what)
+    Atomics.add(numbers, BEGUN, 1)
+  }
   watch = {
-    begins: what => thread.postMessage({ what }),
-    over: () => thread.postMessage({ what: 'the end of the process', afterwards: true }),
+    begins,
+    over() {
+      numbers[OVER] = 1
+      begins('the end of the process')
+    },
   }
   return watch
 }
@@ -37,24 +53,22 @@ export function goesOn(what: string): void {
   watch?.begins(what)
 }
 
-interface News {
-  what: string
-  afterwards?: boolean
-}
-
-function keepWatch(port: MessagePort, { silence = SILENCE, afterwards = AFTERWARDS }): void {
-  let last: News = { what: 'the first test' }
+function keepWatch(news: SharedArrayBuffer, { silence = SILENCE, afterwards = AFTERWARDS }): void {
+  const numbers = new Int32Array(news, 0, 3)
+  let begun = 0
   let since = performance.now()
-  port.on('message', (news: News) => {
-    last = news
-    since = performance.now()
-  })
   setInterval(
     async () => {
-      if (performance.now() - since < (last.afterwards ? afterwards : silence)) return
+      const now = Atomics.load(numbers, BEGUN)
+      if (now !== begun) {
+        begun = now
+        since = performance.now()
+      }
+      if (performance.now() - since < (numbers[OVER] ? afterwards : silence)) return
       since = Number.POSITIVE_INFINITY
+      const what = begun === 0 ? 'the first test' : Buffer.from(news, NUMBERS, numbers[TOLD]).toString()
       // What this thread prints, and its way to end the process, would go through the thread that hangs.
-      writeSync(2, `\nThe tests hang: ${last.what}\n${await whereabouts()}\n`)
+      writeSync(2, `\nThe tests hang: ${what}\n${await whereabouts()}\n`)
       process.kill(process.pid, 'SIGKILL')
     },
     Math.min(LOOK, silence, afterwards),
@@ -96,4 +110,4 @@ async function whereabouts(): Promise<string> {
   return (await Promise.all([waiting, running])).join('\n')
 }
 
-if (threadId !== 0 && parentPort !== null && workerData?.watch) keepWatch(parentPort, workerData.watch)
+if (threadId !== 0 && workerData?.watch) keepWatch(workerData.news, workerData.watch)
