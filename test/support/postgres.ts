@@ -14,11 +14,13 @@ export function postgresPrograms(): string | undefined {
   return globSync('/usr/lib/postgresql/*/bin').sort((a, b) => version(b) - version(a))[0]
 }
 
+let known: { uid?: number; gid?: number } | undefined
+
 /** PostgreSQL refuses to run as root: then it runs as the user that its package has made. */
 function account(): { uid?: number; gid?: number } {
-  if (process.getuid?.() !== 0) return {}
   const id = (flag: string) => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout)
-  return { uid: id('-u'), gid: id('-g') }
+  known ??= process.getuid?.() === 0 ? { uid: id('-u'), gid: id('-g') } : {}
+  return known
 }
 
 export interface Cluster {
