@@ -166,8 +166,20 @@ function quoteInto(selector: string, who: OracleRequester): string {
 
 type GlobItem = { literal: string } | { any: true } | { run: true } | { set: string; not: boolean }
 
-/** PATH-2, PATH-3, PATH-6, LOOK-5 by plain backtracking. */
+/** What was found for a requester, who stays as they are: matrices ask the same a hundred times. */
+const globs = new WeakMap<OracleRequester, Map<string, boolean>>()
+
 function glob(pattern: string, path: string, who: OracleRequester): boolean {
+  const known = globs.get(who) ?? new Map<string, boolean>()
+  globs.set(who, known)
+  const asked = JSON.stringify([pattern, path])
+  const fits = known.get(asked) ?? backtracking(pattern, path, who)
+  known.set(asked, fits)
+  return fits
+}
+
+/** PATH-2, PATH-3, PATH-6, LOOK-5 by plain backtracking. */
+function backtracking(pattern: string, path: string, who: OracleRequester): boolean {
   if (pattern.includes('{{')) return pattern === path
   for (const alternative of braces(pattern)) {
     const items = globItems(alternative, who)
