@@ -61,8 +61,12 @@ export interface Hosting {
 const MOST_SPELLINGS = 1_000
 const LONGEST_SPELLING = 300
 
-/** Open sites at most: hosts that match a wildcard can be invented by clients. */
+/** Open sites at most, and of those without files: clients can invent hosts that match a wildcard. */
 const MOST_SITES = 10_000
+export const MOST_EMPTY_SITES = 250
+
+/** Closed sites of which is looked after at the first whether they are in use. */
+const MANY_RESTING = 1_000
 
 /**
  * @param parts.secret kept with the data: signs session cookies and keys fragment tags (SEC-11)
@@ -93,6 +97,9 @@ export function createHosting(parts: {
   const spelled = new Map<string, HostedSite>()
   /** Closed sites that a request may still be working on: opened again, they must be the same that it commits to. */
   const resting = new Map<string, WeakRef<Site>>()
+  let manyResting = MANY_RESTING
+  /** Names of open sites that had no files when they were opened. */
+  const empty = new Set<string>()
 
   async function start(settings: SiteSettings): Promise<HostedSite> {
     const { host: name } = settings
@@ -124,19 +131,31 @@ export function createHosting(parts: {
     return { site, settings, headers, helpers, siteSessions, signIn, pages, groups: schemaGroups(site) }
   }
 
-  function trim(): void {
-    if (ready.size <= MOST_SITES) return
+  function close(name: string, hosted: HostedSite): void {
     spelled.clear()
-    for (const [name, hosted] of ready) {
-      ready.delete(name)
-      sites.delete(name)
-      hosted.siteSessions.close()
-      streams.closeSite(hosted.site.store.name)
-      cache.clear(hosted.site.store.name)
-      resting.set(name, new WeakRef(hosted.site))
-      for (const [other, site] of resting) if (resting.size > MOST_SITES || !site.deref()) resting.delete(other)
-      return
+    empty.delete(name)
+    ready.delete(name)
+    sites.delete(name)
+    hosted.siteSessions.close()
+    streams.closeSite(hosted.site.store.name)
+    cache.clear(hosted.site.store.name)
+    resting.set(name, new WeakRef(hosted.site))
+    if (resting.size < manyResting) return
+    for (const [other, site] of resting) if (!site.deref()) resting.delete(other)
+    manyResting = 2 * resting.size + MANY_RESTING
+  }
+
+  /** Makes room for a site that was opened: whoever invents hosts leaves those open that have files. */
+  function trim(name: string, { site }: HostedSite): void {
+    if (site.awaitsFiles) empty.add(name)
+    if (empty.size > MOST_EMPTY_SITES) {
+      const [first = name] = empty
+      const hosted = ready.get(first)
+      if (hosted?.site.awaitsFiles) close(first, hosted)
+      empty.delete(first)
     }
+    const [oldest] = ready
+    if (oldest && ready.size > MOST_SITES) close(...oldest)
   }
 
   async function begin(host: string): Promise<HostedSite | undefined> {
@@ -149,7 +168,7 @@ export function createHosting(parts: {
     try {
       const hosted = await opening
       ready.set(settings.host, hosted)
-      trim()
+      trim(settings.host, hosted)
       return hosted
     } catch (error) {
       sites.delete(settings.host)

@@ -31,12 +31,17 @@ interface Opening {
  */
 export type ForeignListener = (commit: ForeignCommit | undefined, isSetBack: boolean) => void
 
+/** Sites of which is looked for at the first whether they are gone: clients can invent hosts that match a wildcard. */
+const MANY_SITES = 1_000
+
 export class Coherence {
   readonly #foreign: ForeignCommits
   readonly #failed: (error: unknown) => void
   readonly #timer: NodeJS.Timeout
   /** Sites that are no longer used are not kept. */
   readonly #sites = new Map<string, WeakRef<Site>>()
+  /** So many of them have those looked for that are gone. */
+  #manySites = MANY_SITES
   readonly #openings = new Set<Opening>()
   readonly #listeners = new Set<ForeignListener>()
   /** The last one to be begun or waiting. */
@@ -155,9 +160,15 @@ export class Coherence {
       this.#openings.delete(opening)
     }
     this.#sites.set(name, new WeakRef(site))
+    if (this.#sites.size >= this.#manySites) this.#forgetGone()
     if (opening.startOver !== undefined) await site.startOver(opening.startOver)
     else if (opening.missed.length > 0) await site.follow(opening.missed)
     return site
+  }
+
+  #forgetGone(): void {
+    for (const [name, site] of this.#sites) if (!site.deref()) this.#sites.delete(name)
+    this.#manySites = 2 * this.#sites.size + MANY_SITES
   }
 
   /** Has a function told of commits of other processes, in their order. It throws nothing. */

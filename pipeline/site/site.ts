@@ -86,9 +86,8 @@ export class Site {
 
   /** Opens a site: compiles its rules from what was derived when its documents were committed. */
   static async open(parts: SiteParts): Promise<Site> {
-    const declared = await SiteDeclarations.read(parts)
-    const site = new Site({ ...parts, declared })
-    if (declared.awaitsFiles) site.watch(() => declared.filled())
+    const site = new Site({ ...parts, declared: await SiteDeclarations.read(parts) })
+    if (site.awaitsFiles) site.watch(() => site.#declared.filled())
     return site
   }
 
@@ -132,6 +131,11 @@ export class Site {
     const file = this.inMemory(path)
     if (!file?.isDocument) return !file
     return file.profile?.types.length !== 0 || slipsIn(file.profile) !== undefined
+  }
+
+  /** Whether it had no files when it was opened, and has got none. */
+  get awaitsFiles(): boolean {
+    return this.#declared.awaitsFiles
   }
 
   /** Documents that declare something where declarations do not count. */

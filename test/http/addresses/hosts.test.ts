@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { MOST_EMPTY_SITES } from '../../../server/hosting.ts'
 import { page, put, rulesPage, type Shelf } from '../../support/content.ts'
 import { type Client, client, connect, type Fields } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
@@ -69,6 +70,24 @@ describe('addresses: hosts', () => {
     expect((await http('PUT', '/.first/x', { Host: 'a.example' }, 'x')).status).to.equal(403)
     expect((await http('PUT', '/.platform/x', { Host: 'a.example' }, 'x')).status).to.equal(201)
     expect((await http('PUT', '/.platform/x', { Host: 'localhost' }, 'x')).status).to.equal(403)
+  })
+
+  it('SEC-12 hosts that clients invent leave those sites open that have files, and few others', async () => {
+    const { hosting } = server.running
+    const kept = await hosting.open('one.wild.example')
+    const filled = await hosting.open('filled.wild.example')
+    const invented = Array.from({ length: MOST_EMPTY_SITES + 20 }, (_, i) => `invented-${i}.wild.example`)
+    const { running } = server
+    for (const [i, host] of invented.entries()) {
+      const hosted = await hosting.open(host)
+      if (i === 0 && filled) await put({ running, site: filled.site }, '/index.html', page('filled'))
+      expect(hosting.opened(host)).to.equal(hosted)
+    }
+    const open = invented.filter(host => hosting.opened(host))
+    expect(open).to.deep.equal(invented.slice(-MOST_EMPTY_SITES))
+    expect(hosting.opened('one.wild.example')).to.equal(kept)
+    expect(hosting.opened('filled.wild.example')).to.equal(filled)
+    expect((await at('invented-0.wild.example')).status).to.equal(404)
   })
 
   it('a site answers again and again for its own host only', async () => {
