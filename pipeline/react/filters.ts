@@ -16,7 +16,7 @@ import type { Reaction } from './declared/reactions.ts'
  *
  * @param path canonical path of the request
  * @returns undefined where the document has changed since the elements were found in it
- * @throws Fault 503 where it takes too long to tell (HTTP-172)
+ * @throws Fault 503 where it takes too long to tell (HTTP-172), 500 where a selector is none on this document (COMP-139)
  */
 export async function selecting(
   site: Site,
@@ -107,9 +107,9 @@ function* askingAbout(selector: Selector, targets: readonly ElementNode[], tree:
     return false
   } catch (error) {
     if (!(error instanceof SelectorError)) throw error
-    // What is no selector here, as where a function of it finds several elements, selects nothing (COMP-139).
-    if (error.fault !== 'cost') return false
-    // Content must not switch off a trigger that refuses.
+    // Content must not switch off a trigger that refuses, be it that a function of its selector finds several elements.
+    if (error.fault !== 'cost')
+      throw new Fault(500, 'BindingFailure', 'Which reactions the request has cannot be told on this document.')
     throw new Fault(503, 'BudgetExceeded', 'Which reactions the request has takes too long to tell on this document.')
   }
 }

@@ -1,4 +1,4 @@
-/** Selectors of guards that take too long on a document (REA-23, REA-101): content does not switch them off. */
+/** Selectors of guards that cannot be told on a document (REA-23, REA-101): content does not switch them off. */
 
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
@@ -20,12 +20,19 @@ const GUARD = trigger({
   selector: `main:not(${COSTLY}) #list`,
   action: answering(403, 'closed'),
 })
-const CONSTRAINT = `<div hidden itemscope itemtype="${NS}/TransitionConstraint">${[
-  meta('selector', `main:not(${COSTLY}) [itemtype="${LOAN}"]`),
-  meta('property', 'state'),
-  meta('from', 'out'),
-  meta('to', 'back'),
-].join('')}</div>`
+const constraintOn = (selector: string) =>
+  `<div hidden itemscope itemtype="${NS}/TransitionConstraint">${[
+    meta('selector', selector),
+    meta('property', 'state'),
+    meta('from', 'out'),
+    meta('to', 'back'),
+  ].join('')}</div>`
+const CONSTRAINT = constraintOn(`main:not(${COSTLY}) [itemtype="${LOAN}"]`)
+
+const post = (site: ReactingSite) =>
+  site.ask('POST', '/page.html', { headers: { Range: 'selector=#list' }, body: '<li>x</li>' })
+const change = (site: ReactingSite, state: string) =>
+  site.ask('PUT', '/page.html', { headers: { Range: 'selector=#loan b' }, body: `<b itemprop="state">${state}</b>` })
 
 describe('guards with selectors', () => {
   const usual = { ...STEPS }
@@ -39,13 +46,6 @@ describe('guards with selectors', () => {
     await site.close()
   })
 
-  const post = () => site.ask('POST', '/page.html', { headers: { Range: 'selector=#list' }, body: '<li>x</li>' })
-  const change = (state: string) =>
-    site.ask('PUT', '/page.html', {
-      headers: { Range: 'selector=#loan b' },
-      body: `<b itemprop="state">${state}</b>`,
-    })
-
   const LONG = '<i></i>'.repeat(300)
 
   for (const [length, filling] of [
@@ -54,10 +54,38 @@ describe('guards with selectors', () => {
   ] as const)
     it(`REA-23 REA-101 refuse on a ${length} page what they refuse on others`, async () => {
       await put(site, '/page.html', pageOf(filling))
-      expect((await post()).status).to.equal(length === 'short' ? 403 : 503)
-      expect((await change('lost')).status).to.equal(422)
+      expect((await post(site)).status).to.equal(length === 'short' ? 403 : 503)
+      expect((await change(site, 'lost')).status).to.equal(422)
       expect((await site.ask('GET', '/page.html')).text).not.to.match(/<li>|lost/)
-      expect((await change('back')).status).to.equal(206)
+      expect((await change(site, 'back')).status).to.equal(206)
+    })
+})
+
+describe('guards with selectors that have functions', () => {
+  const none = ':not(:contains(text-of(.word)))'
+  let site: ReactingSite
+  before(async () => {
+    const guard = trigger({
+      resource: '/page.html',
+      method: 'POST',
+      selector: `#list${none}`,
+      action: answering(403, 'closed'),
+    })
+    site = await reactingSite({ '/guards.html': page(guard + constraintOn(`[itemtype="${LOAN}"]${none}`)) })
+  })
+  after(() => site.close())
+
+  for (const [what, filling, status] of [
+    ['with one word', '<i class="word">w</i>', 403],
+    ['with several words', '<i class="word">w</i><b class="word">v</b>', 500],
+    ['with a word that is too long for a selector', `<i class="word">${'w'.repeat(9_000)}</i>`, 500],
+  ] as const)
+    it(`REA-23 REA-101 COMP-139 refuse on a page ${what} what they refuse on others`, async () => {
+      await put(site, '/page.html', pageOf(filling))
+      expect((await post(site)).status).to.equal(status)
+      expect((await change(site, 'lost')).status).to.equal(422)
+      expect((await site.ask('GET', '/page.html')).text).not.to.match(/<li>|lost/)
+      expect((await change(site, 'back')).status).to.equal(206)
     })
 })
 
