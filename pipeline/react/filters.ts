@@ -2,9 +2,11 @@
 
 import { Fault } from '../fault.ts'
 import type { AddressedElements, SeenPage } from '../operation.ts'
+import { isReadAsWritten } from '../read/representation.ts'
 import type { Site } from '../site/site.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import { pinTree } from '../tree/pins.ts'
+import { readingAsWritten } from '../tree/readings.ts'
 import { askingIn, type Selector, SelectorError } from '../tree/selector/selector.ts'
 import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import type { Reaction } from './declared/reactions.ts'
@@ -28,10 +30,12 @@ export async function selecting(
   if (filtered.length === 0 || elements.length === 0 || view.routed) return new Set()
   const file = await site.findParsed(path)
   if (file?.resource.version !== view.file.resource.version) return undefined
-  const tree = site.tree(file)
-  const release = pinTree(tree)
+  const standard = site.tree(file)
+  const release = pinTree(standard)
   try {
-    const { source } = tree
+    const { source } = standard
+    // Elements stand where the rules find them as well.
+    const tree = isReadAsWritten(site, file) ? await inTurns(readingAsWritten(standard), source.length) : standard
     const { stored, made } = await inTurns(sorting(view, elements, tree), source.length)
     const chosen = await inTurns(choosing(filtered, stored, tree), source.length * filtered.length)
     const others = filtered.filter(reaction => !chosen.has(reaction))

@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { STEPS } from '../../pipeline/tree/selector/query.ts'
 import { composed } from '../pipeline/compose/composing.ts'
+import { ELEMENT, schema } from '../pipeline/compose/site-of-one-case.ts'
 import { meta } from '../pipeline/model/markup.ts'
 import { answering, NS, type ReactingSite, reactingSite, trigger } from '../pipeline/react/site.ts'
 import { page, put } from '../support/content.ts'
@@ -107,6 +108,29 @@ async function lookedAt(run: () => Promise<unknown>): Promise<number> {
 }
 
 describe('guards of pages that are put together', () => {
+  it('REA-23 COMP-6 find elements where they are written, as rules and requests do', async () => {
+    const own = (name: string, markup: string) =>
+      `<${name} class="guarded" xmlns:t="urn:t"><t:shown>${markup}</t:shown></${name}>`
+    const elements = [
+      own('p', '<div class="in">x</div>'),
+      own('table', '<b class="in">x</b>'),
+      own('li', '<li class="in">x</li>'),
+    ]
+    const method = { name: 'shown', returns: ELEMENT, sessel: `self.\${.in}.first()` }
+    const guard = trigger({ method: 'POST', selector: '.guarded .in', action: answering(403, 'closed') })
+    const site = await reactingSite({ '/t.html': schema('urn:t', [method]), '/guards.html': page(guard) })
+    try {
+      for (const [at, element] of elements.entries()) {
+        await put(site, `/${at}.html`, composed(element))
+        const headers = { Range: 'selector=.guarded .in' }
+        expect((await site.ask('GET', `/${at}.html`, { headers })).status).to.equal(206)
+        expect((await site.ask('POST', `/${at}.html`, { headers, body: 'y' })).status).to.equal(403)
+      }
+    } finally {
+      await site.close()
+    }
+  })
+
   it('REA-23 SEC-12 where elements are stored is found in time that goes with their number', async () => {
     const LISTED = 2_000
     const list = `<b e:n="1"><p:stamp n/></b><ul>${'<li>x</li>'.repeat(LISTED)}</ul>`
