@@ -5,8 +5,8 @@ import { SesselSyntaxError } from './failure.ts'
 import { parsing } from './parse.ts'
 import type { Expression, Link, Pattern, Program, Statement } from './syntax.ts'
 
-/** What every program has that names anything by a path: a source, or an import. */
-const MAY_NAME = /@|\bfrom\b/
+/** What every program has that names anything by a path: a source, which a number may stand before, or an import. */
+const MAY_NAME = /@|from/
 
 /** Members of the platform interface, with the place of the path among their parameters. */
 const PATH_AT: ReadonlyMap<string, number> = new Map([

@@ -32,6 +32,7 @@ const RELATIVE = [
   `${FOUND} from "#{y}/x"`,
   `${FOUND} from self.first()`,
   `from "x" { ${FOUND} }`,
+  `5from "x" { ${FOUND} }`,
   `let self = "x"; ${FOUND} from self`,
   `let { a: self } = y; ${FOUND} from self`,
   `let [a, ...self] = y; ${FOUND} from self`,
