@@ -104,6 +104,18 @@ describe('Processors, case by case', () => {
       { '/page.html': PAGE },
     ],
     [
+      'HTTP-150 no cache keeps an error that an asset has become, unless code says who may',
+      at =>
+        on(at, 'Context.response.status = 404') +
+        on(at, 'Context.response.headers["Cache-Control"] = "max-age=9"', { resource: `${at}/said.css` }),
+      async at => {
+        const [silent, said] = [await ask('GET', `${at}/silent.css`), await ask('GET', `${at}/said.css`)]
+        expect([silent.status, silent.headers['cache-control']]).to.deep.equal([404, 'no-store'])
+        expect([said.status, said.headers['cache-control']]).to.deep.equal([404, 'max-age=9'])
+      },
+      { '/silent.css': 'a {}', '/said.css': 'a {}' },
+    ],
+    [
       'REA-71 a 404 becomes a 200 with a body',
       at => on(at, 'Context.response.status = 200; Context.response.body = "soft"'),
       async at => {
