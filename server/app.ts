@@ -30,7 +30,7 @@ import { knownAt } from '../pipeline/write/one-moment.ts'
 import type { Fired } from '../pipeline/write/transitions.ts'
 import type { Audit } from './audit.ts'
 import { type FailureParts, failure } from './failure.ts'
-import { reportRequest, type Sender, selectorIn, toldAddress } from './finished-requests.ts'
+import { reportRequest, type Sender, toldOf } from './finished-requests.ts'
 import type { HostedSite, Hosting } from './hosting.ts'
 import type { Metrics } from './metrics.ts'
 import { liveModule } from './platform/live.ts'
@@ -155,9 +155,7 @@ function nameActor({ audit, logged }: AppParts): Step[] {
         face: 'public',
         method: req.method ?? '',
         path: state.target?.path,
-        user: userOf(state),
-        client: toldAddress(state.client.address, logged),
-        selector: req.headers.range === undefined ? undefined : selectorIn(req.headers.range),
+        ...toldOf(logged, { user: userOf(state), address: state.client.address, range: req.headers.range }),
       }),
       next,
     )

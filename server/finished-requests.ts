@@ -96,7 +96,7 @@ export function isWriting(method: string): boolean {
 }
 
 /** Of an address what the settings have told. @returns undefined for nothing */
-export function toldAddress(address: string, { clients }: Pick<Settings['log'], 'clients'>): string | undefined {
+function toldAddress(address: string, { clients }: Pick<Settings['log'], 'clients'>): string | undefined {
   if (clients === 'none') return undefined
   return clients === 'network' ? network(address) : address
 }
@@ -138,7 +138,7 @@ export function reportRequest(
   const { face, request, status, milliseconds, who } = finished
   const { method = '', url = '' } = request
   metrics.requests.add(face, method, status, milliseconds / 1000)
-  const by = who && isWriting(method) ? { by: writerOf(logged, who) } : undefined
+  const by = who && isWriting(method) ? { by: toldOf(logged, who) } : undefined
   logRequest(log, { face, host: request.headers.host ?? '', method, url, status, milliseconds, ...by })
 }
 
@@ -147,7 +147,7 @@ export function reportRequest(
  * @param address of the client
  * @param range the `Range` field
  */
-export function writerOf(settings: Settings['log'], { user, address, range }: Sender): Writer {
+export function toldOf(settings: Settings['log'], { user, address, range }: Sender): Writer {
   const client = toldAddress(address, settings)
   const selector = range === undefined ? undefined : selectorIn(range)
   return {
@@ -158,7 +158,7 @@ export function writerOf(settings: Settings['log'], { user, address, range }: Se
 }
 
 /** The selector of a `Range` field; undefined for any other. */
-export function selectorIn(range: string): string | undefined {
+function selectorIn(range: string): string | undefined {
   const selector = /^ *selector *= *(.*)$/is.exec(range.slice(0, LONGEST + 20))?.[1]
   return selector?.slice(0, LONGEST)
 }

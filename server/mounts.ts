@@ -27,7 +27,7 @@ import { siteOfUnpublished, unpublishedName } from '../pipeline/site/unpublished
 import { blobStream, type StoredBlob } from '../pipeline/store/blobs.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import type { Audit } from './audit.ts'
-import { reportRequest, toldAddress } from './finished-requests.ts'
+import { reportRequest, toldOf } from './finished-requests.ts'
 import { basisOf, type HostedSite, type Hosting } from './hosting.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -195,8 +195,7 @@ function mountHandler(parts: MountsParts, prefix: string, { open, opened }: Moun
             face: 'mount',
             method: request.method ?? '',
             path: path(),
-            user: user(),
-            client: toldAddress(address, logged),
+            ...toldOf(logged, { user: user(), address, range: undefined }),
           }),
           work,
         )),

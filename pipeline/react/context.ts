@@ -180,7 +180,7 @@ export class ResponseValue extends OpenDictionary {
     for (const name of ['ETag', 'Last-Modified', 'Content-Range']) delete headers[name]
     if ('body' in change) delete headers['Content-Encoding']
     // An error is kept by no cache (HTTP-150), unless code has said who may.
-    else if (change.status >= 400 && !this.#namesCaching) headers['Cache-Control'] = 'no-store'
+    if ('status' in change && change.status >= 400 && !this.#namesCaching) headers['Cache-Control'] = 'no-store'
     this.#answer = { ...answer, headers, ...change }
   }
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { Histogram, Registry } from 'prom-client'
-import { FACES, gatherRequests, logRequest, writerOf } from '../../../server/finished-requests.ts'
+import { FACES, gatherRequests, logRequest, toldOf } from '../../../server/finished-requests.ts'
 import { createLog } from '../../../server/log.ts'
 import { createMetrics } from '../../../server/metrics.ts'
 import { page, putAll, rulesPage } from '../../support/content.ts'
@@ -16,6 +16,7 @@ import { eventually } from '../../support/eventually.ts'
 import { client, connect } from '../../support/http.ts'
 import { startProcess } from '../../support/process.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
+import { withEmail } from '../../support/visitors.ts'
 
 const BASIC = (user: string, password: string) => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
 
@@ -93,7 +94,7 @@ describe('what is logged of whoever writes', () => {
   for (const [what, clients, users, more, told] of CASES)
     it(what, () => {
       const settings = { level: 'info', format: 'json', clients, users } as const
-      expect(writerOf(settings, { ...person, ...more })).to.deep.equal(told)
+      expect(toldOf(settings, { ...person, ...more })).to.deep.equal(told)
     })
 
   it('stands in the lines of writes, and not in those of reads', async () => {
@@ -233,6 +234,28 @@ describe('the record of changes', () => {
         user: 'editor',
         client: '127.0.0.1',
       },
+    ])
+  })
+
+  it('tells neither names nor addresses where the log does not', async () => {
+    const unnamed = join(folder, 'unnamed.jsonl')
+    const discreet = await startServer({
+      settings: { log: { level: 'silent', audit: unnamed, users: false, clients: 'none' } },
+    })
+    await putAll(discreet, {
+      '/page.html': page('<ul id="l"></ul>'),
+      '/r.html': rulesPage(['users', 'POST', 'Allow', '/*']),
+    })
+    const fields = { Range: 'selector=#l', ...(await withEmail(discreet, 'ada@bench.example')) }
+    expect((await client(discreet.port)('POST', '/page.html', fields, '<li>x</li>')).status).to.equal(206)
+    const authorization = BASIC(discreet.user, discreet.password)
+    const mount = client(Number(new URL(discreet.mountUrl).port))
+    expect((await mount('PUT', '/new.css', { authorization }, 'p{}')).status).to.equal(201)
+    await discreet.close()
+    const lines = (await readFile(unnamed, 'utf8')).trimEnd().split('\n').slice(-2)
+    expect(lines.map(line => Object.keys(JSON.parse(line)).slice(4).join())).to.deep.equal([
+      'face,method,path,selector',
+      'face,method,path',
     ])
   })
 
