@@ -1,5 +1,6 @@
 /** Templates in Liquid, as pages run them (COMP-46 to COMP-50). */
 
+import { referringIn } from '../evaluation/readable.ts'
 import { Fault } from '../fault.ts'
 import type { Allowance } from '../language/allowance.ts'
 import {
@@ -28,9 +29,11 @@ const instants = new WeakMap<Allowance, number>()
 class PageScope implements LiquidScope {
   readonly #dispatch: Dispatch
   readonly propertyNames = instanceNames
+  readonly refersIn: (path: string) => boolean
 
   constructor(dispatch: Dispatch) {
     this.#dispatch = dispatch
+    this.refersIn = referringIn(dispatch.composing.site)
   }
 
   get ns(): string {

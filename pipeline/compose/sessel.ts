@@ -1,6 +1,7 @@
 /** Expressions as pages run them: bindings and methods (COMP-39, COMP-52, COMP-56). */
 
 import { fetchedFile } from '../evaluation/fetched.ts'
+import { referringIn } from '../evaluation/readable.ts'
 import { siteSchemas } from '../evaluation/schemas.ts'
 import { type CodeFailure, Fault } from '../fault.ts'
 import { isReserved } from '../http/path.ts'
@@ -110,6 +111,7 @@ function hostOf(dispatch: Dispatch, self: Value | undefined, bound: ReadonlyMap<
     schemas: siteSchemas({ model, code: site.code }, composing.allowance, () => {
       reads.fleeting = true
     }),
+    refersIn: referringIn(site),
     selectors: site.selectors,
     platform: { get: path => begun(fetched(path, composing)) },
   }

@@ -1,11 +1,29 @@
 /** What of a document a visitor's program sees (SES-127). */
 
-import { type Access, RULES_PER_STEP } from '../access/decision.ts'
+import { Access, RULES_PER_STEP } from '../access/decision.ts'
 import { collectingNames } from '../access/needs.ts'
+import type { Site } from '../site/site.ts'
 import { cloning } from '../tree/clone.ts'
 import { elementsIn } from '../tree/ids.ts'
 import type { ChildNode, ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
+
+/** What a request says of which nothing is known. */
+const NO_FACTS = { method: 'GET', path: '/', headers: () => undefined, queryString: '' }
+
+/**
+ * Where stored code and templates follow `itemref`: in documents that everybody may read (SEC-7). Items that visitors have written
+ * where they cannot read lead nowhere else, since what pages show of items is read with the right of the site.
+ *
+ * @returns whether a path is that of such a document; rules are looked at when it is asked first
+ */
+export function referringIn({ rules, settings }: Pick<Site, 'rules' | 'settings'>): (path: string) => boolean {
+  let access: Access | undefined
+  return path => {
+    access ??= new Access(rules, { facts: NO_FACTS }, settings)
+    return access.readable(path)
+  }
+}
 
 /** Characters of source that an element counts for in a document of which something may be hidden. */
 const ELEMENT_SOURCE = 40

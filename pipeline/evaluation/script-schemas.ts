@@ -19,6 +19,7 @@ import type { Schema } from '../model/schema.ts'
 import type { Site } from '../site/site.ts'
 import type { Language, LanguageOf } from './languages.ts'
 import { SiteReach } from './reach.ts'
+import { referringIn } from './readable.ts'
 import { callingBy, schemasOf } from './schemas.ts'
 
 /**
@@ -55,6 +56,7 @@ export function scriptSchemas(
         reach: caller.reach ?? own,
         base: undefined,
         schemas: schemasOf(model, callingBy(languages)),
+        refersIn: referringIn(site),
         selectors: site.selectors,
         platform: undefined,
       }

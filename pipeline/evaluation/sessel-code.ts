@@ -20,6 +20,7 @@ import { attribute, type ElementNode } from '../tree/nodes.ts'
 import { fetching } from './fetched.ts'
 import type { Language, LanguageOf } from './languages.ts'
 import { SiteReach } from './reach.ts'
+import { referringIn } from './readable.ts'
 import { callingBy, isSessel, schemasOf } from './schemas.ts'
 
 /** What a slot binds. */
@@ -157,6 +158,7 @@ async function runSlot<T>(
       reach,
       base: at.path,
       schemas: schemasOf(site.model, callingBy(others)),
+      refersIn: referringIn(site),
       selectors: site.selectors,
       // Nothing is written from a slot.
       platform: { get: fetching(site, reach) },

@@ -2,6 +2,7 @@
 
 import { type LanguageOf, languagesOf } from '../evaluation/languages.ts'
 import { SiteReach } from '../evaluation/reach.ts'
+import { referringIn } from '../evaluation/readable.ts'
 import { callingBy, schemasOf } from '../evaluation/schemas.ts'
 import { escapeMarkup } from '../http/markup.ts'
 import { Allowance } from '../language/allowance.ts'
@@ -97,6 +98,7 @@ async function isOpen(
           reach,
           base: handler.path,
           schemas: schemasOf(site.model, callingBy(languagesOf(site, allowance, more))),
+          refersIn: referringIn(site),
           selectors: site.selectors,
           platform: {},
         },

@@ -3,6 +3,7 @@
 import { fetching } from '../evaluation/fetched.ts'
 import { type LanguageOf, languagesOf } from '../evaluation/languages.ts'
 import { SiteReach } from '../evaluation/reach.ts'
+import { referringIn } from '../evaluation/readable.ts'
 import { callingBy, isSessel, schemasOf } from '../evaluation/schemas.ts'
 import type { CodeFailure } from '../fault.ts'
 import type { Allowance } from '../language/allowance.ts'
@@ -62,6 +63,7 @@ async function run<T>(
       reach,
       base: path,
       schemas: schemasOf(site.model, callingBy(languagesOf(site, allowance, more))),
+      refersIn: referringIn(site),
       selectors: site.selectors,
       platform: { ...members, get: fetching(site, reach) },
     }

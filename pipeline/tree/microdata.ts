@@ -122,10 +122,16 @@ export function* readingAllItems(
  * The properties of one item, in steps; nested items are not read.
  *
  * @param element has `itemscope`
+ * @param refers whether `itemref` leads to other elements (SEC-7); asked where there is one
  * @throws TreeError as `topLevelItems`
  */
-export function* readingProperties(element: ElementNode, read: ValueReader): Steps<Property[]> {
-  const { itemOf, fill } = itemReader(element, read)
+export function* readingProperties(
+  element: ElementNode,
+  read: ValueReader,
+  refers: () => boolean = () => true,
+): Steps<Property[]> {
+  const mayRefer = attribute(element, 'itemref') === undefined || refers()
+  const { itemOf, fill } = itemReader(element, read, () => mayRefer)
   const item = itemOf(element)
   yield* fill(item)
   return item.properties

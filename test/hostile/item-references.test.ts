@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { page, put, rulesPage } from '../support/content.ts'
+import { composed } from '../pipeline/compose/composing.ts'
+import { page, put, remove, rulesPage } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -68,4 +69,30 @@ describe('JSON-LD with itemref: what its reader may not read', () => {
     const text = (await items('.mine')).text
     expect(JSON.parse(text)).to.include({ note: 'open', own: 'own' })
   })
+
+  const ENTRY = (id: string) => `<li class=entry itemscope itemref="${id}"><b itemprop=note>of ${id}</b></li>`
+  const SHOWING = composed(
+    '<p r:es=".entry" p:template="text/liquid">{% for e in es %}{{ e.note }}{% endfor %}</p>' +
+      `<p e:ns='(\${.entry} from "DOC").map(e => e.note)'><p:stamp ns/></p>` +
+      `<p e:ns='(\${.entry} from "DOC").map(e => e.microdata().note)'><p:stamp ns/></p>`,
+  )
+  for (const [document, leads] of [
+    ['/in.html', false],
+    ['/open.html', true],
+  ] as const)
+    it(`SEC-7 LIQ-16 SES-143 what visitors add leads ${leads ? 'where everybody may read' : 'nowhere'} in pages that show it`, async () => {
+      const grants = rulesPage(
+        ['*', 'POST', 'Allow', document, '#in'],
+        ['*', 'GET', 'Allow', '/show.html'],
+        ['*', 'GET', 'Allow', '/open.html'],
+      )
+      await put(server, '/grants.html', grants)
+      await put(server, '/show.html', SHOWING.replaceAll('DOC', document))
+      await put(server, document, page(`<ul id=in></ul>${VAULT}`))
+      expect((await http('POST', document, { Range: 'selector=#in' }, ENTRY('vault'))).status).to.equal(206)
+      const shown = (await http('GET', '/show.html')).text
+      expect(shown.match(/of vault/g)).to.have.length(3)
+      expect(shown.includes('TOPSECRET')).to.equal(leads)
+      await remove(server, document)
+    })
 })

@@ -256,7 +256,8 @@ export class Run {
     const properties = new Map<string, LiquidValue>()
     if (attribute(node, 'itemscope') === undefined) return properties
     const lists = new Map<string, LiquidValue[]>()
-    for (const { name, element, value } of yield* readingProperties(node, modelValue(this.scope.ns))) {
+    const refers = () => source?.path === undefined || (this.scope.refersIn?.(source.path) ?? true)
+    for (const { name, element, value } of yield* readingProperties(node, modelValue(this.scope.ns), refers)) {
       this.step()
       const read = typeof value === 'string' ? value : new ElementValue(element, source)
       const list = lists.get(name)

@@ -22,6 +22,9 @@ export interface LiquidScope {
   /** Names of the properties of an Instance, in order; for `json`, `size` and the like. */
   propertyNames(element: ElementValue): readonly string[] | Promise<readonly string[]>
 
+  /** Whether `itemref` leads to other elements of a stored document (SEC-7); in all of them when missing. */
+  refersIn?(path: string): boolean
+
   /** The site's `{ns}` setting, without slash at the end. */
   ns: string
 

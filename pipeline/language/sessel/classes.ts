@@ -132,13 +132,13 @@ function reflect(name: string, args: Value[], on: Evaluation): Given {
       return new Pending(storedValue(element, textArgument('stored', property), on))
     }
     case 'properties':
-      return new Pending(namesOf(node, on))
+      return new Pending(namesOf(element, on))
   }
   return element.type ?? typeOfItem(node)
 }
 
 function* storedValue(element: ElementValue, name: string, on: Evaluation): Work {
-  const [first] = yield* valueElements(element.node, name, on)
+  const [first] = yield* valueElements(element, name, on)
   return first ? propertyValue(first, element, on) : null
 }
 

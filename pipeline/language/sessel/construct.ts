@@ -159,7 +159,7 @@ function* insertingProperty(
 
 function* completing(instance: ElementValue, schema: SchemaView, on: Evaluation): Work {
   const { node } = instance
-  const present = new Set(yield* namesOf(node, on))
+  const present = new Set(yield* namesOf(instance, on))
   for (const property of schema.properties.values()) {
     if (!property.default || present.has(property.name)) continue
     let value: Value
@@ -177,14 +177,14 @@ function* completing(instance: ElementValue, schema: SchemaView, on: Evaluation)
 }
 
 function* checkCount(
-  { node, type }: ElementValue,
+  instance: ElementValue,
   { name, single, required, computed }: PropertyView,
   on: Evaluation,
 ): Work<void> {
   if (computed) return
-  const count = (yield* valueElements(node, name, on)).length
-  if (required && count === 0) throw typeError(`an instance of ${type} needs a value of “${name}”`)
-  if (single && count > 1) throw typeError(`an instance of ${type} has at most one value of “${name}”`)
+  const count = (yield* valueElements(instance, name, on)).length
+  if (required && count === 0) throw typeError(`an instance of ${instance.type} needs a value of “${name}”`)
+  if (single && count > 1) throw typeError(`an instance of ${instance.type} has at most one value of “${name}”`)
 }
 
 /** The element that holds a value of a property. */
@@ -205,7 +205,7 @@ function* valueElement(name: string, value: NonNullable<Value>, on: Evaluation):
 /** `inst.p = v` (SES-174), with pauses: the new value elements stand where the first old one stood. */
 export function* replacingProperty(owner: ElementValue, name: string, value: Value, on: Evaluation): Work<void> {
   const { node } = owner
-  const old = yield* valueElements(node, name, on)
+  const old = yield* valueElements(owner, name, on)
   const [first] = old
   const parent = first?.parentNode && 'tagName' in first.parentNode ? first.parentNode : node
   let at = first && parent !== null ? insideOf(parent).childNodes.indexOf(first) : -1

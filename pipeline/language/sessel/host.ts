@@ -135,6 +135,8 @@ export interface SesselHost {
   /** Canonical path that relative paths of sources are resolved against; `/` when undefined. */
   readonly base: string | undefined
   readonly schemas: Schemas
+  /** Whether `itemref` leads to other elements of a stored document (SEC-7); in all of them when missing. */
+  readonly refersIn?: (path: string) => boolean
   /** Pseudo-classes that selectors may use beside those of CSS; one set for a site, because compiled selectors are kept by it. */
   readonly selectors: Extensions
   /** Undefined in a QUERY, where it does not exist. */

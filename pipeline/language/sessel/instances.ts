@@ -37,7 +37,7 @@ function* valuesOf(
 
 /** MOD-71: each step gets copies of the values, and gives those that the next one gets. */
 function* reading(owner: ElementValue, property: PropertyView, on: Evaluation): Work {
-  let elements = yield* valueElements(owner.node, property.name, on)
+  let elements = yield* valueElements(owner, property.name, on)
   if (property.read.length === 0) return yield* valuesOf(owner, property, elements, on)
   if (elements.length === 0) return property.many ? [] : null
   for (const code of property.read) {

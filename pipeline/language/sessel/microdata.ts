@@ -21,13 +21,14 @@ export function isItem(node: ElementNode): boolean {
 /** Properties that are looked at without a pause. */
 const WITHOUT_PAUSE = 500
 
-/** The properties of an item in tree order, by the crawl of the HTML standard. */
-export function* propertiesOf(item: ElementNode, on: Evaluation): Work<PropertyElement[]> {
+/** The properties of an item in tree order, by the crawl of the HTML standard as far as `itemref` leads (SEC-7). */
+export function* propertiesOf({ node: item, source }: ElementValue, on: Evaluation): Work<PropertyElement[]> {
   if (!isItem(item)) return []
   // Both are taken apart, however few properties there are.
   for (const name of ['itemtype', 'itemref']) on.spend((attribute(item, name)?.length ?? 0) >> 4)
   try {
-    const properties = yield* pausing(readingProperties(item, () => ''))
+    const refers = () => source?.path === undefined || (on.host.refersIn?.(source.path) ?? true)
+    const properties = yield* pausing(readingProperties(item, () => '', refers))
     on.spend(8 + 4 * properties.length)
     return properties
   } catch (error) {
@@ -36,7 +37,7 @@ export function* propertiesOf(item: ElementNode, on: Evaluation): Work<PropertyE
 }
 
 /** The elements of one property. */
-export function* valueElements(item: ElementNode, name: string, on: Evaluation): Work<ElementNode[]> {
+export function* valueElements(item: ElementValue, name: string, on: Evaluation): Work<ElementNode[]> {
   const properties = yield* propertiesOf(item, on)
   return properties.filter(property => property.name === name).map(({ element }) => element)
 }
@@ -59,7 +60,7 @@ export function* propertyValues(elements: readonly ElementNode[], owner: Element
 
 /** SES-42 for elements that are no instances. */
 export function* itemProperty(owner: ElementValue, name: string, on: Evaluation): Work {
-  const elements = yield* valueElements(owner.node, name, on)
+  const elements = yield* valueElements(owner, name, on)
   const [first] = elements
   if (!first) return null
   if (elements.length === 1) return propertyValue(first, owner, on)
@@ -80,7 +81,7 @@ export function* microdataOf(owner: ElementValue, on: Evaluation, depth = 0): Wo
   )
   const values = new Map<string, Value[]>()
   let seen = 0
-  for (const { name, element } of yield* propertiesOf(node, on)) {
+  for (const { name, element } of yield* propertiesOf(owner, on)) {
     if (++seen % WITHOUT_PAUSE === 0) yield undefined
     const handle = sameHandle(owner, element)
     const value: Value = isItem(element) ? yield* microdataOf(handle, on, depth + 1) : elementValue(handle, on.spend)
@@ -99,7 +100,7 @@ export function* microdataOf(owner: ElementValue, on: Evaluation, depth = 0): Wo
 }
 
 /** SES-179: distinct property names in order. */
-export function* namesOf(item: ElementNode, on: Evaluation): Work<string[]> {
+export function* namesOf(item: ElementValue, on: Evaluation): Work<string[]> {
   const names = new Set<string>()
   let seen = 0
   for (const { name } of yield* propertiesOf(item, on)) {
