@@ -90,6 +90,10 @@ const WRITING = new Set(['PUT', 'POST', 'DELETE', 'MOVE', 'PATCH', 'COPY', 'MKCO
 /** Characters of a selector that are told. */
 const LONGEST = 200
 
+/** Characters that are told of a host and of a path: a longer one is none, and as many lines would take all of a disk. */
+const LONGEST_HOST = 300
+const LONGEST_TOLD_PATH = 4_096
+
 /** @param method upper case */
 export function isWriting(method: string): boolean {
   return WRITING.has(method)
@@ -217,10 +221,11 @@ export function gatherRequests(log: Log, write: (lines: string) => void, most: n
 }
 
 /** One line a request, the same as pino writes for the same fields. */
-export function logRequest(log: Log, { face, host, method, url, status, milliseconds, by }: LoggedRequest): void {
+export function logRequest(log: Log, { face, method, url, status, milliseconds, by, ...said }: LoggedRequest): void {
   if (!log.isLevelEnabled('info')) return
   const query = url.indexOf('?')
-  const path = query < 0 ? url : url.slice(0, query)
+  const path = url.slice(0, Math.min(query < 0 ? url.length : query, LONGEST_TOLD_PATH))
+  const host = said.host.slice(0, LONGEST_HOST)
   const ms = Math.round(milliseconds * 100) / 100
   const write = requestLines.get(log)
   if (!write) {
