@@ -8,7 +8,7 @@ import type { Registry } from '../model/registry.ts'
 import type { Site } from '../site/site.ts'
 import type { View } from '../tree/edit/edit.ts'
 import { typesOf } from '../tree/microdata.ts'
-import { CONFIGURATION_NAMES, isConfiguration as isOwnType } from '../tree/microdata-value.ts'
+import { CONFIGURATION_NAMES } from '../tree/microdata-value.ts'
 import { attribute, type ChildNode, type ElementNode, isElement, type ParentNode } from '../tree/nodes.ts'
 import { atOnce, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 
@@ -172,7 +172,7 @@ function sortsBy({ derivation, model }: Site): Sorts {
   return {
     decides,
     isList: type => type === group || type === enumeration || (isDerived(type) && !decides(type)),
-    isConfiguration: type => type === enumeration || isOwnType([type], ns) || derived.has(type),
+    isConfiguration: type => type === enumeration || derived.has(type),
     isReaction: type => reactions.has(type),
   }
 }
