@@ -105,6 +105,16 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
       }
     })
 
+  for (const [around, fragment] of [
+    ['<!DOCTYPE html><ul><li id="mine">a<li>theirs</ul>', '<li>beside'],
+    ['<!DOCTYPE html><dl><dt id="mine">a<dd>theirs</dl>', '</dt><dd>beside'],
+  ] as const)
+    it(`HTTP-24 ${fragment} is 422 for those who may only add in what no end tag closes`, async () => {
+      await put(server, '/mine.html', around)
+      expect((await send('POST', '/mine.html', selecting('#mine'), fragment)).status).to.equal(422)
+      expect((await send('GET', '/mine.html')).text).to.equal(around)
+    })
+
   it('HTTP-96 an element that no tag ends is 422, also where nothing stands behind it: others could not add to the list', async () => {
     for (const end of ['', '</ul></body></html>\n']) {
       await put(server, '/end.html', `<!DOCTYPE html><ul id="list"><li>theirs${end}`)
