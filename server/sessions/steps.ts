@@ -99,11 +99,26 @@ function cookieOf(settings: SiteSettings, client: Client, { issue = '', principa
   })
 }
 
+/** Says to caches of one kind what `Cache-Control` says to all others (RFC 9213). */
+const TARGETED = /^(?:.+-)?cdn-cache-control$|^surrogate-control$/i
+
+/**
+ * Whether a cache that several visitors have may keep an answer: nothing keeps it from that (RFC 9111 §3). Code of a site
+ * sets fields of any spelling.
+ */
+function isShareable({ headers, repeated = [] }: Answer): boolean {
+  const fields = [...Object.entries(headers), ...repeated]
+  if (fields.some(([name]) => TARGETED.test(name))) return true
+  const told = fields.filter(([name]) => name.toLowerCase() === 'cache-control').map(([, value]) => value)
+  // With names of fields (`private="x"`) it is about these alone.
+  return !/(?:^|[\s,;])(?:private|no-store)(?:[\s,;]|$)/i.test(told.join().replace(/"[^"]*"/g, '""'))
+}
+
 /** SSN-1 and SSN-8: a new session travels with every answer that no shared cache may store. */
 export function addCookie(state: State, answer: Answer): void {
   const { hosted, session, client } = state
   if (!hosted || !session?.issue || answer.cookieless) return
-  if (answer.headers['Cache-Control']?.startsWith('public')) return
+  if (!answer.stream && isShareable(answer)) return
   answer.headers['Set-Cookie'] = cookieOf(hosted.settings, client, session)
 }
 

@@ -259,6 +259,30 @@ describe('Processors, case by case', () => {
       },
       { '/page.html': PAGE },
     )
+  const said: [fields: string, setsCookie: boolean][] = [
+    ['{ "Cache-Control": "private, max-age=9" }', true],
+    ['{ "cache-control": "no-cache, No-Store" }', true],
+    ['{ "cache-control": "public, max-age=9" }', false],
+    ['{ "Cache-Control": "PUBLIC" }', false],
+    ['{ "Cache-Control": "max-age=9" }', false],
+    ['{ "Cache-Control": "no-cache, s-maxage=9" }', false],
+    ['{ "Cache-Control": ["max-age=9", "must-revalidate"] }', false],
+    ['{ "Cache-Control": ["max-age=9", "private"] }', true],
+    ['{ "Cache-Control": \'private="x", max-age=9, y=", private, "\' }', false],
+    ['{ "Cache-Control": null, "Expires": "Thu, 01 Jan 2099 00:00:00 GMT" }', false],
+    ['{ "CDN-Cache-Control": "max-age=9" }', false],
+    ['{ "Surrogate-Control": "max-age=9" }', false],
+  ]
+  for (const [fields, setsCookie] of said)
+    add(
+      `SSN-8 an answer with ${fields} sets ${setsCookie ? 'a' : 'no'} cookie: caches may ${setsCookie ? 'not ' : ''}share it`,
+      at => on(at, `Context.response.headers = ${fields}`),
+      async at => {
+        const { status, headers } = await ask('GET', `${at}/page.html`)
+        expect([status, 'set-cookie' in headers]).to.deep.equal([200, setsCookie])
+      },
+      { '/page.html': PAGE },
+    )
   const twice = `<div itemscope itemtype="${LOAN}"><b itemprop="note">1</b><b itemprop="note">2</b></div>`
   const seen: [status: number, method: string, path: string, headers?: Record<string, string>, body?: string][] = [
     [400, 'POST', '/page.html', { Range: 'selector=html;placement=before' }, '<p>'],
