@@ -1,7 +1,7 @@
 /** Text as the server's own pseudo-classes read it (COMP-134): NFC, runs of white space one space; of long texts in steps. */
 
 import { collapsed } from '../collapse.ts'
-import { normalForm } from '../normal-form.ts'
+import { characterAt, normalForm } from '../normal-form.ts'
 import type { Steps } from '../steps.ts'
 
 /** Characters that are normalized in one step: well under a millisecond. */
@@ -11,7 +11,7 @@ const PIECE = 16 * 1024
  * Before these a text may be cut in two, of which each is normalized by itself: all but marks, and the letters of Hangul and
  * Kirat Rai that are composed with one before them.
  */
-export const BOUNDARY = /[^\p{M}\u1160-\u11ff\ud7b0-\ud7ff\u{16d40}-\u{16d7f}]/gu
+export const BOUNDARY = /[^\p{M}\u1160-\u11ff\ud7b0-\ud7ff\u{16d40}-\u{16d7f}]/u
 
 /** The first character that may be composed with one before it. */
 const COMBINING = 0x300
@@ -56,8 +56,7 @@ export class TextWriter {
     const text = this.#pending
     let from = 0
     while (text.length - from > PIECE) {
-      BOUNDARY.lastIndex = from + PIECE
-      const end = BOUNDARY.exec(text)?.index
+      const end = yield* findingBoundary(text, characterAt(text, from + PIECE))
       if (end === undefined) break
       this.#add(text.slice(from, end))
       from = end
@@ -77,6 +76,18 @@ export class TextWriter {
     this.text += added
     this.#tail = (this.#tail + added.slice(-SEAM)).slice(-SEAM)
   }
+}
+
+/** @returns the first place from another one on where the text may be cut; undefined where there is none */
+function* findingBoundary(text: string, from: number): Steps<number | undefined> {
+  for (let at = from; at < text.length; ) {
+    const end = characterAt(text, at + PIECE)
+    const found = text.slice(at, end).search(BOUNDARY)
+    if (found >= 0) return at + found
+    yield
+    at = end
+  }
+  return undefined
 }
 
 /** Whether two texts in their normal form are in that form together. */

@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { normalForm } from '../../../pipeline/tree/normal-form.ts'
+import { takesLess } from '../../support/cost.ts'
 
 const MARKS: string[] = []
 for (let code = 0x300; code < 0x20000; code++) {
@@ -26,5 +27,25 @@ describe('normalization of text', () => {
     expect(normalForm(`b${run(512)}`)).to.equal(`b${run(512)}`.normalize('NFC'))
     const long = normalForm(`b${run(40_000)}c\u0301`)
     expect(long).to.equal(`b${run(40_000)}\u0107`)
+  })
+
+  it('SEC-12 takes little time for a text of any script, however its marks are spread', async () => {
+    for (const [unit, length] of [
+      ['😀', 2_000_000],
+      ['한', 2_000_000],
+      [`a${'\u0301\u0316'.repeat(20)}`, 300_000],
+    ] as const) {
+      const text = unit.repeat(length / unit.length)
+      await takesLess(25, () => normalForm(text), JSON.stringify(unit))
+    }
+  })
+
+  it('SEC-12 is NFC for short and long runs of marks, wherever they stand in the text', () => {
+    for (const marks of ['\u0301\u0316', '\u{1d16d}\u{1d165}'])
+      for (const length of [63, 64, 65, 127, 128, 129, 130, 300])
+        for (let before = 0; before < 130; before += 3) {
+          const text = `${'x'.repeat(before)}😀a${marks.repeat(length / 2)}\u0316b`
+          expect(normalForm(text)).to.equal(text.normalize('NFC'))
+        }
   })
 })

@@ -53,6 +53,17 @@ describe('texts of elements, put together of parts', () => {
     }
   })
 
+  it('SEC-12 a long text that cannot be cut is looked through in steps', () => {
+    for (const mark of ['\u0301', '\u1161', '\u{1d165}']) {
+      const writer = new TextWriter()
+      const text = `😀${mark.repeat(64 * 1024)}`
+      writer.write(text)
+      expect(stepsOf(writer.writing()), mark).to.be.at.least(3)
+      writer.endPart()
+      expect(writer.text, mark).to.equal(normalized(text))
+    }
+  })
+
   it('SEC-12 many texts that cannot be cut are not looked through again with each', () => {
     const writer = new TextWriter()
     let looked = 0
