@@ -25,6 +25,8 @@ export interface ItemStates {
   values: ReadonlyMap<string, readonly string[]>
   /** Constraints that select it, by property: those of each selector, which all items share that it selects. */
   watchers: ReadonlyMap<string, readonly Watchers[]>
+  /** Those of them of which nobody can tell whether they do. */
+  unsure: ReadonlySet<Watchers>
 }
 
 /** Constraints of one selector for one property. */
@@ -59,10 +61,13 @@ export function itemReader(registry: Registry, { constraints, handlers }: Transi
       const values = new Map<string, string[]>()
       for (const name of properties) values.set(name, yield* readingTexts(read, item, name))
       const watchers = new Map<string, Watchers[]>()
+      const unsure = new Set<Watchers>()
       for (const [i, { lists, asking }] of matchers.entries()) {
         if (i % SELECTORS_PER_STEP === SELECTORS_PER_STEP - 1) yield
-        if (!(yield* askingWhether(asking(element)))) continue
+        const answer = yield* askingWhether(asking(element))
+        if (answer === false) continue
         for (const [property, list] of lists) {
+          if (answer === 'unsure') unsure.add(list)
           const known = watchers.get(property)
           if (known) known.push(list)
           else watchers.set(property, [list])
@@ -71,7 +76,7 @@ export function itemReader(registry: Registry, { constraints, handlers }: Transi
       const [type = ''] = item.types
       const keyed = item.types.map(each => registry.schema(each)?.key?.name).find(name => name !== undefined)
       const [key] = keyed === undefined ? [] : yield* readingTexts(read, item, keyed)
-      found.push({ element, type, types: item.types, key: key || undefined, values, watchers })
+      found.push({ element, type, types: item.types, key: key || undefined, values, watchers, unsure })
     }
     return found
   }
@@ -88,27 +93,28 @@ function* readingTexts(read: DocumentValues, item: ModelItem, name: string): Ste
 
 /** Most constraints share the selector of a type: what it selects is asked once. */
 function bySelector(constraints: readonly PlacedConstraint[]) {
-  const groups = new Map<Selector, Map<string, PlacedConstraint[]>>()
+  const groups = new Map<string, { selector: Selector; lists: Map<string, PlacedConstraint[]> }>()
   for (const placed of constraints) {
     const { selector, constraint } = placed
-    let lists = groups.get(selector)
-    if (!lists) groups.set(selector, (lists = new Map()))
+    let group = groups.get(selector.text)
+    if (!group) groups.set(selector.text, (group = { selector, lists: new Map() }))
+    const { lists } = group
     const list = lists.get(constraint.property)
     if (list) list.push(placed)
     else lists.set(constraint.property, [placed])
   }
-  return [...groups].map(([selector, lists]) => ({ selector, lists }))
+  return [...groups.values()]
 }
 
 /**
- * What takes too long to tell counts as selected, and so does what is no selector here, as where a function of it finds several
- * elements (COMP-139): content must not switch a constraint off.
+ * What takes too long to tell is unsure, and so is what is no selector here, as where a function of it finds several elements
+ * (COMP-139): content must neither switch a constraint off, nor switch on what another one permits.
  */
-function* askingWhether(isSelected: Steps<boolean>): Steps<boolean> {
+function* askingWhether(isSelected: Steps<boolean>): Steps<boolean | 'unsure'> {
   try {
     return yield* isSelected
   } catch (error) {
-    if (error instanceof SelectorError) return true
+    if (error instanceof SelectorError) return 'unsure'
     throw error
   }
 }
@@ -123,6 +129,34 @@ export function stateOf(item: ItemStates | undefined, property: string): string 
 export interface Pair {
   before: ItemStates | undefined
   after: ItemStates | undefined
+}
+
+/** Constraints that watch a property of an item: true for those that are known to select it, in one of its trees at least. */
+export type Rules = ReadonlyMap<Watchers, boolean>
+
+export function rulesOf(pair: Pair, property: string): Rules {
+  const rules = new Map<Watchers, boolean>()
+  for (const item of [pair.before, pair.after])
+    for (const list of item?.watchers.get(property) ?? [])
+      rules.set(list, rules.get(list) === true || !item?.unsure.has(list))
+  return rules
+}
+
+/** What those permit that are known to select the item; where there are none, what all others permit, whichever do. */
+export function arePermitting(rules: Rules, from: string | undefined, to: string | undefined): boolean {
+  const permit = (list: Watchers) => list.some(rule => permits(rule, from, to))
+  const known = [...rules.keys()].filter(list => rules.get(list))
+  return known.length > 0 ? known.some(permit) : [...rules.keys()].every(permit)
+}
+
+function permits(
+  { constraint: { from, to } }: PlacedConstraint,
+  old: string | undefined,
+  now: string | undefined,
+): boolean {
+  if (old === undefined) return from.length === 0 && now !== undefined && to.includes(now)
+  if (now === undefined) return to.length === 0 && from.includes(old)
+  return from.includes(old) && to.includes(now)
 }
 
 /** Items of one type that nobody can tell apart (REA-106). */

@@ -8,7 +8,7 @@ import { findingItems } from '../model/items.ts'
 import { touching } from '../model/place.ts'
 import type { Registry } from '../model/registry.ts'
 import { type ConstraintViolation, shown } from '../model/violations.ts'
-import type { PlacedConstraint, PlacedHandler } from '../react/declared/reactions.ts'
+import type { PlacedHandler } from '../react/declared/reactions.ts'
 import type { Site } from '../site/site.ts'
 import type { Edit, View, Way } from '../tree/edit/edit.ts'
 import { type ElementNode, isElement, type TreeDocument } from '../tree/nodes.ts'
@@ -17,13 +17,15 @@ import type { Steps } from '../tree/steps.ts'
 import { itemsAround, placesOf } from './edit-losses.ts'
 import {
   type Ambiguous,
+  arePermitting,
   type ItemStates,
   itemReader,
   type Pair,
   pairing,
   type ReadItems,
+  type Rules,
+  rulesOf,
   stateOf,
-  type Watchers,
 } from './transition-items.ts'
 
 /** Told of handlers that fire, once the write is committed. A write without it is not covered (REA-103). */
@@ -205,11 +207,11 @@ export class TransitionJudge {
     const violations: ConstraintViolation[] = []
     const properties = new Set([...(before?.watchers.keys() ?? []), ...(after?.watchers.keys() ?? [])])
     for (const property of properties) {
-      const rules = new Set([...(before?.watchers.get(property) ?? []), ...(after?.watchers.get(property) ?? [])])
+      const rules = rulesOf({ before, after }, property)
       const [old, to] = [stateOf(before, property), stateOf(after, property)]
       const from = typeof old === 'object' ? undefined : old
       if (typeof to === 'object') violations.push(violation({ before, after }, property, from, 'several', rules))
-      else if (from !== to && ![...rules].some(list => list.some(rule => permits(rule, from, to))))
+      else if (from !== to && !arePermitting(rules, from, to))
         violations.push(violation({ before, after }, property, from, { to }, rules))
     }
     return violations
@@ -300,26 +302,16 @@ export function refuseOvertaken(arrival: Noted, now: Noted): void {
       )
 }
 
-function permits(
-  { constraint: { from, to } }: PlacedConstraint,
-  old: string | undefined,
-  now: string | undefined,
-): boolean {
-  if (old === undefined) return from.length === 0 && now !== undefined && to.includes(now)
-  if (now === undefined) return to.length === 0 && from.includes(old)
-  return from.includes(old) && to.includes(now)
-}
-
 /** REA-109. */
 function violation(
   { before, after }: Pair,
   property: string,
   from: string | undefined,
   result: { to: string | undefined } | 'several',
-  rules: ReadonlySet<Watchers>,
+  rules: Rules,
 ): ConstraintViolation {
   const { type = '', key } = after ?? before ?? {}
-  const [[rule] = []] = rules
+  const [[rule] = []] = rules.keys()
   const named = (state: string | undefined) => (state === undefined ? 'absent' : `“${shown(state)}”`)
   const to = result === 'several' ? 'several values' : named(result.to)
   const item = key === undefined ? `[${type}]` : `[${type}] “${shown(key)}”`

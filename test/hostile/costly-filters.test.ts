@@ -21,12 +21,12 @@ const GUARD = trigger({
   selector: `main:not(${COSTLY}) #list`,
   action: answering(403, 'closed'),
 })
-const constraintOn = (selector: string) =>
+const constraintOn = (selector: string, to = 'back') =>
   `<div hidden itemscope itemtype="${NS}/TransitionConstraint">${[
     meta('selector', selector),
     meta('property', 'state'),
     meta('from', 'out'),
-    meta('to', 'back'),
+    meta('to', to),
   ].join('')}</div>`
 const CONSTRAINT = constraintOn(`main:not(${COSTLY}) [itemtype="${LOAN}"]`)
 
@@ -87,6 +87,32 @@ describe('guards with selectors that have functions', () => {
       expect((await change(site, 'lost')).status).to.equal(422)
       expect((await site.ask('GET', '/page.html')).text).not.to.match(/<li>|lost/)
       expect((await change(site, 'back')).status).to.equal(206)
+    })
+})
+
+describe('transition constraints of which one permits more than another', () => {
+  const word = ':contains(text-of(.word))'
+  let site: ReactingSite
+  before(async () => {
+    site = await reactingSite({})
+  })
+  after(() => site.close())
+
+  for (const [what, other] of [
+    ['is for all items', ''],
+    ['has a function as well', `:not(${word})`],
+  ] as const)
+    it(`REA-101 COMP-139 content that makes the one invalid permits no more where the other ${what}`, async () => {
+      const more = constraintOn(`[itemtype="${LOAN}"]${word}`, 'lost')
+      await put(site, '/guards.html', page(constraintOn(`[itemtype="${LOAN}"]${other}`) + more))
+      for (const [filling, status] of [
+        ['<i class="word">w</i>', 422],
+        ['<i class="word">w</i><i class="word">v</i>', 422],
+        ['<i class="word">out</i>', 206],
+      ] as const) {
+        await put(site, '/page.html', pageOf(filling))
+        expect((await change(site, 'lost')).status, filling).to.equal(status)
+      }
     })
 })
 
