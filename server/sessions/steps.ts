@@ -99,26 +99,47 @@ function cookieOf(settings: SiteSettings, client: Client, { issue = '', principa
   })
 }
 
-/** Says to caches of one kind what `Cache-Control` says to all others (RFC 9213). */
+/** Fields that say to caches of one kind what `Cache-Control` says to all others (RFC 9213). */
 const TARGETED = /^(?:.+-)?cdn-cache-control$|^surrogate-control$/i
 
 /**
- * Whether a cache that several visitors have may keep an answer: nothing keeps it from that (RFC 9111 §3). Code of a site
- * sets fields of any spelling.
+ * For whom caches may keep an answer. Code of a site sets fields of any spelling.
+ *
+ * @returns `unsaid` where nothing is said of it: caches that several visitors have may keep it as well (RFC 9111 §3)
  */
-function isShareable({ headers, repeated = [] }: Answer): boolean {
+function keptFor({ headers, repeated = [] }: Answer): 'all' | 'one' | 'unsaid' {
   const fields = [...Object.entries(headers), ...repeated]
-  if (fields.some(([name]) => TARGETED.test(name))) return true
-  const told = fields.filter(([name]) => name.toLowerCase() === 'cache-control').map(([, value]) => value)
+  if (fields.some(([name]) => TARGETED.test(name))) return 'all'
+  const told = fields.filter(([name]) => isCaching(name)).map(([, value]) => value)
   // With names of fields (`private="x"`) it is about these alone.
-  return !/(?:^|[\s,;])(?:private|no-store)(?:[\s,;]|$)/i.test(told.join().replace(/"[^"]*"/g, '""'))
+  const words = told
+    .join()
+    .replace(/"[^"]*"/g, '""')
+    .toLowerCase()
+    .split(/[\s,;]+/)
+  if (words.includes('private') || words.includes('no-store')) return 'one'
+  return words.some(word => /^(?:public|s-maxage=.*)$/.test(word)) ? 'all' : 'unsaid'
 }
 
-/** SSN-1 and SSN-8: a new session travels with every answer that no shared cache may store. */
+function isCaching(name: string): boolean {
+  return name.toLowerCase() === 'cache-control'
+}
+
+/** Keeps an answer from the caches that several visitors have. */
+function keepPrivate({ headers }: Answer): void {
+  const name = Object.keys(headers).find(isCaching) ?? 'Cache-Control'
+  headers[name] = headers[name] === undefined ? 'private' : `${headers[name]}, private`
+}
+
+/** SSN-1 and SSN-8: a new session travels with every answer that is not for the caches of all. */
 export function addCookie(state: State, answer: Answer): void {
   const { hosted, session, client } = state
   if (!hosted || !session?.issue || answer.cookieless) return
-  if (!answer.stream && isShareable(answer)) return
+  if (!answer.stream) {
+    const kept = keptFor(answer)
+    if (kept === 'all') return
+    if (kept === 'unsaid') keepPrivate(answer)
+  }
   answer.headers['Set-Cookie'] = cookieOf(hosted.settings, client, session)
 }
 
