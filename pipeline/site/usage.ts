@@ -102,11 +102,13 @@ export function createUsage(
 
   /** Afterwards nothing is unknown until the caller lets others run. */
   async function upToDate(): Promise<void> {
-    while (changed.size > 0) {
-      reading = reading.catch(() => {}).then(read)
-      await reading
-    }
-    await reading
+    let known: typeof reading
+    do {
+      if (changed.size > 0) reading = reading.catch(() => {}).then(read)
+      known = reading
+      await known
+      // Whoever has waited with others for a reading may come after what was stored meanwhile.
+    } while (changed.size > 0 || reading !== known)
   }
 
   const total = (): number => sizes.sum('/')
