@@ -190,7 +190,8 @@ async function publishDraft(mount: Mount, draft: Resource, triggers: MountTrigge
     const check = async (file: StoredFile | undefined) => {
       if (file && file.resource.version > version)
         throw new Fault(412, 'PreconditionFailed', 'The document was written meanwhile.')
-      const isAsFound = mount.unpublished.stands(draft) && (file === undefined) === isNew
+      // Properties and times that an author has set meanwhile leave the version as it is.
+      const isAsFound = mount.unpublished.coverAt(path) === draft && (file === undefined) === isNew
       isOvertaken = !isAsFound || (await isLocked(mount, path))
       if (isOvertaken) throw new Fault(412, 'PreconditionFailed', 'An author has come back to the draft.')
       properties = isNew ? await mount.view.properties(node) : []
