@@ -1,11 +1,9 @@
 /** Drafts: empty files that wait for their content, alone or over a published document (DAV-60 to DAV-62). */
 
-import type { Site } from '../../pipeline/site/site.ts'
-import type { Property } from '../../pipeline/store/resource.ts'
 import { describeChange, writeProperties } from '../../pipeline/write/properties.ts'
 import { afterCommit } from '../locks/after-commit.ts'
 import { keyOf } from '../properties/property-name.ts'
-import { isCollection, type Place } from './place.ts'
+import { isCollection, type Place, type Stored } from './place.ts'
 import { relocateOnSite, removeFile } from './site-place.ts'
 import { describeUnpublished, removing, toHelperName, transferring } from './unpublished-changes.ts'
 
@@ -40,20 +38,24 @@ export const newDraft: Place = {
     removing(exchange, path, check, () => exchange.mount.unpublished.remove(path)),
   /** Under another name it stays an empty file that was never published. */
   async relocate(exchange, relocation) {
-    const { source, toHelper, replaced, check } = relocation
+    const { toHelper, replaced, check } = relocation
     if (toHelper) return toHelperName(exchange, relocation)
     if (replaced && isCollection(replaced)) await replaced.place.remove(exchange, replaced, check)
     const { mount } = exchange
     const covered = replaced && !isCollection(replaced) && replaced.place.propertiesIn(mount) === mount.site
-    const own = covered ? await mount.view.properties(source) : []
-    await transferring(exchange, relocation)
-    if (covered) await afterCommit(mount, () => describeAs(mount.site, replaced.resource.path, own))
+    await transferring(exchange, relocation, async () => {
+      if (covered) await afterCommit(mount, () => describeAs(mount, replaced.resource.path))
+    })
     return replaced !== undefined
   },
 }
 
-/** Gives a published document, which keeps them while a draft covers it, the dead properties of that draft (DAV-34). */
-async function describeAs(site: Site, path: string, set: readonly Property[]): Promise<void> {
+/**
+ * Gives a published document, which keeps them while a draft covers it, the dead properties of that draft (DAV-34), as they
+ * came along.
+ */
+async function describeAs({ site, unpublished }: Stored, path: string): Promise<void> {
+  const set = await unpublished.site.store.properties(path)
   const kept = new Set(set.map(keyOf))
   const remove = (await site.store.properties(path)).filter(property => !kept.has(keyOf(property)))
   if (set.length + remove.length > 0) await writeProperties(site, path, { set, remove })

@@ -47,9 +47,10 @@ export function relocating(
 /**
  * Gives one helper, or a draft over nothing, another name of that kind, or copies it there.
  *
+ * @param then what follows before anybody else has the leases
  * @throws Fault 404 when it is gone, 409 `ParentDirectoryMissing`
  */
-export function transferring(exchange: Exchange, relocation: Relocation): Promise<void> {
+export function transferring(exchange: Exchange, relocation: Relocation, then?: () => Promise<void>): Promise<void> {
   const { mount } = exchange
   const { op, source, to, toHelper, deep } = relocation
   const { path: from } = source.resource
@@ -63,6 +64,7 @@ export function transferring(exchange: Exchange, relocation: Relocation): Promis
       op === 'move' ? { op, from: to, to: from, expect, expectTo: 'absent' } : { op: 'delete', path: to, expect },
     )
     await confirmDraft(mount, source.place, to)
+    await then?.()
   })
 }
 

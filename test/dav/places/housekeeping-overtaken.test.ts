@@ -107,6 +107,17 @@ describe('upkeep and authors at once', () => {
         expect(await shown(wire.visitor, `${at}x.html`)).not.to.equal('404')
       })
 
+  for (const [method, request] of [
+    ['MOVE', rename],
+    ['COPY', copy],
+  ] as const)
+    it(`DAV-34 what PROPPATCH gives a draft meanwhile goes with its ${method} over a document`, async () => {
+      await overNothing()
+      await dav('PUT', `${at}y.html`, {}, '<p>other')
+      await behind(() => dav('PROPPATCH', `${at}x.html`, {}, propertyUpdate(['{urn:x}sea', 'calm'])), request)
+      expect(await property(dav, `${at}y.html`, '{urn:x}sea')).to.equal('calm')
+    })
+
   it('DAV-62 a draft that is locked while it is refused stays', async () => {
     await dav('PUT', `${at}x.xml`, {}, '')
     const { leases } = wire.server.site
