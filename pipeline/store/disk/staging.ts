@@ -60,6 +60,8 @@ interface Outflow {
   /** Of a body that is not followed. */
   sha256: ReturnType<typeof createHash>
   following: Following | undefined
+  /** Bytes from which on one is asked for. */
+  followed: number
   digesting: Digesting | undefined
   /** What has arrived since the last write, and how many bytes that is. */
   pieces: Uint8Array[]
@@ -100,9 +102,9 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
   let count = 0
 
   async function begin(checksums: boolean, files: OpenFiles | undefined): Promise<Outflow> {
-    if (files?.mayOpen() === false) throw withoutDescriptors()
-    const file = join(directory, stagedName(`${PROCESS}-${++count}`))
     const opened = opening(files)
+    if (!opened.more()) throw withoutDescriptors()
+    const file = join(directory, stagedName(`${PROCESS}-${++count}`))
     const handle = await open(file, 'wx', OWN_FILE).catch(error => {
       opened.close()
       throw error
@@ -113,6 +115,7 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
       opened,
       sha256: createHash('sha256'),
       following: undefined,
+      followed: FOLLOWED,
       digesting: checksums ? threads.start() : undefined,
       pieces: [],
       waiting: 0,
@@ -145,9 +148,9 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
     // Awaited later; a failure meanwhile must not count as unhandled.
     done.catch(() => undefined)
     out.busy.push(done)
-    if (out.following === undefined && out.size >= FOLLOWED) {
-      out.following = threads.follow(out.file)
-      out.opened.more()
+    if (out.following === undefined && out.size >= out.followed) {
+      if (out.opened.more()) out.following = threads.follow(out.file)
+      else out.followed = 2 * out.size
     }
     if (out.following === undefined) for (const piece of pieces) out.sha256.update(piece)
     out.written = Promise.all([out.written, writing]).then(() => tell(out, position + length))
@@ -260,7 +263,8 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
 }
 
 interface Opened {
-  more(): void
+  /** @returns false, and counts nothing, where there is no descriptor for one more */
+  more(): boolean
   /** Harmless when called twice. */
   close(): void
 }
@@ -268,13 +272,13 @@ interface Opened {
 /** Counts the files of one body until all of them are closed. */
 function opening(files: OpenFiles = { count: 0, mayOpen: () => true }): Opened {
   let own = 0
-  const more = () => {
-    own++
-    files.count++
-  }
-  more()
   return {
-    more,
+    more() {
+      if (!files.mayOpen()) return false
+      own++
+      files.count++
+      return true
+    },
     close() {
       files.count -= own
       own = 0

@@ -4,10 +4,13 @@ import { createHash } from 'node:crypto'
 import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { createDigestThreads } from '../../../../pipeline/store/disk/digests.ts'
 import { StoreError } from '../../../../pipeline/store/errors.ts'
+import { eventually } from '../../../support/eventually.ts'
+import { openTemporary } from '../fixture.ts'
 
 describe('digests of a file', () => {
   const content = Buffer.from('some of it. '.repeat(100_000))
@@ -65,5 +68,28 @@ describe('digests of a file', () => {
     for (const each of [lost, short]) expect(await each.finish().catch(error => error)).to.be.instanceOf(StoreError)
     expect(await good.finish()).to.equal(createHash('sha256').update(content).digest('hex'))
     await digests.close()
+  })
+
+  it('SEC-12 what is long is hashed without a thread that reads its file while there is no room for that', async () => {
+    const { store, close } = await openTemporary({ inlineLimit: 10 })
+    for (const room of [1, 2]) {
+      const files = { count: 0, mayOpen: () => files.count < room }
+      const body = new PassThrough()
+      const staged = store.stage(body, { limit: 1e8, files })
+      const sent = () => eventually(() => expect(body.writableLength).to.equal(0))
+      for (let i = 0; i < 4; i++) body.write(content)
+      await sent()
+      expect(files.count).to.equal(room)
+      files.mayOpen = () => true
+      for (let i = 0; i < 5; i++) body.write(content)
+      await sent()
+      expect(files.count).to.equal(2)
+      body.end()
+      const { sha256, discard } = await staged
+      const whole = Buffer.concat(Array.from({ length: 9 }, () => content))
+      expect([sha256, files.count]).to.deep.equal([createHash('sha256').update(whole).digest('hex'), 0])
+      await discard()
+    }
+    await close()
   })
 })
