@@ -5,14 +5,18 @@ import { SesselSyntaxError } from './failure.ts'
 import { parsing } from './parse.ts'
 import type { Expression, Link, Pattern, Program, Statement } from './syntax.ts'
 
-/** What every program has that names anything by a path: a source, which a number may stand before, or an import. */
-const MAY_NAME = /@|from/
+/**
+ * What every program has that names anything by a path: a source, which a number may stand before, an import, or a method of
+ * what other code has imported and left in `Context`.
+ */
+const MAY_NAME = /@|from|\b(?:GET|PUT|DELETE|execute)\b/
 
-/** Members of the platform interface, with the place of the path among their parameters. */
+/** Members of the platform interface, and what a selector looks by, with the place of the path among their parameters. */
 const PATH_AT: ReadonlyMap<string, number> = new Map([
   ['GET', 0],
   ['PUT', 1],
   ['DELETE', 0],
+  ['execute', 0],
 ])
 
 /** Nodes that are looked at in one step. */
@@ -40,37 +44,29 @@ export function* namesRelatively(source: string, ns: string): Steps<boolean> {
     if (seen % IN_A_STEP === 0) yield
     const node = open.pop()
     if (typeof node !== 'object' || node === null) continue
-    const call = 'kind' in node ? callOf(node as Expression, platform) : undefined
-    if ('kind' in node && isRelative(node as Expression | Statement, platform, call)) return true
-    for (const part of call ? call.links : Object.values(node)) open.push(part)
+    const links = 'kind' in node ? callOf(node as Expression, platform) : undefined
+    if ('kind' in node && isRelative(node as Expression | Statement | Link, platform)) return true
+    for (const part of links ?? Object.values(node)) open.push(part)
   }
   return false
 }
 
 /** A use of the platform interface that is nothing but a call of one of its members. */
-function callOf(
-  node: Expression,
-  platform: ReadonlySet<string>,
-): { path: Expression | undefined; links: Link[] } | undefined {
+function callOf(node: Expression, platform: ReadonlySet<string>): Link[] | undefined {
   if (node.kind !== 'chain' || node.base.kind !== 'name' || !platform.has(node.base.name)) return undefined
   const [first] = node.links
-  const at = first?.kind === 'method' ? PATH_AT.get(first.name) : undefined
-  return first?.kind === 'method' && at !== undefined ? { path: first.parameters[at], links: node.links } : undefined
+  return first?.kind === 'method' && PATH_AT.has(first.name) ? node.links : undefined
 }
 
 /** Whether a node names something relatively, or is what code elsewhere can do so by. */
-function isRelative(
-  node: Expression | Statement,
-  platform: ReadonlySet<string>,
-  call: ReturnType<typeof callOf>,
-): boolean {
+function isRelative(node: Expression | Statement | Link, platform: ReadonlySet<string>): boolean {
   switch (node.kind) {
     case 'selector':
       return node.from?.every(isAbsoluteSource) === false
     case 'from':
       return !node.sources.every(isAbsoluteSource)
-    case 'chain':
-      return call !== undefined && !isAbsolute(call.path)
+    case 'method':
+      return namesPath(node)
     case 'name':
     case 'call':
     case 'construct':
@@ -84,6 +80,14 @@ function isRelative(
       return node.name === 'self'
   }
   return false
+}
+
+function namesPath({ name, parameters }: Extract<Link, { kind: 'method' }>): boolean {
+  const at = PATH_AT.get(name)
+  if (at === undefined) return false
+  const path = parameters[at]
+  // Without a source a selector looks at `self`.
+  return name === 'execute' ? path !== undefined && !isAbsoluteSource(path) : !isAbsolute(path)
 }
 
 function namesIn(pattern: Pattern): (string | undefined)[] {

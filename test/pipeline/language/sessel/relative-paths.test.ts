@@ -22,6 +22,9 @@ const ABSOLUTE = [
   `${PLATFORM}P.PUT(new b {}, "/x/" + y); P.DELETE("/x")`,
   `${PLATFORM}({ P: y isa P })`,
   `@schema C url("${NS}/Context"); C.response`,
+  'Context.p.GET("/x")',
+  'Context.s.execute()',
+  'Context.s.execute(["/x", self])',
 ]
 
 const RELATIVE = [
@@ -47,6 +50,10 @@ const RELATIVE = [
   `${PLATFORM}[P].first().GET("x")`,
   `${PLATFORM}P["GET"]("x")`,
   `${PLATFORM}Context.x = P`,
+  'Context.x.GET("x")',
+  'let { x } = Context; x?.PUT(new b {}, "x")',
+  'Context.x.DELETE(y)',
+  'Context.s.execute("x")',
   `@schema S url("${NS}/Selector"); new S { "a" }`,
   'y from (',
 ]
