@@ -61,6 +61,7 @@ export class ReactionRequest extends LazyDictionary {
   readonly #body: KeptBody
   readonly #allowance: Allowance
   readonly #texts = new Map<Uint8Array, string>()
+  #hasReadBody = false
 
   constructor(request: RequestValue, body: KeptBody, allowance: Allowance) {
     super()
@@ -71,7 +72,7 @@ export class ReactionRequest extends LazyDictionary {
 
   /** Whether code has read what differs from visitor to visitor. */
   get isPrivate(): boolean {
-    return this.#request.isPrivate
+    return this.#hasReadBody || this.#request.isPrivate
   }
 
   get(key: string): Value | undefined {
@@ -86,6 +87,8 @@ export class ReactionRequest extends LazyDictionary {
 
   #text(bytes: Uint8Array | undefined): string {
     if (!bytes) throw tooLarge(this.#allowance)
+    // A GET may have a body, which caches do not look at.
+    this.#hasReadBody ||= bytes.length > 0
     let text = this.#texts.get(bytes)
     if (text === undefined) this.#texts.set(bytes, (text = textOf(bytes, this.#allowance)))
     return text

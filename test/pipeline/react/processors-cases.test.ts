@@ -259,32 +259,40 @@ describe('Processors, case by case', () => {
       },
       { '/page.html': PAGE },
     )
-  const said: [fields: string, caching: string | undefined][] = [
-    ['{ "Cache-Control": "private, max-age=9" }', 'private, max-age=9'],
-    ['{ "cache-control": "no-cache, No-Store" }', 'no-cache, No-Store'],
-    ['{ "Cache-Control": "no-cache" }', 'no-cache, private'],
-    ['{ "cache-control": "max-age=9" }', 'max-age=9, private'],
-    ['{ "Cache-Control": ["max-age=9", "must-revalidate"] }', 'max-age=9, private, must-revalidate'],
-    ['{ "Cache-Control": ["max-age=9", "private"] }', 'max-age=9, private'],
-    [
-      '{ "Cache-Control": \'private="x", max-age=9, y=", private, "\' }',
-      'private="x", max-age=9, y=", private, ", private',
-    ],
-    ['{ "Cache-Control": null, "Expires": "Thu, 01 Jan 2099 00:00:00 GMT" }', 'private'],
-    ['{ "cache-control": "public, max-age=9" }', undefined],
-    ['{ "Cache-Control": "PUBLIC" }', undefined],
-    ['{ "Cache-Control": "no-cache, s-maxage=9" }', undefined],
-    ['{ "CDN-Cache-Control": "max-age=9" }', undefined],
-    ['{ "Surrogate-Control": "max-age=9" }', undefined],
-  ]
-  for (const [fields, caching] of said)
+  for (const [title, body, cacheControl] of [
+    ['a body that came with the request is private', 'sent', 'private, max-age=300'],
+    ['none may be shared', '', 'public, max-age=300'],
+  ] as const)
     add(
-      `SSN-8 an answer with ${fields} sets ${caching === undefined ? 'no cookie: it is for the caches of all' : 'a cookie: no cache may share it'}`,
+      `PRIV-1 an asset in which code shows ${title}`,
+      at => on(at, 'Context.response.body = "/* " + Context.request.rawBody'),
+      async at => {
+        const { text, headers } = await ask('GET', `${at}/a.css`, {}, body)
+        expect([text, headers['cache-control']]).to.deep.equal([`/* ${body}`, cacheControl])
+      },
+      { '/a.css': 'a {}' },
+    )
+  const said: [fields: string, setsCookie: boolean][] = [
+    ['{ "Cache-Control": "private, max-age=9" }', true],
+    ['{ "cache-control": "no-cache, No-Store" }', true],
+    ['{ "cache-control": "public, max-age=9" }', false],
+    ['{ "Cache-Control": "PUBLIC" }', false],
+    ['{ "Cache-Control": "max-age=9" }', false],
+    ['{ "Cache-Control": "no-cache, s-maxage=9" }', false],
+    ['{ "Cache-Control": ["max-age=9", "must-revalidate"] }', false],
+    ['{ "Cache-Control": ["max-age=9", "private"] }', true],
+    ['{ "Cache-Control": \'private="x", max-age=9, y=", private, "\' }', false],
+    ['{ "Cache-Control": null, "Expires": "Thu, 01 Jan 2099 00:00:00 GMT" }', false],
+    ['{ "CDN-Cache-Control": "max-age=9" }', false],
+    ['{ "Surrogate-Control": "max-age=9" }', false],
+  ]
+  for (const [fields, setsCookie] of said)
+    add(
+      `SSN-8 an answer with ${fields} sets ${setsCookie ? 'a' : 'no'} cookie: caches may ${setsCookie ? 'not ' : ''}share it`,
       at => on(at, `Context.response.headers = ${fields}`),
       async at => {
         const { status, headers } = await ask('GET', `${at}/page.html`)
-        expect([status, 'set-cookie' in headers]).to.deep.equal([200, caching !== undefined])
-        if (caching !== undefined) expect(headers['cache-control']).to.equal(caching)
+        expect([status, 'set-cookie' in headers]).to.deep.equal([200, setsCookie])
       },
       { '/page.html': PAGE },
     )
