@@ -35,8 +35,11 @@ export interface Connections {
   close(server: Server, grace: number): Promise<void>
 }
 
-/** The document for a request that no application can take; its status is on the fault. */
-export type BrokenDocument = (fault: Fault) => { headers: Record<string, string>; body: string }
+/** The document for a request that no application can take, as far as there is one; its status is on the fault. */
+export type BrokenDocument = (
+  fault: Fault,
+  request?: IncomingMessage,
+) => { headers: Record<string, string>; body: string }
 
 /** A connection as Node looks at it: what it is sending. */
 type Answering = Duplex & { _httpMessage?: { finished: boolean } | null }
@@ -115,12 +118,12 @@ export function connections(
       })
     const hasRoom = room.waiting.size === 0 || room.mayAsk(request.socket)
     const fault = hasRoom ? unusable(request) : noRoom()
-    if (fault) refuse(fault, response)
+    if (fault) refuse(fault, request, response)
     else handler(request, response)
   }
 
-  function refuse(fault: Fault, response: ServerResponse): void {
-    const { headers, body } = brokenDocument(fault)
+  function refuse(fault: Fault, request: IncomingMessage, response: ServerResponse): void {
+    const { headers, body } = brokenDocument(fault, request)
     response.writeHead(fault.status, { ...headers, Connection: 'close' }).end(body)
   }
 

@@ -84,8 +84,8 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     expectContinue(request)
     server.emit('request', request, response)
   })
-  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const { headers, body } = brokenDocument(new Fault(417, 'BadRequest', 'The expectation cannot be met.'))
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    const { headers, body } = brokenDocument(new Fault(417, 'BadRequest', 'The expectation cannot be met.'), request)
     response.writeHead(417, headers).end(body)
   })
   /** Connections that end when an answer has left. */

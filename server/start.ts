@@ -100,6 +100,7 @@ function roomOf(log: Log, trusts: TrustsProxy): ConnectionRoom {
 function listenOptions(settings: Settings): Omit<ListenOptions, 'port'> {
   const headers = securityHeaders()
   const { listen, tls, limits } = settings
+  const knowClient = clientReader(proxyTrust(settings.trustProxy))
   return {
     host: listen.host,
     tls,
@@ -107,8 +108,11 @@ function listenOptions(settings: Settings): Omit<ListenOptions, 'port'> {
     headers: limits.headers,
     headerWait: limits.headerWait,
     notOffered,
-    brokenDocument: fault => ({
-      headers: { ...errorHeaders(fault), ...headers(tls !== undefined, true) },
+    brokenDocument: (fault, request) => ({
+      headers: {
+        ...errorHeaders(fault),
+        ...headers(request ? knowClient(request).secure : tls !== undefined, true),
+      },
       body: errorDocument(fault, { ...fallbackOf(settings), method: 'GET', path: '/', accept: 'text/html' }),
     }),
   }
@@ -119,8 +123,8 @@ function ofMount<T extends Omit<ListenOptions, 'port'>>(options: T): T {
   return {
     ...options,
     notOffered: mountNotOffered,
-    brokenDocument: fault => {
-      const { headers, body } = options.brokenDocument(fault)
+    brokenDocument: (...asked) => {
+      const { headers, body } = options.brokenDocument(...asked)
       return { headers: { ...DAV_HEADERS, ...headers }, body }
     },
   }
@@ -301,9 +305,9 @@ async function startCoordinated(
     afterCatchingUp(following, {
       handler,
       isFree: request => isForOperators(request, operators) && !isForDocuments(request),
-      unready(_request, response) {
+      unready(request, response) {
         const fault = new Fault(503, 'Unavailable', 'The server cannot read its documents now. Try again in a moment.')
-        const { headers, body } = listening.brokenDocument(fault)
+        const { headers, body } = listening.brokenDocument(fault, request)
         response.writeHead(fault.status, headers).end(body)
       },
     })

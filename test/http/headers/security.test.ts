@@ -29,6 +29,7 @@ const FAILURES: typeof REQUESTS = [
   ['no match', 'GET', '/page.html', { Range: 'selector=h6' }],
   ['method', 'TRACE', '/page.html', {}],
   ['no host', 'GET', '/page.html', { Host: 'a b' }],
+  ['expectation', 'PUT', '/w/x.txt', { Expect: 'more' }, 'x'],
 ]
 
 describe('headers: security', () => {
