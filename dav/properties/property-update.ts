@@ -40,10 +40,16 @@ export function readInstructions(root: ElementNode): Instruction[] {
 
 /** Windows sets these four on every file it copies; a refusal makes it delete the upload. */
 const WINDOWS = 'urn:schemas-microsoft-com:'
+const OF_WINDOWS = /^Win32(?:(?:Creation|LastAccess|LastModified)Time|FileAttributes)$/
+
+/** Whether a dead property is one of so many: those of Windows have room beside them (DAV-35). */
+function isCounted({ namespace, name }: PropertyName): boolean {
+  return namespace !== WINDOWS || !OF_WINDOWS.test(name)
+}
 
 /** Whether all instructions are about the times and attributes that Windows keeps (DAV-35). */
 export function onlyWindowsTimes(instructions: readonly Instruction[]): boolean {
-  return instructions.every(({ name }) => name.namespace === WINDOWS && name.name.startsWith('Win32'))
+  return !instructions.some(({ name }) => isCounted(name))
 }
 
 type Status = '200 OK' | '403 Forbidden' | '409 Conflict' | '424 Failed Dependency' | '507 Insufficient Storage'
@@ -72,7 +78,7 @@ export function* judging(
   collection: boolean,
 ): Steps<Judged> {
   const outcomes = new Map<string, { name: PropertyName; status: Status }>()
-  const names = new Set(dead.map(keyOf))
+  const names = new Set(dead.filter(isCounted).map(keyOf))
   const set = new Map<string, Property>()
   const remove = new Map<string, PropertyName>()
   const patch: PropertyPatch = { set: [], remove: [] }
@@ -88,8 +94,8 @@ export function* judging(
       if (seconds === undefined) status = '409 Conflict'
       else patch.shown = seconds
     } else if (setting === 'dead' && op === 'set') {
-      names.add(key)
-      const value = names.size > MOST_NAMES ? undefined : storedValue(element)
+      if (isCounted(name)) names.add(key)
+      const value = isCounted(name) && names.size > MOST_NAMES ? undefined : storedValue(element)
       if (value === undefined || Buffer.byteLength(value) > LONGEST_VALUE) status = '507 Insufficient Storage'
       else set.set(key, { ...name, value })
       remove.delete(key)

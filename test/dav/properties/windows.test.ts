@@ -73,6 +73,21 @@ describe('what Windows sets on files', () => {
       }
     })
 
+  it('DAV-35 they have room beside as many others as there may be', async () => {
+    const set = async (...values: [name: string, value: string][]) => {
+      const { text } = await wire.dav('PROPPATCH', '/full.txt', {}, propertyUpdate(...values))
+      return [...(readMultistatus(text).get('/full.txt')?.values() ?? [])].map(({ status }) => status)
+    }
+    await wire.dav('PUT', '/full.txt', {}, 'x')
+    const others = Array.from({ length: 256 }, (_, i): [string, string] => [`{urn:x}p${i}`, 'v'])
+    expect(await set(...FOUR.slice(0, 2), ...others))
+      .to.have.length(258)
+      .and.satisfy((all: number[]) => all.every(status => status === 200))
+    expect(await set(...FOUR)).to.deep.equal([200, 200, 200, 200])
+    expect(await set(['{urn:x}more', 'v'])).to.deep.equal([507])
+    expect(await set([windows('Win32Other'), 'v'])).to.deep.equal([507])
+  })
+
   it('DAV-34 values with structure, without content, and names of others stay what they are', async () => {
     const odd: [name: string, value: string][] = [
       [windows('Empty'), ''],
