@@ -340,7 +340,7 @@ describe('Thrown responses', () => {
     const fields: [name: string, value: string][] = [
       ['X-Own', 'ü'],
       ['content-type', 'application/json'],
-      ['Cache-Control', 'max-age=5'],
+      ['Cache-Control', 'private, max-age=5'],
       ['Access-Control-Allow-Origin', '*'],
       ['WWW-Authenticate', 'Basic realm="x"'],
       ['Content-Length', '3'],
@@ -361,7 +361,7 @@ describe('Thrown responses', () => {
     const { headers, text } = await site.ask('GET', '/x')
     expect(text).to.equal('[]')
     expect(headers.get('content-type')).to.equal('application/json')
-    expect(headers.get('cache-control')).to.equal('max-age=5')
+    expect(headers.get('cache-control')).to.equal('private, max-age=5')
     expect(headers.get('access-control-allow-origin')).to.equal('*')
     expect(headers.get('www-authenticate')).to.equal('Basic realm="x"')
     expect(Buffer.from(headers.get('x-own') ?? '', 'latin1').toString()).to.equal('ü')
