@@ -99,47 +99,36 @@ function cookieOf(settings: SiteSettings, client: Client, { issue = '', principa
   })
 }
 
-/** Fields that say to caches of one kind what `Cache-Control` says to all others (RFC 9213). */
+/** Says to caches of one kind what `Cache-Control` says to all others (RFC 9213). */
 const TARGETED = /^(?:.+-)?cdn-cache-control$|^surrogate-control$/i
 
+const SHARED = /^(?:public|s-maxage=.*)$/
+
 /**
- * For whom caches may keep an answer. Code of a site sets fields of any spelling.
- *
- * @returns `unsaid` where nothing is said of it: caches that several visitors have may keep it as well (RFC 9111 §3)
+ * Whether a cache that several visitors have may keep an answer and give it to others: nothing keeps it from that (RFC 9111 §3).
+ * Code of a site sets fields of any spelling.
  */
-function keptFor({ headers, repeated = [] }: Answer): 'all' | 'one' | 'unsaid' {
-  const fields = [...Object.entries(headers), ...repeated]
-  if (fields.some(([name]) => TARGETED.test(name))) return 'all'
-  const told = fields.filter(([name]) => isCaching(name)).map(([, value]) => value)
+function isShareable({ headers, repeated = [] }: Answer): boolean {
+  const fields = [...Object.entries(headers), ...repeated].map(([name, value]) => ({ name: name.toLowerCase(), value }))
+  if (fields.some(({ name }) => TARGETED.test(name))) return true
+  const told = fields.filter(({ name }) => name === 'cache-control').map(({ value }) => value)
   // With names of fields (`private="x"`) it is about these alone.
   const words = told
     .join()
     .replace(/"[^"]*"/g, '""')
     .toLowerCase()
     .split(/[\s,;]+/)
-  if (words.includes('private') || words.includes('no-store')) return 'one'
-  return words.some(word => /^(?:public|s-maxage=.*)$/.test(word)) ? 'all' : 'unsaid'
+  if (words.includes('private') || words.includes('no-store')) return false
+  if (!words.includes('no-cache') || words.some(word => SHARED.test(word))) return true
+  // A cache would have to ask whether it is still good, which it can only by one of these.
+  return fields.some(({ name }) => name === 'etag' || name === 'last-modified')
 }
 
-function isCaching(name: string): boolean {
-  return name.toLowerCase() === 'cache-control'
-}
-
-/** Keeps an answer from the caches that several visitors have. */
-function keepPrivate({ headers }: Answer): void {
-  const name = Object.keys(headers).find(isCaching) ?? 'Cache-Control'
-  headers[name] = headers[name] === undefined ? 'private' : `${headers[name]}, private`
-}
-
-/** SSN-1 and SSN-8: a new session travels with every answer that is not for the caches of all. */
+/** SSN-1 and SSN-8: a new session travels with every answer that no shared cache may give to others. */
 export function addCookie(state: State, answer: Answer): void {
   const { hosted, session, client } = state
   if (!hosted || !session?.issue || answer.cookieless) return
-  if (!answer.stream) {
-    const kept = keptFor(answer)
-    if (kept === 'all') return
-    if (kept === 'unsaid') keepPrivate(answer)
-  }
+  if (!answer.stream && isShareable(answer)) return
   answer.headers['Set-Cookie'] = cookieOf(hosted.settings, client, session)
 }
 

@@ -278,6 +278,8 @@ describe('Processors, case by case', () => {
     ['{ "cache-control": "public, max-age=9" }', false],
     ['{ "Cache-Control": "PUBLIC" }', false],
     ['{ "Cache-Control": "max-age=9" }', false],
+    ['{ "Cache-Control": "no-cache" }', false],
+    ['{ "Cache-Control": "no-cache", "ETag": null, "Last-Modified": null }', true],
     ['{ "Cache-Control": "no-cache, s-maxage=9" }', false],
     ['{ "Cache-Control": ["max-age=9", "must-revalidate"] }', false],
     ['{ "Cache-Control": ["max-age=9", "private"] }', true],
