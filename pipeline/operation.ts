@@ -81,10 +81,19 @@ export interface Operation {
    * Gates 8 and 10 to 13: looks anew, reads the body, and commits what passes all gates again inside the commit (HTTP-4).
    *
    * @param body asked for when everything before it is passed, and only by operations that need one
+   * @param guard asked about the elements that are found now: others may have come into their place
    * @throws Fault; then nothing was changed
    */
-  carryOut(body: BodySource): Promise<Answer>
+  carryOut(body: BodySource, guard?: Guard): Promise<Answer>
 }
+
+/**
+ * Asks the triggers of elements again (REA-23).
+ *
+ * @returns false where the document has changed since the elements were found in it
+ * @throws Fault 503 where there is one that has not run
+ */
+export type Guard = (addressed: AddressedElements) => Promise<boolean>
 
 /** What a site has run around core processing. */
 export interface Reactions {
@@ -98,6 +107,8 @@ export interface Reactions {
    * @throws Fault that ends the request
    */
   before(admitted: Admitted, body: BodySource): Promise<{ body: BodySource } | { answer: Answer } | undefined>
+  /** What core processing asks behind it; undefined where no trigger goes by elements. */
+  guard?: Guard | undefined
   /** Processors, over the answer of core processing whatever its status. */
   after(answer: Answer): Promise<Answer>
   /** A failure as the answer that it would be. */
@@ -137,7 +148,7 @@ export async function perform(operation: Operation, body: BodySource, reactions?
     if ('answer' in before) return before.answer
     given = before.body
   }
-  const answer = await operation.carryOut(given).catch(answered)
+  const answer = await operation.carryOut(given, reactions.guard).catch(answered)
   // A stream is never complete (REA-6).
   return answer.stream ? answer : reactions.after(answer)
 }

@@ -4,7 +4,7 @@ import type { Answer } from '../answer.ts'
 import { Fault } from '../fault.ts'
 import type { Allowance } from '../language/allowance.ts'
 import type { RawCode } from '../model/declarations.ts'
-import type { Admitted, Reactions } from '../operation.ts'
+import type { AddressedElements, Admitted, Reactions } from '../operation.ts'
 import type { RequestValue } from '../request-value.ts'
 import type { Site } from '../site/site.ts'
 import { TurnsBetween } from '../tree/steps.ts'
@@ -34,8 +34,8 @@ export interface ReactingRequest {
   languages: (phase: Phase) => readonly ReactionLanguage[]
   /** Outbound requests that it may queue (REA-95). */
   mostCalls: number
-  /** Those that it has queued so far. */
-  made: { calls: number }
+  /** Those that it has queued so far, and the documents that its actions have written. */
+  made: { calls: number; written: ReadonlySet<string> }
   /** Takes an outbound request. */
   queue: (call: OutboundCall) => void
   /** A failure as the answer that it would be. */
@@ -56,6 +56,7 @@ export function reactionsTo(request: ReactingRequest): Reactions {
   return {
     actsBefore: chain.actsBefore,
     before: (admitted, body) => chain.before(admitted, body as KeptBody),
+    guard: chain.isGuarding ? addressed => chain.guard(addressed) : undefined,
     after: answer => chain.after(answer),
     toAnswer: request.toAnswer,
   }
@@ -92,6 +93,25 @@ class Chain {
       for (const trigger of triggers) if (this.#fits(trigger)) await this.#run(trigger, 'trigger')
     })
     return answer ? { answer } : { body }
+  }
+
+  get isGuarding(): boolean {
+    const { candidates, hasSelector } = this.#request
+    return hasSelector && candidates.triggers.some(({ selectors }) => selectors !== undefined)
+  }
+
+  /**
+   * What is found when the request is carried out may be another element than triggers have been asked about (REA-23). Where
+   * they have changed the document themselves it is as they want it.
+   */
+  async guard(addressed: AddressedElements): Promise<boolean> {
+    const { site, candidates, path, made } = this.#request
+    if (made.written.has(path)) return true
+    const selected = await selecting(site, path, addressed, candidates.triggers)
+    if (!selected) return false
+    if ([...selected].every(trigger => this.#selected.has(trigger))) return true
+    const message = 'Another write has changed meanwhile what the request is about. Try again in a moment.'
+    throw new Fault(503, 'Unavailable', message, { headers: { 'Retry-After': '1' } })
   }
 
   async after(answer: Answer): Promise<Answer> {

@@ -20,7 +20,7 @@ import { bodyText } from './body-text.ts'
 import { commonHeaders, conditional, elementParts } from './elements.ts'
 import type { Read } from './read.ts'
 import { findFor, lookAt, type Representation, requireSound, type Seen } from './representation.ts'
-import { byStandingRules } from './standing-rules.ts'
+import { byGuards, byStandingRules } from './standing-rules.ts'
 
 /**
  * @returns answers 200 with a part for every match, or 304; the body holds the selector, and is read once everything
@@ -39,7 +39,7 @@ export function queryDocument(site: Site, read: Read, authority: Authorizing, re
       const look = ({ view }: Seen) => addressing(read, selector, view, decided)
       return { addressed: await lookAt(site, path, look, reader) }
     },
-    async carryOut(body) {
+    async carryOut(body, guard) {
       const document = (file: StoredFile | undefined, decided: Authority): void => {
         requireAllowed(decided, { ask: 'read', path, exists: file !== undefined }, 'GET', requested)
         if (!file) throw absent()
@@ -52,12 +52,14 @@ export function queryDocument(site: Site, read: Read, authority: Authorizing, re
       return byStandingRules(site, authority, [path, requested], async decided => {
         refuseUnseen(decided, { ask: 'read', path }, 'GET', requested)
         // The document may have changed while the body was on its way.
-        const look = ({ file, view }: Seen) => {
+        const look = function* ({ file, view }: Seen) {
           document(file, decided)
           if (!view) throw notHtml()
-          return answering(read, text, selector, view, decided)
+          const matches = yield* matching(read, selector, view, decided)
+          const answer = yield* answering(read, text, view, matches, decided)
+          return { found: { view, elements: matches.elements }, answer }
         }
-        const answer = await lookAt(site, path, look, reader)
+        const answer = await byGuards(guard, () => lookAt(site, path, look, reader))
         if (!answer) throw absent()
         return answer
       })
@@ -103,12 +105,11 @@ function* matching(
 function* answering(
   read: Read,
   text: string,
-  selector: Selector,
   view: Representation,
+  { elements, keys }: { elements: ElementNode[]; keys: Key[] },
   authority: Authority,
 ): Steps<Answer> {
   const { path } = read
-  const { elements, keys } = yield* matching(read, selector, view, authority)
   if (excludes(read.accept, 'multipart/mixed'))
     throw new Fault(406, 'NotAcceptable', 'A query is answered as multipart/mixed only.')
   const { parts, places } = yield* elementParts(view, elements)

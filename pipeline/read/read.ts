@@ -43,7 +43,7 @@ import {
   typeOf,
   viewingOf,
 } from './representation.ts'
-import { byStandingRules } from './standing-rules.ts'
+import { byGuards, byStandingRules } from './standing-rules.ts'
 import { wholeAnswer } from './whole.ts'
 
 export interface Read {
@@ -98,10 +98,13 @@ export function readResource(site: Site, read: Read, authority: Authorizing, rea
       if (!found) await findAbsence(site, read, decided, reader)
       return found?.view ? { addressed: { view: found.view, elements: found.elements } } : {}
     },
-    carryOut: () =>
+    carryOut: (_body, guard) =>
       byStandingRules(site, authority, pathsOf(read), async decided => {
-        const look = (seen: Seen) => readElements(site, read, range, selector, seen, decided)
-        const answer = await lookForElements(site, read, look, decided, reader)
+        const look = function* (seen: Seen) {
+          const found = yield* searching(read, selector, seen, decided)
+          return found && { found, answer: yield* readElements(site, read, range, found, seen, decided) }
+        }
+        const answer = await byGuards(guard, () => lookForElements(site, read, look, decided, reader))
         return answer ?? absence(site, read, decided, reader)
       }),
   }
@@ -325,12 +328,10 @@ function* readElements(
   site: Site,
   read: Read,
   range: SelectorRange,
-  selector: Selector,
+  found: Matches,
   seen: Seen,
   authority: Authority,
-): Steps<Answer | undefined> {
-  const found = yield* searching(read, selector, seen, authority)
-  if (!found) return undefined
+): Steps<Answer> {
   const { form, elements, keys, admission, readable, addressed } = found
   requireAdmission(admission, 'GET', read.requested, authority)
   if (!seen.view || !readable || !addressed) throw notHtml()

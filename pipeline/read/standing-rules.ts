@@ -1,11 +1,34 @@
-/** Reads are decided by rules that are no older than what they show. */
+/** Reads are decided by rules that are no older than what they show, and by the triggers of the elements that they show. */
 
+import type { Answer } from '../answer.ts'
 import type { Authority, Authorizing } from '../authority.ts'
 import { busy } from '../failures.ts'
+import type { Guard, SeenPage } from '../operation.ts'
 import type { Site } from '../site/site.ts'
+import type { ElementNode } from '../tree/nodes.ts'
 
-/** Answers made while rules change all the time, before the client is told to come again. */
+/** Answers made while rules, or documents, change all the time, before the client is told to come again. */
 const ATTEMPTS = 50
+
+/**
+ * Makes an answer, and makes it anew where the document has changed before triggers could be asked about the elements that are
+ * in it (REA-23).
+ *
+ * @throws Fault of the guard, and 503 where the document changes all the time
+ */
+export async function byGuards(
+  guard: Guard | undefined,
+  make: () => Promise<
+    { found: { view: SeenPage | undefined; elements: readonly ElementNode[] }; answer: Answer } | undefined
+  >,
+): Promise<Answer | undefined> {
+  for (let attempt = 1; ; attempt++) {
+    const made = await make()
+    const { view, elements = [] } = made?.found ?? {}
+    if (!guard || !view || (await guard({ view, elements }))) return made?.answer
+    if (attempt === ATTEMPTS) throw busy()
+  }
+}
 
 /**
  * Makes an answer, and makes it anew where rules have changed meanwhile: what was loaded may have been written after whoever

@@ -72,6 +72,8 @@ export interface Located extends Found {
   /** The document that holds the elements, which is another one for what was projected into a page (COMP-86). */
   file: StoredFile
   tree: TreeDocument
+  /** The target in the view. */
+  seen: Key
   /** In `tree`. */
   target: Key
   anchor?: Key | undefined
@@ -167,7 +169,7 @@ export async function located(found: Found): Promise<Located | undefined> {
   if (!file || isChanged(file)) return undefined
   const tree = await site.parsed(file)
   const [first, second] = places.map(place => place(tree))
-  return first && { ...found, view, file, tree, target: first, anchor: second }
+  return first && { ...found, view, file, tree, seen: found.target, target: first, anchor: second }
 }
 
 /** How the element of a document's own tree is found that stands where one of another tree of the same text does. */

@@ -1,14 +1,16 @@
 /** Writes to elements of documents: PUT, POST, DELETE by selector and MOVE between places (HTTP-80 to HTTP-109). */
 
+import type { Key } from '../access/matching.ts'
 import type { Answer } from '../answer.ts'
 import type { Authorizing } from '../authority.ts'
 import type { BodySource } from '../body.ts'
-import type { Operation } from '../operation.ts'
+import type { AddressedElements, Guard, Operation } from '../operation.ts'
 import { bodyText } from '../read/body-text.ts'
+import type { Representation } from '../read/representation.ts'
 import { noMatch, toSelector } from '../refusals.ts'
 import { largestDocument, type Site } from '../site/site.ts'
 import { ChangedDocument } from '../tree/edit/edit.ts'
-import { type ElementNode, parentElement } from '../tree/nodes.ts'
+import { parentElement } from '../tree/nodes.ts'
 import { inTurns } from '../tree/steps.ts'
 import { commitLoop, modelState, oneAllowance } from './commit.ts'
 import { type Head, inLine } from './edit-line.ts'
@@ -48,7 +50,7 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
   }
   const locate = () => commitLoop(async () => located(await find()))
   /** Writes of one session to copies of one document come one after another, through whatever page they are made. */
-  const carryOutInSession = ({ session, place }: SessionWrite, text: string) => {
+  const carryOutInSession = ({ session, place }: SessionWrite, text: string, guard: Guard | undefined) => {
     const folder = `/.${site.settings.brand}/sessions/${session.id}/`
     let { prefix } = place
     const alone = async (goOn: () => void) => {
@@ -58,6 +60,7 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
       const { view, target } = found
       const about = view && target && sessionWriteOf(write, view, target.element)
       if (!about) throw noMatch()
+      if (guard && !(await guard(addressedBy(write, view, target)))) return undefined
       if (write.reader) delete write.reader.composed
       if (about.place.prefix !== prefix) {
         prefix = about.place.prefix
@@ -77,7 +80,7 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
     })
   }
   /** Until somebody has changed where the element is stored. */
-  const carryOutAt = (at: FoundAt, text: string, arrival: Noted) => {
+  const carryOutAt = (at: FoundAt, text: string, arrival: Noted, guard: Guard | undefined) => {
     const { path } = at
     let isFirst = true
     let isWaiting = true
@@ -102,6 +105,10 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
         }
         const { place } = at
         if (place.file.resource.path !== path) return place
+        if (guard && !(await guard(addressedBy(write, place.view, place.seen)))) {
+          at.place = undefined
+          return undefined
+        }
         if (!isFirst && arrival.size > 0) refuseOvertaken(arrival, await noted(site, write, place))
         try {
           return await commitEdit(site, modelState(site, allowance, write), write, place, text, authority())
@@ -112,7 +119,7 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
         }
       })
     }
-    const isPlain = path === write.path && arrival.size === 0
+    const isPlain = path === write.path && arrival.size === 0 && !guard
     if (!isPlain) return site.leases.hold(site.store.name, [path], alone)
     const join = (head: Head) => {
       if (authority.isSettled?.() === false) return undefined
@@ -122,10 +129,10 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
     }
     return inLine<Answer | Located>(site, path, { alone, join })
   }
-  const carryOutFrom = (first: Located, text: string, arrival: Noted) => {
+  const carryOutFrom = (first: Located, text: string, arrival: Noted, guard: Guard | undefined) => {
     let at: FoundAt = { path: first.file.resource.path, place: first }
     return commitLoop(async () => {
-      const done = await carryOutAt(at, text, arrival)
+      const done = await carryOutAt(at, text, arrival, guard)
       if (!('file' in done)) return done
       at = { path: done.file.resource.path, place: done }
       return undefined
@@ -138,27 +145,27 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
   return {
     async admit() {
       const { view, target } = await find(AUTHORIZATION)
-      return view && target ? { addressed: { view, elements: addressedBy(write, target.element) } } : {}
+      return view && target ? { addressed: addressedBy(write, view, target) } : {}
     },
-    async carryOut(body) {
+    async carryOut(body, guard) {
       const found = await find()
       const about = found.view && found.target && sessionWriteOf(write, found.view, found.target.element)
       if (about && write.op !== 'move') {
         const text = await textFor(site, write, body)
-        return carryOutInSession(about, text).catch(refusing([write.path]))
+        return carryOutInSession(about, text, guard).catch(refusing([write.path]))
       }
       const place = (await located(found)) ?? (await locate())
       const arrival = await noted(site, write, place)
       const text = await textFor(site, write, body)
-      return carryOutFrom(place, text, arrival).catch(refusing([write.path, place.file.resource.path]))
+      return carryOutFrom(place, text, arrival, guard).catch(refusing([write.path, place.file.resource.path]))
     },
   }
 }
 
 /** What comes beside an element comes into its parent, whom rules are asked about (METH-3): guards of either are asked (REA-23). */
-function addressedBy(write: ElementWrite, target: ElementNode): ElementNode[] {
-  const parent = write.op === 'post' && isSibling(write.placement) ? parentElement(target) : undefined
-  return parent ? [target, parent] : [target]
+function addressedBy(write: ElementWrite, view: Representation, { element }: Key): AddressedElements {
+  const parent = write.op === 'post' && isSibling(write.placement) ? parentElement(element) : undefined
+  return { view, elements: parent ? [element, parent] : [element] }
 }
 
 /** Where an element is stored, and what was found there unless that was given up. */

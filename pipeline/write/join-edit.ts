@@ -86,7 +86,7 @@ function find({ site, write, selectors, authority }: JoiningWrite, { file, tree 
   const found = ifShort(findingIn(site, write, selectors, authority, { file, view }), LOOK)?.value
   if (!found?.target) return undefined
   const { target, anchor } = found
-  const place = { ...found, view, file, tree, target, anchor }
+  const place = { ...found, view, file, tree, seen: target, target, anchor }
   return isInItself(write, place) ? undefined : place
 }
 

@@ -166,6 +166,7 @@ function reacting(parts: ReactionParts, asked: Asked) {
   const { brand, brandHeader } = settings
   const calls = requestCalls(parts.outbound(), { site: site.store.name, authority, brand, brandHeader, depth })
   const scoped = scopeAuthority(scope)
+  const written = new Set<string>()
   const writes = writingPlatform({
     site,
     authority: () => {
@@ -173,7 +174,7 @@ function reacting(parts: ReactionParts, asked: Asked) {
       return scoped
     },
     allowance,
-    count: { writes: 0 },
+    count: { writes: 0, written },
     own: method === 'PUT' ? { path, body, isFragment: selector !== undefined } : undefined,
     transitions: undefined,
     configure: scope.configure,
@@ -209,7 +210,7 @@ function reacting(parts: ReactionParts, asked: Asked) {
       javascriptReactions({ site, allowance, path, javascript: parts.javascript }),
     ],
     mostCalls: mostCallsAt(depth),
-    made: { calls: 0 },
+    made: { calls: 0, written },
     queue: calls.add,
     toAnswer: failure => {
       throw failure
