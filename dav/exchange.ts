@@ -8,6 +8,7 @@ import type { BodySource } from '../pipeline/body.ts'
 import { Fault } from '../pipeline/fault.ts'
 import { trimField } from '../pipeline/http/field-text.ts'
 import type { Allowance } from '../pipeline/language/allowance.ts'
+import type { Guard } from '../pipeline/operation.ts'
 import type { Alongside } from '../pipeline/write/commit.ts'
 import type { Author } from './access/credentials.ts'
 import type { Mount } from './mount.ts'
@@ -50,6 +51,8 @@ export interface Exchange {
   depth?: number
   /** Stored together with what the request writes. */
   alongside?: Alongside | undefined
+  /** Asks triggers about the elements that a write is carried out on (REA-23). */
+  guard?: Guard | undefined
   /** Has a method carry a request out, with the triggers that the site has for it (REA-6): this one, or one that it stands for. */
   triggered(exchange: Exchange, method: Handler): Promise<Answer>
   /** Has something done when the answer has left, or there is nobody any more who could get it. */

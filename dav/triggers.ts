@@ -2,6 +2,7 @@
 
 import type { Answer } from '../pipeline/answer.ts'
 import type { BodySource } from '../pipeline/body.ts'
+import type { Guard } from '../pipeline/operation.ts'
 import type { Alongside, OneAllowance } from '../pipeline/write/commit.ts'
 import type { Scope } from './access/scope.ts'
 import type { Exchange } from './exchange.ts'
@@ -13,8 +14,8 @@ interface Calls extends Alongside {
   record(): Promise<void>
 }
 
-/** The body that a write gets, or the answer in its place; undefined where no trigger runs. */
-type Triggered = { body: BodySource; calls: Calls } | { answer: Answer } | undefined
+/** The body that a write gets, with what asks triggers of elements again, or the answer in its place; undefined where no trigger runs. */
+type Triggered = { body: BodySource; calls: Calls; guard?: Guard | undefined } | { answer: Answer } | undefined
 
 /** A draft that is to be published, as the PUT of an empty document that it was put off from (DAV-62). */
 export interface Settling {
@@ -54,9 +55,9 @@ export function withTriggers(triggers: MountTriggers | undefined): Exchange['tri
       const triggered = await triggers?.ofRequest(asked)
       if (!triggered) return method(asked)
       if ('answer' in triggered) return triggered.answer
-      const { body, calls } = triggered
+      const { body, calls, guard } = triggered
       try {
-        return await whereItIs(() => method({ ...asked, body, alongside: calls }))
+        return await whereItIs(() => method({ ...asked, body, alongside: calls, guard }))
       } finally {
         await calls.record()
       }

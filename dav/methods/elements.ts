@@ -101,10 +101,8 @@ async function write(exchange: Exchange, particulars: Particulars<ElementWrite>)
     check,
     matchesField: `${mount.settings.brandHeader}-Matches`,
   }
-  return perform(
-    writeElement(mount.site, { ...common, ...particulars }, () => authority),
-    exchange.body,
-  )
+  const operation = writeElement(mount.site, { ...common, ...particulars }, () => authority)
+  return operation.carryOut(exchange.body, exchange.guard)
 }
 
 /** Drafts, helper files and collections have no elements. */

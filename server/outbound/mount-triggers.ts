@@ -76,13 +76,13 @@ export function mountTriggers(parts: ReactionParts): MountTriggers {
       const { scope } = author
       const { depth = 0 } = exchange
       const asked = { mount, method, path, triggers, selector, body, authority, headers, allowance, scope, know, depth }
-      const { calls, run } = reacting(parts, asked)
+      const { calls, run, guard } = reacting(parts, asked)
       exchange.afterwards(() => {
         calls.dispatch()
         void body.discard()
       })
       const done = await run()
-      return 'body' in done ? { body: done.body, calls } : done
+      return 'body' in done ? { body: done.body, calls, guard } : done
     },
 
     async ofSettling({ mount, path, headers, scope, depth, allowance }, publish) {
@@ -229,7 +229,7 @@ function reacting(parts: ReactionParts, asked: Asked) {
       throw error
     }
   }
-  return { calls, run }
+  return { calls, run, guard: reactions.guard }
 }
 
 /**

@@ -21,7 +21,10 @@ describe('guards of elements that come into the place of others', () => {
       { resource: '/own.html', selector: '.locked', action: answering(403, 'closed') },
       { resource: '/own.html', action: `${SITE}Site.DELETE($${'{.own}'}.first())` },
     ]
-    site = await reactingSite({ '/guards.html': page(guards.map(trigger).join('')) })
+    site = await reactingSite(
+      { '/guards.html': page(guards.map(trigger).join('')) },
+      { site: { mountReactions: true } },
+    )
   })
   after(() => site.close())
 
@@ -30,13 +33,22 @@ describe('guards of elements that come into the place of others', () => {
     return file?.bytes && Buffer.from(file.bytes).toString()
   }
 
-  for (const method of ['PUT', 'POST'])
-    it(`REA-23 ${method} to what others have made the first match while its body was on its way`, async () => {
+  for (const [method, where] of [
+    ['PUT', 'the site'],
+    ['POST', 'the site'],
+    ['PUT', 'the mount'],
+  ] as const)
+    it(`REA-23 ${method} on ${where} to what others have made the first match while its body was on its way`, async () => {
       await put(site, '/p.html', page(`<i class="e own">x</i>${LOCKED}`))
       const body = '<b class="e">taken</b>'
-      const fields = { Host: 'localhost', Range: 'selector=.e', 'Content-Type': 'text/html' }
+      const fields = { Range: 'selector=.e', 'Content-Type': 'text/html' }
       const headers = { ...fields, Expect: '100-continue', 'Content-Length': body.length }
-      const sent = request({ port: site.port, method, path: '/p.html', headers })
+      const url = where === 'the mount' ? site.mountUrl : `http://localhost:${site.port}`
+      const sent = request(`${url}/p.html`, {
+        method,
+        headers,
+        auth: where === 'the mount' ? `${site.user}:${site.password}` : null,
+      })
       sent.flushHeaders()
       // The body is asked for once triggers have run.
       await once(sent, 'continue')
