@@ -98,9 +98,11 @@ export function* comparing(a: Value, b: Value, spend: Spend): Steps<boolean> {
   }
 
   function* ofDictionaries(one: Dictionary, other: Dictionary, depth: number): Steps<boolean> {
+    if (one instanceof Map && other instanceof Map && one.size !== other.size) return false
     const keys = [...one.keys()]
-    spend(keys.length)
-    if (keys.length !== [...other.keys()].length) return false
+    const others = other instanceof Map ? other.size : [...other.keys()].length
+    spend(keys.length + (other instanceof Map ? 0 : others))
+    if (keys.length !== others) return false
     for (const key of keys) {
       const value = other.get(key)
       if (value === undefined || !(yield* areEqual(one.get(key) ?? null, value, depth + 1))) return false

@@ -36,15 +36,23 @@ const FOREIGN = new Set(['http://www.w3.org/2000/svg', 'http://www.w3.org/1998/M
 export function construct(plan: ConstructionPlan, values: Value[], items: Value[], on: Evaluation): Given {
   on.take(256)
   const declared = plan.prefix === undefined ? on.context.program.declarations.get(plan.name) : undefined
-  if (declared?.kind === 'schema') {
-    const named = items.map((value, at) => ({ key: plan.items?.[at], value }))
-    if (declared.url === `${on.host.ns}/Selector`) return newSelector(named)
-    const node = newElement('div')
-    modify(node, plan.modifiers, values, on)
-    return constructed(node, declared.url, named, on)
+  const type = declared?.kind === 'schema' ? declared.url : undefined
+  const named = type === undefined ? [] : items.map((value, at) => ({ key: plan.items?.[at], value }))
+  if (type === `${on.host.ns}/Selector`) return newSelector(named)
+  const node = type === undefined ? newElement(...tagOf(plan, on)) : newElement('div')
+  const filled = () => (type === undefined ? fill(node, plan, items, on) : constructed(node, type, named, on))
+  const modifying = modify(node, plan.modifiers, values, on)
+  if (modifying.next(null).done) return filled()
+  const work = function* (): Work {
+    yield* modifying
+    const given = filled()
+    return given instanceof Pending ? yield* given.work : given
   }
-  const node = newElement(...tagOf(plan, on))
-  modify(node, plan.modifiers, values, on)
+  return new Pending(work())
+}
+
+/** Adds the items of an element. */
+function fill(node: ElementNode, plan: ConstructionPlan, items: Value[], on: Evaluation): Given {
   const wrapped = new ElementValue(node)
   return puttingIn(
     items,
@@ -62,9 +70,11 @@ export function construct(plan: ConstructionPlan, values: Value[], items: Value[
         const key = plan.items?.[at]
         if (key === undefined) yield* appending(node, value, on)
         else appendNamed(node, key, value, on)
+        if (on.isDue) yield undefined
       }
       return wrapped
     },
+    (plan.items?.filter(key => key !== undefined).length ?? 0) > 1,
   )
 }
 
@@ -81,7 +91,13 @@ function tagOf({ prefix, name }: ConstructionPlan, on: Evaluation): [tag: string
     : [`${prefix}:${name}`.toLowerCase(), HTML_NAMESPACE]
 }
 
-function modify(node: ElementNode, modifiers: readonly PlannedModifier[], values: Value[], on: Evaluation): void {
+/** Each value may be a long List. */
+function* modify(
+  node: ElementNode,
+  modifiers: readonly PlannedModifier[],
+  values: Value[],
+  on: Evaluation,
+): Work<void> {
   let computed = 0
   for (const modifier of modifiers) {
     if (modifier.kind === 'class') {
@@ -92,6 +108,7 @@ function modify(node: ElementNode, modifiers: readonly PlannedModifier[], values
       const { value } = modifier
       const given = value === 'computed' ? (values[computed++] ?? null) : value === 'empty' ? '' : value.text
       setAttribute(node, modifier.name, attributeText(given, on), on)
+      if (on.isDue) yield undefined
     }
   }
 }

@@ -67,14 +67,16 @@ export function* copying(node: ElementNode, on: Evaluation): Work<ElementNode> {
  *
  * @param put takes few values
  * @param putMany takes others, with pauses
+ * @param isSlow whether few values may take long, too
  */
 export function puttingIn(
   value: Value,
   on: Evaluation,
   put: (value: Value) => Value,
   putMany: (value: Value) => Work,
+  isSlow = false,
 ): Given {
-  if (!isMany(value) && !isLong(value)) return put(value)
+  if (!isSlow && !isMany(value) && !isLong(value)) return put(value)
   const work = function* (): Work {
     return yield* putMany(yield* owning(value, on))
   }

@@ -151,14 +151,21 @@ function listArgument(name: string, value: Value | undefined): List {
   throw typeError(`“${name}” takes a List, not a ${typeOf(value ?? null)}`)
 }
 
-function flatten(list: List, into: Value[], on: Evaluation, depth: number): void {
+function* flattening(list: List, into: Value[], on: Evaluation, depth: number): Work<void> {
   if (depth === MAX_DEPTH) throw tooDeep()
   room(on, list.length)
   on.spend(list.length)
+  if (on.isDue) yield undefined
   for (const item of list) {
-    if (item !== null && isList(item)) flatten(item, into, on, depth + 1)
+    if (item !== null && isList(item)) yield* flattening(item, into, on, depth + 1)
     else into.push(item)
   }
+}
+
+function* flatten(list: List, on: Evaluation): Work {
+  const flat: Value[] = []
+  yield* flattening(list, flat, on, 0)
+  return flat
 }
 
 function* reducing(list: List, args: List, isReversed: boolean, on: Evaluation): Work {
@@ -314,14 +321,7 @@ export const LIST_METHODS: Methods = new Map<string, Method>([
       return list.toReversed()
     }),
   ],
-  [
-    'flatten',
-    plain((list, on) => {
-      const flat: Value[] = []
-      flatten(list, flat, on, 0)
-      return flat
-    }),
-  ],
+  ['flatten', plain((list, on) => new Pending(flatten(list, on)))],
   ['join', { least: 1, most: 1, run: (list: List, [between], on) => joined(list, textArgument('join', between), on) }],
   ['reduce', { least: 1, most: 2, run: (list: List, args, on) => new Pending(reducing(list, args, false, on)) }],
   ['reduceRight', { least: 1, most: 2, run: (list: List, args, on) => new Pending(reducing(list, args, true, on)) }],

@@ -38,15 +38,30 @@ const LONGEST_SOURCE = 16 * 1024
 const relative = new WeakMap<Extensions, Map<string, Selector>>()
 const RELATIVES = 500
 
-/** The text of a selector with its values in place. */
-export function selectorText({ texts }: SelectorTemplate, values: readonly Value[], on: Evaluation): string {
+/** What becomes of the text of a selector with its values in place. Each value may be a long List. */
+function withText(
+  { texts }: SelectorTemplate,
+  values: readonly Value[],
+  on: Evaluation,
+  use: (text: string) => Given,
+): Given {
   let text = texts[0] ?? ''
-  values.forEach((value, at) => {
-    // What is too long for a selector is not gone through.
-    const own = textForm(value, on.spend).slice(0, LIMITS.length + 1)
-    text += CSS_TEXT.string(own) + (texts[at + 1] ?? '')
-  })
-  return text
+  const writing = function* (): Work<void> {
+    for (const [at, value] of values.entries()) {
+      // What is too long for a selector is not gone through.
+      const own = textForm(value, on.spend).slice(0, LIMITS.length + 1)
+      text += CSS_TEXT.string(own) + (texts[at + 1] ?? '')
+      if (on.isDue) yield undefined
+    }
+  }
+  const work = writing()
+  if (work.next(null).done) return use(text)
+  const waiting = function* (): Work {
+    yield* work
+    const given = use(text)
+    return given instanceof Pending ? yield* given.work : given
+  }
+  return new Pending(waiting())
 }
 
 /** @throws SesselError for what is no selector (SES-121) */
@@ -84,7 +99,7 @@ export function select(
   sources: Value | undefined,
   on: Evaluation,
 ): Given {
-  return searchFor(selectorText(template, values, on), sources, on)
+  return withText(template, values, on, text => searchFor(text, sources, on))
 }
 
 /** @param sources what `from` names; the default scope when undefined */
@@ -241,10 +256,12 @@ export function subselect(
   on: Evaluation,
 ): Given {
   if (receiver === null) return null
-  const selector = compiled(selectorText(template, values, on), on, true)
-  if (receiver instanceof ElementValue) return new Pending(below([receiver], selector, on))
-  if (isList(receiver)) return new Pending(below(receiver, selector, on))
-  throw typeError(`nothing can be selected below a ${typeOf(receiver)}`)
+  return withText(template, values, on, text => {
+    const selector = compiled(text, on, true)
+    if (receiver instanceof ElementValue) return new Pending(below([receiver], selector, on))
+    if (isList(receiver)) return new Pending(below(receiver, selector, on))
+    throw typeError(`nothing can be selected below a ${typeOf(receiver)}`)
+  })
 }
 
 function* below(receivers: readonly Value[], selector: Selector, on: Evaluation): Work {

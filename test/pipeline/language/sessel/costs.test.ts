@@ -170,6 +170,31 @@ describe('Sessel: what costs more than it seems', () => {
       for (const value of made) expect(await became(`${Q} ${value} ${program}`)).to.match(answer)
     })
 
+  const times = (count: number, part: string) => Array.from({ length: count }, () => part).join('')
+
+  for (const [what, program] of [
+    ['attributes', `new div${Array.from({ length: 10 }, (_, i) => `[a${i}=l]`).join('')}`],
+    ['texts of an element', `new div { ${times(10, 'text: l, ')} }`],
+    ['values of a selector', `\${a${times(10, '[b=l]')}}`],
+    ['values of a selector below an element', `document.\${a${times(10, '[b=l]')}}`],
+    ['items that are flattened', `[${times(10, 'l, ')}].flatten()`],
+  ] as const)
+    it(`SES-213 Lists that become ${what} are gone through with pauses between them`, () => {
+      expect(stepsOf(running(`${list(8)} ${program}`)) - stepsOf(running(list(8)))).to.be.at.least(8)
+    })
+
+  it('SES-52 of two Dictionaries with different counts of entries none is gone through', async () => {
+    const d = new Map(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, 1n]))
+    const host = hostFor('/shop.html', { names: new Map([['d', d]]) })
+    const compared = async (program: string) => {
+      const allowance = unhurried()
+      await evaluate(compile(program), host, allowance)
+      return allowance.stepsTaken
+    }
+    expect(await compared('d == { a: 1 }')).to.be.below(100)
+    expect(await compared('{ a: 1 } == d')).to.be.below(100)
+  })
+
   it('SES-125 a list of sources counts and leaves the loop to others, however often one stands in it', async () => {
     const allowance = unhurried({ steps: 20_000 })
     const program = compile(`${shared} \${p} from x`)
