@@ -14,10 +14,12 @@ import { ElementValue, isList, type Source, type Value } from '../language/value
 import type { CodeHost, CodeItem, CodeResult, CodeValues, Given } from '../model/code.ts'
 import type { RawCode } from '../model/declarations.ts'
 import type { Site } from '../site/site.ts'
-import { cloneNode } from '../tree/clone.ts'
-import { equalTrees } from '../tree/compare.ts'
+import { cloneNode, cloningElement } from '../tree/clone.ts'
+import { comparing } from '../tree/compare.ts'
 import { attribute, type ElementNode } from '../tree/nodes.ts'
+import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { fetching } from './fetched.ts'
+import { payingFor } from './given-elements.ts'
 import type { Language, LanguageOf } from './languages.ts'
 import { SiteReach } from './reach.ts'
 import { referringIn } from './readable.ts'
@@ -33,7 +35,7 @@ interface Bound {
 
 export const sessel: LanguageOf = (site, allowance, others) => {
   const { ns } = site.settings
-  const run = <T>(code: RawCode, at: CodeItem, bound: Bound, take: (value: Value) => CodeResult<T>) =>
+  const run = <T>(code: RawCode, at: CodeItem, bound: Bound, take: Take<T>) =>
     runSlot({ site, allowance, others }, code, at, bound, take)
   const code: CodeHost = {
     default: (slot, at) =>
@@ -58,13 +60,17 @@ export const sessel: LanguageOf = (site, allowance, others) => {
       })),
     write: (slot, at) => {
       const copies = at.elements.map(element => new ElementValue(detached(element)))
-      return run(slot, at, { self: copies, hasPrior: true }, value => given(value, copies, at, slot))
+      return run(slot, at, { self: copies, hasPrior: true }, value =>
+        inTurns(giving(value, copies, at, slot, allowance), 0),
+      )
     },
     read: async steps => {
       const results: CodeResult<Given>[] = []
       for (const { code: slot, at } of steps) {
         const copies = at.elements.map(element => new ElementValue(detached(element)))
-        const result = await run(slot, at, { self: copies }, value => given(value, copies, at, slot))
+        const result = await run(slot, at, { self: copies }, value =>
+          inTurns(giving(value, copies, at, slot, allowance), 0),
+        )
         results.push('response' in result ? noResponse(slot) : result)
       }
       return results
@@ -100,19 +106,40 @@ function detached(element: ElementNode): ElementNode {
   return copy
 }
 
-/** MOD-70: what a resolver gives. A working copy that nobody has changed stands for the element itself. */
-function given(value: Value, copies: readonly ElementValue[], at: CodeValues, code: RawCode): CodeResult<Given> {
+/**
+ * MOD-70: what a resolver gives. A working copy that nobody has changed stands for the element itself; what is stored, or given
+ * more than once, is paid for each time.
+ *
+ * @throws AllowanceSpent
+ */
+function* giving(
+  value: Value,
+  copies: readonly ElementValue[],
+  at: CodeValues,
+  code: RawCode,
+  allowance: Allowance,
+): Steps<CodeResult<Given>> {
   const list = value !== null && isList(value) ? value : [value]
   const elements: ElementNode[] = []
   const originals = new Map(copies.map(({ node }, i) => [node, at.elements[i]]))
+  const known = new Map<ElementNode, ElementNode>()
   for (const each of list) {
     if (!(each instanceof ElementValue)) {
       const message = `The resolver of ${at.property} gives something that is no element.`
       return { failure: { language: code.type, variant: 'return-type', message } }
     }
-    const original = originals.get(each.node)
-    const isKept = original !== undefined && equalTrees(original, each.node)
-    elements.push(isKept ? original : named(each.source ? detached(each.node) : each.node, at.property))
+    const { node, source } = each
+    let element = known.get(node)
+    if (source || element) yield* payingFor(node, allowance)
+    if (!element || source) {
+      const original = originals.get(node)
+      const isKept = original !== undefined && (yield* comparing([original], [node]))
+      element = isKept ? original : named(source ? yield* cloningElement(node) : node, at.property)
+      if (source) delete element.sourceCodeLocation
+      known.set(node, element)
+    }
+    elements.push(element)
+    if (elements.length % NODES_PER_STEP === 0) yield
   }
   return { value: { elements } }
 }
@@ -128,6 +155,9 @@ function named(element: ElementNode, property: string): ElementNode {
   return element
 }
 
+/** Makes of a value what the slot is for. */
+type Take<T> = (value: Value) => CodeResult<T> | Promise<CodeResult<T>>
+
 interface Surroundings {
   site: Site
   allowance: Allowance
@@ -139,7 +169,7 @@ async function runSlot<T>(
   code: RawCode,
   at: CodeItem,
   bound: Bound,
-  take: (value: Value) => CodeResult<T>,
+  take: Take<T>,
 ): Promise<CodeResult<T>> {
   const { ns } = site.settings
   const language = code.type === '' ? `${ns}/Sessel` : code.type
@@ -169,7 +199,7 @@ async function runSlot<T>(
       return { response: { status, body, headers: headersOf(headers) } }
     }
     if ('failure' in outcome) return fails('threw', outcome.failure.message)
-    return take(outcome.value)
+    return await take(outcome.value)
   } catch (error) {
     if (error instanceof SesselSyntaxError) return fails('parse', error.message)
     if (error instanceof AllowanceSpent)

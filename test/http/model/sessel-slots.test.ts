@@ -173,4 +173,17 @@ onBothPlanes('Expressions in the slots of schemas', on => {
     const answer = await on.shelf.append('/log.html', instance(THING, { p: '1' }))
     expect(answer.status).to.equal(on.plane === 'mount' ? 507 : 503)
   })
+
+  it('SES-213 what a resolver gives is paid for as often as it is given', async () => {
+    await put(on.shelf.server, '/other.html', page(`<ul>${'<li>a</li>'.repeat(100)}</ul>`))
+    const doubled = Array.from({ length: 12 }, (_, i) => `let l${i + 1} = [l${i}, l${i}].flatten();`).join(' ')
+    const status = async (what: string, value: string) => {
+      await declared({ '@write': script('@write', `let l0 = [${what}]; ${doubled} l12`) })
+      return (await on.shelf.append('/log.html', instance(THING, { p: value }))).status
+    }
+    const spent = on.plane === 'mount' ? 507 : 503
+    expect(await status('(${ul} from "/other.html").first()', 'x')).to.equal(spent)
+    expect(await status('self.first()', 'x'.repeat(20_000))).to.equal(spent)
+    expect(await status('self.first()', 'x')).to.equal(206)
+  })
 })
