@@ -1,7 +1,8 @@
 /**
  * What waits in line, a line for each party whose requests it comes of: the lines go forward in turns, however long one is.
- * In each, the oldest request goes first: of many alike the first are done long before the last, and few are half done at any
- * time. But none waits for all of a long one: every other turn is for those that have had few.
+ * In each, one turn of three is for the oldest request: of many alike the first are done long before the last, and few are half
+ * done at any time. One is for those that have had few, and one for whichever of the others stands longest: none waits for all
+ * of many long ones.
  */
 
 import TinyQueue from 'tinyqueue'
@@ -13,7 +14,7 @@ export class PartyLines<Item> {
 
   /** The next one. */
   get first(): Item | undefined {
-    for (const line of this.#lines.values()) return line.next?.peek()?.item
+    for (const line of this.#lines.values()) return line.next?.item
     return undefined
   }
 
@@ -40,36 +41,61 @@ export class PartyLines<Item> {
   }
 }
 
-/** The line of one party. */
-class Line<Item> {
-  /** By how many turns their requests have had; in each by the age of the request. Lines may be long. */
-  readonly #levels: TinyQueue<Standing<Item>>[] = []
-  #added = 0
-  #isOldestNext = true
+/** So many entries of what has left a line are let be. */
+const LEFT = 64
 
-  /** Where the next one stands. */
-  get next(): TinyQueue<Standing<Item>> | undefined {
-    let next: TinyQueue<Standing<Item>> | undefined
-    let oldest = Number.POSITIVE_INFINITY
-    for (const level of this.#levels) {
-      const { place = Number.POSITIVE_INFINITY } = level.peek()?.requester ?? {}
-      if (place >= oldest) continue
-      next = level
-      oldest = place
-      if (!this.#isOldestNext) break
+/** The line of one party. It may be long. */
+class Line<Item> {
+  /** Those whose requests have had few turns, by age. */
+  readonly #few = new TinyQueue<Standing<Item>>([], olderFirst)
+  /** The others, as they have come. */
+  readonly #many = new Set<Standing<Item>>()
+  /** They by age, and some that have left the line. */
+  #manyByAge = new TinyQueue<Standing<Item>>([], olderFirst)
+  #added = 0
+  #taken = 0
+
+  get next(): Standing<Item> | undefined {
+    const few = this.#few.peek()
+    if (this.#many.size === 0) return few
+    const [longest] = this.#many
+    switch (this.#taken % 3) {
+      case 0:
+        return this.#older(few, this.#oldest())
+      case 1:
+        return few ?? longest
     }
-    return next
+    return longest
   }
 
   add(item: Item, requester: Requester): void {
-    while (this.#levels.length <= requester.level) this.#levels.push(new TinyQueue<Standing<Item>>([], olderFirst))
-    this.#levels[requester.level]?.push({ item, requester, number: ++this.#added })
+    const standing = { item, requester, number: ++this.#added }
+    if (requester.hasHadFew) this.#few.push(standing)
+    else {
+      this.#many.add(standing)
+      this.#manyByAge.push(standing)
+      if (this.#manyByAge.length > 2 * this.#many.size + LEFT)
+        this.#manyByAge = new TinyQueue([...this.#many], olderFirst)
+    }
   }
 
   take(): Standing<Item> | undefined {
-    const first = this.next?.pop()
-    this.#isOldestNext = !this.#isOldestNext
-    return first
+    const { next } = this
+    this.#taken++
+    if (next && !this.#many.delete(next)) this.#few.pop()
+    return next
+  }
+
+  #oldest(): Standing<Item> | undefined {
+    for (let oldest = this.#manyByAge.peek(); oldest; oldest = this.#manyByAge.peek()) {
+      if (this.#many.has(oldest)) return oldest
+      this.#manyByAge.pop()
+    }
+    return undefined
+  }
+
+  #older(a: Standing<Item> | undefined, b: Standing<Item> | undefined): Standing<Item> | undefined {
+    return a && b ? (olderFirst(a, b) < 0 ? a : b) : (a ?? b)
   }
 }
 

@@ -33,19 +33,19 @@ describe('tree/party-lines', () => {
   const cases: [rule: string, works: Work[], order: string][] = [
     ['of works alike the first are done before the last have begun', some(3, 'abc'), 'aaabbbccc'],
     [
-      'a long one leaves every other turn to those that have had few',
+      'a long one leaves one turn of three to those that have had few',
       [...some(40, 'L'), ...some(3, 'ab')],
-      'L*17 aLaLaLbLbLbL*18 ',
+      'L*4 aLLaLLaLLbLLbLLbL*26 ',
     ],
     [
-      'a long one waits for those no longer than they for it',
+      'a long one goes on while those come that have had few',
       [...some(24, 'L'), ...some(2, 'abcdef')],
-      'L*17 aLaLbLbLcLcLdLdeeff',
+      'L*4 aLLaLLbLLbLLcLLcLLdLLdLLeLLeLLff',
     ],
     [
       'of long ones none waits for all of another',
       [...some(60, 'LM'), ...some(2, 'a')],
-      'L*17 ML*16 aLaLM*16 L*10 M*28 ',
+      'L*4 MLL*4 aMLaMLML*23 LM*31 ',
     ],
     ['each site has its turns', [...some(3, 'ab'), ...some(4, 'x', 'other')], 'axaxaxbxbb'],
   ]
