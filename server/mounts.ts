@@ -108,7 +108,8 @@ export function createMounts(parts: MountsParts): Mounts {
   /** @param isDue also where a site has not come to the end of its last round */
   async function tendAll(now: number, isDue: boolean): Promise<void> {
     for (const [site, housekeeping] of housekeepers) {
-      if (!hosting.partsOf(site)) housekeepers.delete(site)
+      // A site that was closed is looked after until nothing of it waits, and is the same if it is opened meanwhile.
+      if (!hosting.partsOf(site) && housekeeping.isIdle) housekeepers.delete(site)
       else if (isDue || !busy.has(site)) await atMost(ONE_SITE, tendSite(site, housekeeping, now))
     }
     if (isDue) await Promise.all(busy.values())

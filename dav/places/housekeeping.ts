@@ -26,6 +26,8 @@ const SWEEP_EVERY = 60 * 60_000
 const AHEAD_OF_TIME = 1000
 
 export interface Housekeeping {
+  /** Whether no draft and no removal waits for its time. */
+  readonly isIdle: boolean
   /**
    * Does everything that is due. One call at a time.
    *
@@ -146,6 +148,9 @@ export function createHousekeeping(
   }
 
   return {
+    get isIdle() {
+      return mount.unpublished.overlay.size === 0
+    },
     run: failingOnce(async now => {
       await endForgotten(mount)
       const failure = await settleCovers(now)

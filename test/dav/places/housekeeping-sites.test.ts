@@ -3,6 +3,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { Site } from '../../../pipeline/site/site.ts'
+import { MOST_EMPTY_SITES } from '../../../server/hosting.ts'
 import { eventually } from '../../support/eventually.ts'
 import { client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
@@ -12,13 +13,18 @@ import { basic, shown, UNHURRIED } from '../wire.ts'
 const SETTLE = 2 * 60 * 60_000
 
 const { commit } = Site.prototype
-const [ONE, OTHER] = ['a.localhost', 'b.localhost']
+const [ONE, OTHER, NEW] = ['a.localhost', 'b.localhost', 'new.wild.localhost']
 
 describe('upkeep of several mounts', () => {
   let server: TestServer
   before(async () => {
     const credentials = [{ user: 'ann', password: 'a', scope: ['/*'], write: true }]
-    const sites = ['localhost', ONE, OTHER].map(host => ({ host, credentials, defaultGet: 'allow', ...UNHURRIED }))
+    const sites = ['localhost', ONE, OTHER, '*.wild.localhost'].map(host => ({
+      host,
+      credentials,
+      defaultGet: 'allow',
+      ...UNHURRIED,
+    }))
     server = await startServer({ settings: { sites } })
   })
   after(() => server.close())
@@ -57,6 +63,16 @@ describe('upkeep of several mounts', () => {
       await round
     })
     expect(await shown(on(server.port, ONE), '/x.html')).to.equal('')
+  })
+
+  it('DAV-62 publishes a draft that is all that a site has, also when others have opened more of those than stay open', async () => {
+    const { hosting, mounts } = server.running
+    await draft(NEW, '/x.html')
+    for (let i = 0; i <= MOST_EMPTY_SITES; i++) await hosting.open(`${i}.wild.localhost`)
+    expect(hosting.opened(NEW)).to.equal(undefined)
+    await mounts.tend(Date.now())
+    await mounts.tend(Date.now() + SETTLE)
+    expect(await shown(on(server.port, NEW), '/x.html')).to.equal('')
   })
 
   it('DAV-62 begins with no other draft when the server ends, which would wait for each of them', async () => {
