@@ -158,6 +158,9 @@ function refuseReordered(site: Site, { from, to }: Extract<Change, { op: 'move' 
   })
 }
 
+/** What code of one request shares. */
+const CONTEXT = 'Context'
+
 /** Code looks beside its document for what it names relatively (SES-125), so that in another folder it may find something else. */
 async function refuseElsewhere(site: Site, { from, to }: Extract<Change, { op: 'move' }>): Promise<void> {
   if (!from.endsWith('/') && parentOf(from) === parentOf(to)) return
@@ -167,8 +170,14 @@ async function refuseElsewhere(site: Site, { from, to }: Extract<Change, { op: '
   let known: Promise<boolean> | undefined
   // Code of schemas looks beside the document of whatever calls it.
   const mayCall = () => (known ??= some(codeToCall(site), isRelative))
-  const looks = async (code: RawCode) =>
-    (await isRelative(code)) || (isSessel(code.type, ns) && code.source.includes('@') && mayCall())
+  let left: Promise<boolean> | undefined
+  // So does what other code of the request has left in `Context` (REA-43).
+  const mayFind = async () => (await mayCall()) || (left ??= some(codeToLeave(site), isRelative))
+  const looks = async (code: RawCode) => {
+    if (await isRelative(code)) return true
+    if (!isSessel(code.type, ns)) return false
+    return code.source.includes(CONTEXT) ? mayFind() : code.source.includes('@') && mayCall()
+  }
   const reactions = site.declarations('reactions')
   for (const path of reactions.documentsUnder(from))
     if (await some(reactions.codeIn(path), looks)) throw new Touching('reactions', path)
@@ -201,6 +210,13 @@ function codeToCall(site: Site): RawCode[] {
       [computed, read, given && 'source' in given ? given : []].flat(),
     ),
   ])
+}
+
+/** Code of reactions that may leave a function to what runs later: it looks from where that stands. */
+function codeToLeave(site: Site): RawCode[] {
+  const reactions = site.declarations('reactions')
+  const all = reactions.documentsUnder('/').flatMap(path => reactions.codeIn(path))
+  return all.filter(({ source }) => source.includes(CONTEXT) && source.includes('=>'))
 }
 
 async function refuseLost(site: Site, path: string): Promise<void> {

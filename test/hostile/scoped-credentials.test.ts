@@ -240,6 +240,32 @@ describe("a credential's scope as boundary: who may configure", () => {
       for (const path of ['/conf/', '/ours.html']) await whole('DELETE', path)
     })
 
+  for (const [source, use, refused] of [
+    ['"switch.html"', 'let { f } = Context; f()', 403],
+    ['"switch.html"', '[1].map(Context.f).first()', 403],
+    ['"switch.html"', 'true', 201],
+    ['"/conf/switch.html"', 'let { f } = Context; f()', 201],
+  ] as const)
+    it(`SEC-10 REA-43 another folder ${refused === 403 ? 'does not have' : 'may have'} code with ${use} where other code has left what looks at ${source}`, async () => {
+      const left = `Context.f = () => (${named(source)}).first() != null; false`
+      await put(server, '/before.html', page(trigger({ resource: '/guarded.html', when: left, action: '1 / 0' })))
+      await put(server, '/conf/sub/t.html', page(trigger({ resource: '/guarded.html', when: use, action: '1 / 0' })))
+      const to = { Destination: `${server.mountUrl}/conf/t.html` }
+      expect((await writer('MOVE', '/conf/sub/t.html', to)).status).to.equal(refused)
+      for (const path of ['/conf/', '/before.html']) await whole('DELETE', path)
+    })
+
+  it('SEC-10 REA-43 nor code that calls methods, which look beside it, of what other code has left', async () => {
+    const opens = member('Method', 'opens', sessel('implementation', `(${named('"switch.html"')}).first() != null`))
+    const schema = `<div itemscope itemtype="${NS}/Schema"><b itemprop="type">${OURS}</b>${opens}</div>`
+    await put(server, '/ours.html', page(schema))
+    const use = trigger({ resource: '/guarded.html', when: 'Context.ours.opens()', action: '1 / 0' })
+    await put(server, '/conf/sub/t.html', page(use))
+    const to = { Destination: `${server.mountUrl}/conf/t.html` }
+    expect((await writer('MOVE', '/conf/sub/t.html', to)).status).to.equal(403)
+    for (const path of ['/conf/', '/ours.html']) await whole('DELETE', path)
+  })
+
   const beside = `(${named('"open.html"')}).first()`
   for (const [what, members] of [
     ['what stands beside them', member('Method', 'includes', sessel('implementation', beside))],
