@@ -2,6 +2,8 @@
 
 import { expect } from 'chai'
 import { describe } from 'mocha'
+import { composed } from '../compose/composing.ts'
+import { ELEMENT, schema } from '../compose/site-of-one-case.ts'
 import { type Case, caseByCase } from './cases.ts'
 import { meta, NS, page } from './site.ts'
 
@@ -17,7 +19,8 @@ const machine = (at: string) =>
   constraint(at, ['back'], [])
 
 describe('Transitions of edits, case by case', () => {
-  const server = caseByCase()
+  const shown = { name: 'shown', returns: ELEMENT, sessel: `self.\${.l}.first()` }
+  const server = caseByCase({ '/shown.html': page(schema('urn:t', [shown])) })
   const { add, ask } = server
   const edits: [
     title: string,
@@ -160,5 +163,36 @@ describe('Transitions of edits, case by case', () => {
       },
     ],
   ]
+  const around = (at: string) => constraint(at, ['out'], ['back'], { selector: `.guarded [itemtype='${typeOf(at)}']` })
+  for (const name of ['div', 'p', 'table', 'li'])
+    cases.push([
+      `COMP-6 REA-101 items are asked about where they are written: in a ${name}`,
+      around,
+      async at => {
+        const whole = (state: string, more = '') =>
+          composed(
+            `<${name} class="guarded" xmlns:t="urn:t"><t:shown>${item(at, state)}</t:shown></${name}>${item(at, 'out')}<p>${more}</p>`,
+          )
+        const path = `${at}/w.html`
+        await server.put(path, whole('out'))
+        const edit = (method: string, selector: string, state: string, make = (state: string) => item(at, state)) =>
+          ask(method, path, { Range: `selector=${selector}` }, method === 'DELETE' ? undefined : make(state))
+        const property = (state: string) => `<b itemprop="state">${state}</b>`
+        const refused = [
+          await edit('PUT', '.guarded .l', 'lost'),
+          await edit('PUT', '.guarded b', 'lost', property),
+          await edit('DELETE', '.guarded .l', ''),
+          await edit('POST', '.guarded', 'x', state => `<t:shown>${item(at, state)}</t:shown>`),
+          await ask('DELETE', path),
+        ]
+        const free = [
+          await edit('PUT', '.l:not(.guarded .l)', 'lost'),
+          await edit('PUT', 'p:last-of-type', '', () => '<p>new</p>'),
+          await edit('PUT', '.guarded b', 'back', property),
+        ]
+        expect(refused.map(({ status }) => status)).to.deep.equal(refused.map(() => 422))
+        expect(free.map(({ status }) => status)).to.deep.equal(free.map(() => 206))
+      },
+    ])
   for (const each of cases) add(...each)
 })
