@@ -252,7 +252,7 @@ function* looking(
   const facts = yield* request.facts(proposal.shown ?? view)
   const losses = yield* findingEditLosses(registry, stake, { tree, view, way, entries: derived.entries })
   const transitions = watched
-    ? yield* watched.judge.edit(path, watched.states, wanted, { tree, view, way })
+    ? yield* watched.judge.edit(path, watched.states, wanted, { tree, view, proposal })
     : NO_TRANSITIONS
   const newTree = function* () {
     const accepted = yield* accepting()

@@ -5,6 +5,7 @@ import { DocumentValues, findingItems, isItem, type ModelItem, readingItem } fro
 import type { Registry } from '../model/registry.ts'
 import type { PlacedConstraint, PlacedHandler } from '../react/declared/reactions.ts'
 import { parsingDocument } from '../tree/document.ts'
+import type { PlannedSplice } from '../tree/edit/edit.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { readingAsWritten } from '../tree/readings.ts'
 import { revisionOf } from '../tree/revisions.ts'
@@ -118,7 +119,8 @@ function askingAsWritten(registry: Registry): (document: TreeDocument) => Steps<
     const read = yield* readingAsWritten(placed)
     if (read === placed) return undefined
     const written = new Map<string, ElementNode[]>()
-    for (const item of yield* findingItems(read.root)) {
+    for (const [i, item] of (yield* findingItems(read.root)).entries()) {
+      if (i % NODES_PER_STEP === 0) yield
       const place = tagPlace(item)
       const list = written.get(place)
       if (list) list.push(item)
@@ -222,6 +224,50 @@ function permits(
   if (old === undefined) return from.length === 0 && now !== undefined && to.includes(now)
   if (now === undefined) return to.length === 0 && from.includes(old)
   return from.includes(old) && to.includes(now)
+}
+
+/** Items whose tags an edit leaves as they are, before and after it, and what is left over on each side. */
+export function* staying(
+  before: readonly ItemStates[],
+  after: readonly ItemStates[],
+  changes: readonly PlannedSplice[],
+): Steps<{ pairs: Pair[]; taken: ItemStates[]; brought: ItemStates[] }> {
+  const known = new Map<string, ItemStates[]>()
+  for (const [i, item] of before.entries()) {
+    if (i % NODES_PER_STEP === 0) yield
+    const start = item.element.sourceCodeLocation?.startOffset
+    const now = start === undefined ? undefined : placeAfter(start, changes)
+    if (start !== undefined && now === undefined) continue
+    const place = `${now ?? ''} ${item.element.tagName}`
+    const list = known.get(place)
+    if (list) list.push(item)
+    else known.set(place, [item])
+  }
+  const pairs: Pair[] = []
+  const brought: ItemStates[] = []
+  const passed = new Map<string, number>()
+  for (const [i, item] of after.entries()) {
+    if (i % NODES_PER_STEP === 0) yield
+    const place = tagPlace(item.element)
+    const at = passed.get(place) ?? 0
+    passed.set(place, at + 1)
+    const same = known.get(place)?.[at]
+    if (same) pairs.push({ before: same, after: item })
+    else brought.push(item)
+  }
+  const stay = new Set(pairs.map(pair => pair.before))
+  return { pairs, taken: before.filter(item => !stay.has(item)), brought }
+}
+
+/** Where what begins at a place begins behind changes; undefined where it is changed itself. */
+function placeAfter(start: number, changes: readonly PlannedSplice[]): number | undefined {
+  let moved = start
+  for (const change of changes) {
+    if (start < change.start) break
+    if (start < change.end) return undefined
+    moved += change.text.length - (change.end - change.start)
+  }
+  return moved
 }
 
 /** Items of one type that nobody can tell apart (REA-106). */

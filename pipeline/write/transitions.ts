@@ -10,8 +10,9 @@ import type { Registry } from '../model/registry.ts'
 import { type ConstraintViolation, shown } from '../model/violations.ts'
 import type { PlacedHandler } from '../react/declared/reactions.ts'
 import type { Site } from '../site/site.ts'
-import type { Edit, View, Way } from '../tree/edit/edit.ts'
+import type { Edit, ProposedEdit, View } from '../tree/edit/edit.ts'
 import { type ElementNode, isElement, type TreeDocument } from '../tree/nodes.ts'
+import { revisionOf } from '../tree/revisions.ts'
 import { writingAtMost } from '../tree/serialize.ts'
 import type { Steps } from '../tree/steps.ts'
 import { itemsAround, placesOf } from './edit-losses.ts'
@@ -26,6 +27,7 @@ import {
   type Rules,
   rulesOf,
   stateOf,
+  staying,
 } from './transition-items.ts'
 
 /** Told of handlers that fire, once the write is committed. A write without it is not covered (REA-103). */
@@ -147,17 +149,27 @@ export class TransitionJudge {
     return { around, taken: yield* this.#read(document, content) }
   }
 
-  /** An edit while it is shown (REA-105). @param tree the document without it, where it was read anew */
+  /** An edit while it is shown (REA-105). @param tree the document without it */
   *edit(
     path: string,
     { around, taken }: EditStates,
     wanted: Edit,
-    { tree, view, way }: { tree: TreeDocument; view: View; way: Way },
+    { tree, view, proposal: { way, changes, shown } }: { tree: TreeDocument; view: View; proposal: ProposedEdit },
   ): Steps<Transitions> {
+    // Where prefixed elements stand otherwise for the standard, it has other items in what is written (COMP-6).
+    if (way !== 'reparsed' && shown && revisionOf(view.document) !== undefined) {
+      const stay = yield* staying(yield* this.statesOf(tree), yield* this.statesOf(view.document), changes)
+      if (wanted.op !== 'move') return yield* this.#exchanged(path, stay.taken, wanted, view, stay)
+      const { pairs, ambiguous } =
+        stay.taken.length === stay.brought.length
+          ? { pairs: stay.taken.map((before, i): Pair => ({ before, after: stay.brought[i] })), ambiguous: [] }
+          : pairing(stay.taken, stay.brought)
+      return yield* this.#judged(path, view.document, [...stay.pairs, ...pairs], ambiguous)
+    }
     const after = yield* this.#read(view.document, itemsAround(view.document, view.parents))
     // What came out other than the edit alone makes it is compared as a whole.
     if (way === 'reparsed' || after.length !== around.length) return yield* this.whole(path, tree, view.document)
-    const pairs: Pair[] = around.map((before, i) => ({ before, after: after[i] }))
+    const pairs = around.map((before, i): Pair => ({ before, after: after[i] }))
     if (wanted.op === 'move') return yield* this.#judged(path, view.document, pairs, [])
     const { content } = yield* touching({ document: view.document, part: view })
     const brought = yield* this.#read(view.document, content)
@@ -165,6 +177,17 @@ export class TransitionJudge {
       for (const item of brought) pairs.push({ before: undefined, after: item })
       return yield* this.#judged(path, view.document, pairs, [])
     }
+    return yield* this.#exchanged(path, taken, wanted, view, { pairs, brought })
+  }
+
+  /** Items that take each other's place; `pairs` are those that stay. */
+  *#exchanged(
+    path: string,
+    taken: readonly ItemStates[],
+    wanted: Edit,
+    view: View,
+    { pairs, brought }: { pairs: Pair[]; brought: readonly ItemStates[] },
+  ): Steps<Transitions> {
     const [old, now] = [taken[0], brought[0]]
     const isSame =
       wanted.op === 'replace' &&

@@ -169,29 +169,40 @@ describe('Transitions of edits, case by case', () => {
       `COMP-6 REA-101 items are asked about where they are written: in a ${name}`,
       around,
       async at => {
-        const whole = (state: string, more = '') =>
-          composed(
-            `<${name} class="guarded" xmlns:t="urn:t"><t:shown>${item(at, state)}</t:shown></${name}>${item(at, 'out')}<p>${more}</p>`,
-          )
+        const own = (state: string) =>
+          `<${name} class="guarded" xmlns:t="urn:t"><t:shown>${item(at, state)}</t:shown></${name}>`
         const path = `${at}/w.html`
-        await server.put(path, whole('out'))
+        await server.put(path, composed(`<section>${own('out')}</section>${item(at, 'out')}<p></p><aside></aside>`))
         const edit = (method: string, selector: string, state: string, make = (state: string) => item(at, state)) =>
           ask(method, path, { Range: `selector=${selector}` }, method === 'DELETE' ? undefined : make(state))
+        const move = (from: string, anchor: string) =>
+          ask('MOVE', path, {
+            Range: `selector=${from}`,
+            Destination: path,
+            'Destination-Range': `selector=${anchor};placement=append`,
+          })
         const property = (state: string) => `<b itemprop="state">${state}</b>`
         const refused = [
           await edit('PUT', '.guarded .l', 'lost'),
           await edit('PUT', '.guarded b', 'lost', property),
           await edit('DELETE', '.guarded .l', ''),
+          await edit('DELETE', '.guarded', ''),
+          await edit('PUT', '.guarded', '', () => '<i>x</i>'),
+          await edit('PUT', '.guarded', 'lost', own),
+          await edit('POST', 'section', 'lost', own),
+          await move('.guarded b', 'section'),
           await edit('POST', '.guarded', 'x', state => `<t:shown>${item(at, state)}</t:shown>`),
           await ask('DELETE', path),
         ]
         const free = [
           await edit('PUT', '.l:not(.guarded .l)', 'lost'),
-          await edit('PUT', 'p:last-of-type', '', () => '<p>new</p>'),
+          await edit('PUT', 'section ~ p', '', () => '<p>new</p>'),
           await edit('PUT', '.guarded b', 'back', property),
+          await edit('PUT', '.guarded', 'back', own),
+          await move('.guarded', 'aside'),
         ]
         expect(refused.map(({ status }) => status)).to.deep.equal(refused.map(() => 422))
-        expect(free.map(({ status }) => status)).to.deep.equal(free.map(() => 206))
+        expect(free.map(({ status }) => status)).to.deep.equal([206, 206, 206, 206, 204])
       },
     ])
   for (const each of cases) add(...each)
