@@ -250,7 +250,9 @@ function* looking(
   }
   const tag = yield* taggingElement(site, shown, document, { path, digest })
   const facts = yield* request.facts(proposal.shown ?? view)
-  const losses = yield* findingEditLosses(registry, stake, { tree, view, way, entries: derived.entries })
+  // Where prefixed elements stand otherwise for the standard, what goes may stand elsewhere in its tree (COMP-6).
+  const compared = proposal.shown && document !== tree ? 'reparsed' : way
+  const losses = yield* findingEditLosses(registry, stake, { tree, view, way: compared, entries: derived.entries })
   const transitions = watched
     ? yield* watched.judge.edit(path, watched.states, wanted, { tree, view, proposal })
     : NO_TRANSITIONS

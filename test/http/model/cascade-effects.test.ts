@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import { beforeEach, describe, it } from 'mocha'
+import { composed } from '../../pipeline/compose/composing.ts'
+import { ELEMENT, schema as methods } from '../../pipeline/compose/site-of-one-case.ts'
 import { answerOf, verdictOf } from '../../pipeline/model/answers.ts'
 import { instance, meta, property, schema, shape } from '../../pipeline/model/markup.ts'
 import { onBothPlanes } from '../../pipeline/model/planes.ts'
@@ -54,6 +56,22 @@ onBothPlanes('Data model, effects of referential actions', on => {
       listPage(instance(NOTE), other),
     )
     expect(note.text).to.equal(instance(NOTE).replace('itemscope', 'itemscope=""'))
+  })
+
+  it('MOD-55 COMP-6 what goes in an element of a schema goes with the paragraph or table in which it is written', async () => {
+    const shown = { name: 'shown', returns: ELEMENT, sessel: `self.\${div}.first()` }
+    await declare('1..1', 'restrict', methods('urn:t', [shown]))
+    for (const name of ['div', 'p', 'table']) {
+      const item = `<div itemscope itemtype="${STATION}">${meta('code', name)}</div>`
+      const markup = `<${name} class="k" xmlns:t="urn:t"><t:shown>${item}</t:shown></${name}>`
+      await put(on.shelf.server, `/${name}.html`, composed(`<section>${markup}</section>`))
+      await on.shelf.list('/log.html', reading(name))
+      const write = async (method: string, body?: string) =>
+        (await on.shelf.http(method, `/${name}.html`, selecting('.k'), body)).status
+      expect(await write('DELETE'), name).to.equal(409)
+      expect(await write('PUT', '<i>x</i>'), name).to.equal(409)
+      expect(await write('PUT', markup.replace('class="k"', 'class="k l"')), name).to.equal(206)
+    }
   })
 
   it('MOD-30 what an item loses that was just written is replaced by its default, once', async () => {
