@@ -52,14 +52,16 @@ export function queryDocument(site: Site, read: Read, authority: Authorizing, re
       return byStandingRules(site, authority, [path, requested], async decided => {
         refuseUnseen(decided, { ask: 'read', path }, 'GET', requested)
         // The document may have changed while the body was on its way.
-        const look = function* ({ file, view }: Seen) {
-          document(file, decided)
-          if (!view) throw notHtml()
-          const matches = yield* matching(read, selector, view, decided)
-          const answer = yield* answering(read, text, view, matches, decided)
-          return { found: { view, elements: matches.elements }, answer }
-        }
-        const answer = await byGuards(guard, () => lookAt(site, path, look, reader))
+        const answer = await byGuards(guard, ask => {
+          const look = function* ({ file, view }: Seen) {
+            document(file, decided)
+            if (!view) throw notHtml()
+            const matches = yield* matching(read, selector, view, decided)
+            ask(view, matches.elements)
+            return yield* answering(read, text, view, matches, decided)
+          }
+          return lookAt(site, path, look, reader)
+        })
         if (!answer) throw absent()
         return answer
       })

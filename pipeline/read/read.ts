@@ -100,11 +100,15 @@ export function readResource(site: Site, read: Read, authority: Authorizing, rea
     },
     carryOut: (_body, guard) =>
       byStandingRules(site, authority, pathsOf(read), async decided => {
-        const look = function* (seen: Seen) {
-          const found = yield* searching(read, selector, seen, decided)
-          return found && { found, answer: yield* readElements(site, read, range, found, seen, decided) }
-        }
-        const answer = await byGuards(guard, () => lookForElements(site, read, look, decided, reader))
+        const answer = await byGuards(guard, ask => {
+          const look = function* (seen: Seen) {
+            const found = yield* searching(read, selector, seen, decided)
+            if (!found) return undefined
+            ask(found.view, found.elements)
+            return yield* readElements(site, read, range, found, seen, decided)
+          }
+          return lookForElements(site, read, look, decided, reader)
+        })
         return answer ?? absence(site, read, decided, reader)
       }),
   }

@@ -14,18 +14,21 @@ const ATTEMPTS = 50
  * Makes an answer, and makes it anew where the document has changed before triggers could be asked about the elements that are
  * in it (REA-23).
  *
+ * @param make asks as soon as it has found them: others may change the document all the time that a long answer takes
  * @throws Fault of the guard, and 503 where the document changes all the time
  */
 export async function byGuards(
   guard: Guard | undefined,
-  make: () => Promise<
-    { found: { view: SeenPage | undefined; elements: readonly ElementNode[] }; answer: Answer } | undefined
-  >,
+  make: (ask: (view: SeenPage | undefined, elements: readonly ElementNode[]) => void) => Promise<Answer | undefined>,
 ): Promise<Answer | undefined> {
   for (let attempt = 1; ; attempt++) {
-    const made = await make()
-    const { view, elements = [] } = made?.found ?? {}
-    if (!guard || !view || (await guard({ view, elements }))) return made?.answer
+    let asked: Promise<boolean> | undefined
+    const answer = await make((view, elements) => {
+      asked = guard && view && guard({ view, elements })
+      // Nobody waits for it where the answer cannot be made.
+      asked?.catch(() => undefined)
+    })
+    if ((await asked) ?? true) return answer
     if (attempt === ATTEMPTS) throw busy()
   }
 }

@@ -4,6 +4,8 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import type { Guard } from '../../pipeline/operation.ts'
+import { byGuards } from '../../pipeline/read/standing-rules.ts'
 import { composed } from '../pipeline/compose/composing.ts'
 import { answering, NS, type ReactingSite, reactingSite, trigger } from '../pipeline/react/site.ts'
 import { page, put } from '../support/content.ts'
@@ -87,5 +89,22 @@ describe('guards of elements that come into the place of others', () => {
     await put(site, '/own.html', page(`<i class="e own">x</i>${LOCKED}`))
     const headers = { Range: 'selector=.e' }
     expect((await site.ask('PUT', '/own.html', { headers, body: '<b class="e">new</b>' })).status).to.equal(206)
+  })
+
+  it('REA-23 an answer is made once, however often others write while it is made', async () => {
+    let version = 0
+    let made = 0
+    const tree = { kind: 'html', source: '', root: { nodeName: '#document', childNodes: [] }, clean: true } as const
+    const guard: Guard = async ({ view }) => view.file.resource.version === version
+    const answer = await byGuards(guard, async ask => {
+      const file = { resource: { path: '/p.html', version } }
+      ask(
+        { file, tree: { ...tree, root: { ...tree.root, childNodes: [] } }, routed: false, originOf: () => undefined },
+        [],
+      )
+      version++
+      return { status: 200 + made++, headers: {} }
+    })
+    expect([answer?.status, made]).to.deep.equal([200, 1])
   })
 })
