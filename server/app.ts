@@ -365,7 +365,7 @@ function dispatch(parts: AppParts): Step {
       brakeContent: async bytes => parts.brakeContent?.(writerOf(hosted, session, client), bytes),
       transitions: { fired: more => void fired.push(...more) },
       reactions,
-      made: { calls: 0, writes: 0, written: new Set() },
+      made: { calls: 0, writes: 0 },
       triggered: (inner, put) => performTriggered(parts.reactions, inner, put, afterwards),
     }
     const candidates = reactions.isEmpty ? undefined : reactions.candidates(exchange.method, target.path)

@@ -34,8 +34,8 @@ export interface ReactingRequest {
   languages: (phase: Phase) => readonly ReactionLanguage[]
   /** Outbound requests that it may queue (REA-95). */
   mostCalls: number
-  /** Those that it has queued so far, and the documents that its actions have written. */
-  made: { calls: number; written: ReadonlySet<string> }
+  /** Those that it has queued so far. */
+  made: { calls: number }
   /** Takes an outbound request. */
   queue: (call: OutboundCall) => void
   /** A failure as the answer that it would be. */
@@ -101,12 +101,11 @@ class Chain {
   }
 
   /**
-   * What is found when the request is carried out may be another element than triggers have been asked about (REA-23). Where
-   * they have changed the document themselves it is as they want it.
+   * What is found when the request is carried out may be another element than triggers have been asked about (REA-23), also where
+   * one of them has changed the document itself: others may have, too.
    */
   async guard(addressed: AddressedElements): Promise<boolean> {
-    const { site, candidates, path, made } = this.#request
-    if (made.written.has(path)) return true
+    const { site, candidates, path } = this.#request
     const selected = await selecting(site, path, addressed, candidates.triggers)
     if (!selected) return false
     if ([...selected].every(trigger => this.#selected.has(trigger))) return true

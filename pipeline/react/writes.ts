@@ -36,8 +36,8 @@ export interface ActionWrites {
   allowance: Allowance
   /** The body that a write to the own path replaces (REA-62); undefined where that is an ordinary write. */
   own: { path: string; body: KeptBody; isFragment: boolean } | undefined
-  /** Writes that the request has made so far, and the paths of those that were not refused. */
-  count: { writes: number; written: Set<string> }
+  /** Writes that the request has made so far. */
+  count: { writes: number }
   /** Told of handlers that they fire. */
   transitions: TransitionSink | undefined
   /** False for those whose writes must leave the configuration of the site alone (SEC-10). */
@@ -89,7 +89,6 @@ export function writingPlatform(writes: ActionWrites): Required<Pick<Platform, '
         countWrite(writes)
         const write = { ...common, path: to, type: 'text/html; charset=utf-8' }
         await carriedOut(putDocument(site, write, authority), await inTurns(writingItem(node, false), 0))
-        writes.count.written.add(to)
       })
     },
     async delete(target) {
@@ -99,7 +98,6 @@ export function writingPlatform(writes: ActionWrites): Required<Pick<Platform, '
         countWrite(writes)
         if (typeof target === 'string') await carriedOut(deleteDocument(site, { ...common, path: from }, authority))
         else await deleteElement(target)
-        writes.count.written.add(from)
       })
     },
   }

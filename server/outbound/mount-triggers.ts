@@ -166,7 +166,6 @@ function reacting(parts: ReactionParts, asked: Asked) {
   const { brand, brandHeader } = settings
   const calls = requestCalls(parts.outbound(), { site: site.store.name, authority, brand, brandHeader, depth })
   const scoped = scopeAuthority(scope)
-  const written = new Set<string>()
   const writes = writingPlatform({
     site,
     authority: () => {
@@ -174,7 +173,7 @@ function reacting(parts: ReactionParts, asked: Asked) {
       return scoped
     },
     allowance,
-    count: { writes: 0, written },
+    count: { writes: 0 },
     own: method === 'PUT' ? { path, body, isFragment: selector !== undefined } : undefined,
     transitions: undefined,
     configure: scope.configure,
@@ -210,7 +209,7 @@ function reacting(parts: ReactionParts, asked: Asked) {
       javascriptReactions({ site, allowance, path, javascript: parts.javascript }),
     ],
     mostCalls: mostCallsAt(depth),
-    made: { calls: 0, written },
+    made: { calls: 0 },
     queue: calls.add,
     toAnswer: failure => {
       throw failure

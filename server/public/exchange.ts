@@ -40,7 +40,7 @@ export interface Exchange {
   /** Takes from what the visitor may have kept in sessions. @throws Fault 429 */
   brakeContent: (bytes: number) => Promise<void>
   /** What its reactions have done so far (REA-95). */
-  made: { calls: number; writes: number; written: Set<string> }
+  made: { calls: number; writes: number }
   /** Read once, in the form the handler needs. */
   body: BodySource
   streams: Streams
