@@ -3,11 +3,11 @@
 import type { CodeFailure } from '../fault.ts'
 import { withoutValues } from '../language/told.ts'
 import { choosingChains, findingChains } from '../model/read-chains.ts'
-import { type Chain, replacements, valuesAfter, valuesFor } from '../model/resolvers.ts'
+import { type Chain, replacements, takingValues, valuesFor } from '../model/resolvers.ts'
 import { schemaFault } from '../model/violations.ts'
-import { cloneNode } from '../tree/clone.ts'
+import { cloningElement } from '../tree/clone.ts'
 import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
-import { NODES_PER_STEP } from '../tree/steps.ts'
+import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import type { Composing } from './composing.ts'
 import { failureOfPart } from './failure.ts'
 import type { Page } from './page.ts'
@@ -86,7 +86,7 @@ async function running(
         throw schemaFault(ns, [{ check: '@read', itemtype: schema.type, property: property.name, reason }], 500)
       }
       const told = 'value' in outcome ? outcome : { failure: toldFailure(outcome.failure, code.source, page) }
-      values[place] = valuesAfter(ns, '@read', chain, at, before, told)
+      values[place] = await inTurns(takingValues(ns, '@read', chain, at, before, told), 0)
     }
   }
 }
@@ -106,10 +106,12 @@ function* putting(
   for (const [i, { elements }] of chains.entries()) {
     for (const revision of replacements(elements, values[i] ?? elements)) {
       if (revision.op !== 'replace') continue
-      changed.set(
-        revision.element,
-        revision.by.map(each => once(each, used)),
-      )
+      const by: ElementNode[] = []
+      for (const each of revision.by) {
+        by.push(yield* once(each, used))
+        if (by.length % NODES_PER_STEP === 0) yield
+      }
+      changed.set(revision.element, by)
     }
   }
   if (changed.size === 0) return
@@ -127,8 +129,8 @@ function* putting(
 }
 
 /** One element stands in one place. */
-function once(element: ElementNode, used: Set<ElementNode>): ElementNode {
-  const own = used.has(element) ? cloneNode(element) : element
+function* once(element: ElementNode, used: Set<ElementNode>): Steps<ElementNode> {
+  const own = used.has(element) ? yield* cloningElement(element) : element
   used.add(own)
   return own
 }

@@ -1,7 +1,7 @@
 /** JavaScript in the slots of schemas, in groups, and called by expressions (JS-16 to JS-18, MOD-32, MOD-60 to MOD-73, GRP-4). */
 
 import type { CodeFailure } from '../fault.ts'
-import type { Allowance } from '../language/allowance.ts'
+import { type Allowance, AllowanceSpent } from '../language/allowance.ts'
 import type {
   CodePlace,
   DocumentView,
@@ -25,10 +25,13 @@ import {
 } from '../model/code.ts'
 import type { RawCode } from '../model/declarations.ts'
 import { readItem, valueReader } from '../model/items.ts'
-import { withText } from '../model/write-back.ts'
+import { copiedPart, writingText } from '../model/write-back.ts'
 import type { Site } from '../site/site.ts'
+import { isConfiguration } from '../tree/microdata-value.ts'
 import type { ElementNode } from '../tree/nodes.ts'
 import { outerMarkup, serializeDocument } from '../tree/serialize.ts'
+import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
+import { payingFor } from './given-elements.ts'
 import type { Language, LanguageOf } from './languages.ts'
 import { scriptSchemas } from './script-schemas.ts'
 
@@ -105,7 +108,12 @@ function codeHost(slots: Slots): CodeHost {
     },
     write: async (code, at) => {
       const job = { ...jobFor(slots, 'write', code, at), arguments: [writtenValue(at, slots.site.settings.ns)] }
-      return resultOf(await run(slots, job), ({ value }) => given(value, code))
+      return paidFor(
+        slots,
+        resultOf(await run(slots, job), ({ value }) => given(value, code)),
+        code,
+        at,
+      )
     },
     read: async steps => {
       const results: CodeResult<Given>[] = []
@@ -116,9 +124,17 @@ function codeHost(slots: Slots): CodeHost {
           arguments: [writtenValue(at, slots.site.settings.ns)],
         }))
         const outcomes = await slots.javascript.batch(jobs, slots.allowance)
-        for (const [i, { code }] of some.entries()) {
+        for (const [i, { code, at }] of some.entries()) {
           const outcome = outcomes[i]
-          if (outcome) results.push(resultOf(outcome, ({ value }) => given(value, code)))
+          if (!outcome) continue
+          results.push(
+            await paidFor(
+              slots,
+              resultOf(outcome, ({ value }) => given(value, code)),
+              code,
+              at,
+            ),
+          )
         }
       }
       return results
@@ -197,6 +213,43 @@ function given(value: Value, code: RawCode): CodeResult<Given> {
   return unusable(code, 'A resolver gives scalars, or elements.')
 }
 
+/** What a resolver gives, once the copies are paid for that its texts need beyond the values that there were. */
+async function paidFor<Result extends CodeResult<Given>>(
+  { allowance, site }: Slots,
+  result: Result,
+  code: RawCode,
+  { element, elements }: CodeValues,
+): Promise<Result | { failure: CodeFailure }> {
+  const form = elements.at(-1)
+  if (!form || !('value' in result) || !('texts' in result.value)) return result
+  const part = copiedPart(form, isConfiguration(readItem(element).types, site.settings.ns))
+  try {
+    await inTurns(payingForEach(result.value.texts.length - elements.length, part, allowance), 0)
+    return result
+  } catch (error) {
+    if (!(error instanceof AllowanceSpent)) throw error
+    const variant = error.spent === 'memory' ? 'out-of-memory' : 'timeout'
+    return { failure: { language: code.type, variant, message: error.message } }
+  }
+}
+
+function* payingForEach(count: number, element: ElementNode, allowance: Allowance): Steps<void> {
+  for (let paid = 1; paid <= count; paid++) {
+    yield* payingFor(element, allowance)
+    if (paid % NODES_PER_STEP === 0) yield
+  }
+}
+
+function* writingTexts(texts: readonly string[], elements: readonly ElementNode[]): Steps<ElementValue[]> {
+  const written: ElementValue[] = []
+  for (const [i, text] of texts.entries()) {
+    const form = elements[i] ?? elements.at(-1)
+    if (form) written.push(new ElementValue(yield* writingText(form, text, false)))
+    if (i % NODES_PER_STEP === NODES_PER_STEP - 1) yield
+  }
+  return written
+}
+
 function unusable(code: RawCode, message: string): { failure: CodeFailure } {
   return { failure: { language: code.type, variant: 'return-type', message } }
 }
@@ -269,10 +322,10 @@ async function resolved(slots: Slots, code: RawCode, copies: readonly Value[], c
   const result = given(valueOrError(outcome, allowance), code)
   if (!('value' in result)) throw new SesselError('TypeError', 'a read resolver gives scalars, or elements')
   if ('elements' in result.value) return result.value.elements.map(node => new ElementValue(node))
-  return result.value.texts.flatMap((text, i) => {
-    const form = elements[i] ?? elements.at(-1)
-    return form ? new ElementValue(withText(form, text, false)) : []
-  })
+  const { texts } = result.value
+  const form = elements.at(-1)
+  if (form) await inTurns(payingForEach(texts.length - elements.length, copiedPart(form, false), allowance), 0)
+  return inTurns(writingTexts(texts, elements), 0)
 }
 
 /** @throws SesselError, AllowanceSpent */

@@ -5,9 +5,10 @@
 
 import { toldFailure } from '../language/told.ts'
 import { cloneNode } from '../tree/clone.ts'
-import { equalTrees } from '../tree/compare.ts'
+import { comparing } from '../tree/compare.ts'
 import { isConfiguration } from '../tree/microdata-value.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
+import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import {
   budgetFault,
   type CodeHost,
@@ -22,7 +23,7 @@ import type { WrittenPlace } from './place.ts'
 import type { Revision } from './revise.ts'
 import { propertiesAmong, type Schema, type SchemaProperty } from './schema.ts'
 import { schemaFault } from './violations.ts'
-import { withText } from './write-back.ts'
+import { writingText } from './write-back.ts'
 
 /** A property with values, and the chain that they go through. */
 export interface Chain {
@@ -62,7 +63,7 @@ export async function resolve(
     const outcome = await host.write(code, at)
     if ('response' in outcome) throw responseFault(outcome.response)
     const told = 'value' in outcome ? outcome : { failure: toldFailure(outcome.failure, code.source, document.source) }
-    values = valuesAfter(ns, '@write', chain, at, values, told)
+    values = await inTurns(takingValues(ns, '@write', chain, at, values, told), 0)
   }
   return replacements(chain.elements, values)
 }
@@ -87,21 +88,22 @@ export function valuesFor(
 }
 
 /**
- * The values behind a step of a chain.
+ * The values behind a step of a chain, in steps: code may have given many.
  *
  * @param at what the step was given
  * @param before the values that it was given copies of
  * @throws Fault 500 when it has failed, 503 when a budget is spent (MOD-73, MOD-133)
  */
-export function valuesAfter(
+export function* takingValues(
   ns: string,
   check: '@write' | '@read',
   { instance, schema, property }: Chain,
   at: CodeValues,
   before: readonly ElementNode[],
   outcome: Exclude<CodeResult<Given>, { response: unknown }>,
-): readonly ElementNode[] {
-  if ('value' in outcome) return given(outcome.value, at.elements, before, isConfiguration(instance.item.types, ns))
+): Steps<readonly ElementNode[]> {
+  if ('value' in outcome)
+    return yield* taking(outcome.value, at.elements, before, isConfiguration(instance.item.types, ns))
   const { failure } = outcome
   if (isSpent(failure)) throw budgetFault(failure)
   // What does not compile is skipped; the rest of the chain runs (MOD-73).
@@ -116,25 +118,30 @@ export function isList({ cardinality }: SchemaProperty, count: number): boolean 
 }
 
 /** What code gave, as elements: the original where its copy came back as it was. */
-function given(
+function* taking(
   result: Given,
   copies: readonly ElementNode[],
   originals: readonly ElementNode[],
   byContent: boolean,
-): ElementNode[] {
+): Steps<ElementNode[]> {
+  const taken: ElementNode[] = []
   if ('texts' in result) {
-    return result.texts.flatMap((text, i) => {
+    for (const [i, text] of result.texts.entries()) {
       const form = originals[i] ?? originals.at(-1)
-      return form ? withText(form, text, byContent) : []
-    })
+      if (form) taken.push(yield* writingText(form, text, byContent))
+      if (i % NODES_PER_STEP === NODES_PER_STEP - 1) yield
+    }
+    return taken
   }
   const places = new Map(copies.map((copy, i) => [copy, originals[i]]))
-  return result.elements.map(element => {
+  for (const element of result.elements) {
     const original = places.get(element)
-    if (original && equalTrees(original, element)) return original
-    element.sourceCodeLocation = null
-    return element
-  })
+    const isKept = original !== undefined && (yield* comparing([original], [element]))
+    if (!isKept) element.sourceCodeLocation = null
+    taken.push(isKept ? original : element)
+    if (taken.length % NODES_PER_STEP === 0) yield
+  }
+  return taken
 }
 
 /** New values take the places of the old ones; surplus ones follow the last, missing ones are removed. */

@@ -1,8 +1,9 @@
 /** Values written back where they are read from (MOD-22, MOD-70). */
 
-import { cloneNode } from '../tree/clone.ts'
+import { cloningElement } from '../tree/clone.ts'
 import { valueAttribute } from '../tree/microdata-value.ts'
 import { attribute, type ElementNode } from '../tree/nodes.ts'
+import { atOnce, type Steps } from '../tree/steps.ts'
 
 /**
  * A copy of a property's element that has another value.
@@ -11,9 +12,15 @@ import { attribute, type ElementNode } from '../tree/nodes.ts'
  * @returns an element without a place in a source
  */
 export function withText(element: ElementNode, text: string, byContent: boolean): ElementNode {
-  const copy = cloneNode(element, element.parentNode)
+  return atOnce(writingText(element, text, byContent))
+}
+
+/** `withText` in steps. */
+export function* writingText(element: ElementNode, text: string, byContent: boolean): Steps<ElementNode> {
+  const own = attributeOfValue(element, byContent)
+  const copy = yield* cloningElement(copiedPart(element, byContent))
+  copy.parentNode = element.parentNode
   copy.sourceCodeLocation = null
-  const own = byContent && attribute(element, 'content') !== undefined ? 'content' : valueAttribute(element)
   if (own === undefined) {
     copy.childNodes = text === '' ? [] : [{ nodeName: '#text', value: text, parentNode: copy }]
     return copy
@@ -22,4 +29,17 @@ export function withText(element: ElementNode, text: string, byContent: boolean)
   if (present) present.value = text
   else copy.attrs.push({ name: own, value: text })
   return copy
+}
+
+function attributeOfValue(element: ElementNode, byContent: boolean): string | undefined {
+  return byContent && attribute(element, 'content') !== undefined ? 'content' : valueAttribute(element)
+}
+
+/** What of a property's element each copy has that has another value: a text stands in the place of all that is in it. */
+export function copiedPart(element: ElementNode, byContent: boolean): ElementNode {
+  return attributeOfValue(element, byContent) === undefined ? withoutChildren(element) : element
+}
+
+function withoutChildren({ nodeName, tagName, attrs, namespaceURI, parentNode, content }: ElementNode): ElementNode {
+  return { nodeName, tagName, attrs, namespaceURI, parentNode, childNodes: [], ...(content && { content }) }
 }

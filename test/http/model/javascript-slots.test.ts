@@ -263,4 +263,15 @@ onBothPlanes('JavaScript in the slots of schemas', on => {
       expect(answer.status).to.equal(on.plane === 'mount' ? 507 : 503)
       expect(await stored()).not.to.include('itemtype="https://tides')
     })
+
+  for (const [form, isSpent] of [
+    ['<a itemprop="p" href="q">LONG</a>', true],
+    ['<span itemprop="p" title="LONG">x</span>', true],
+    ['<span itemprop="p">LONG</span>', false],
+  ] as const)
+    it(`SES-213 MOD-70 what each of many texts is written into is paid for as often: ${form}`, async () => {
+      await declared({ '@write': script('@write', 'export default () => Array(4000).fill("y")') })
+      const answer = await on.shelf.append('/log.html', item(form.replace('LONG', 'x'.repeat(20_000))))
+      expect(answer.status).to.equal(isSpent ? (on.plane === 'mount' ? 507 : 503) : 206)
+    })
 })
