@@ -130,8 +130,8 @@ export function* readingProperties(
   read: ValueReader,
   refers: () => boolean = () => true,
 ): Steps<Property[]> {
-  const mayRefer = attribute(element, 'itemref') === undefined || refers()
-  const { itemOf, fill } = itemReader(element, read, () => mayRefer)
+  const mayRefer = attribute(element, 'itemref') !== undefined && refers()
+  const { itemOf, fill } = itemReader(element, read, undefined, mayRefer)
   const item = itemOf(element)
   yield* fill(item)
   return item.properties
@@ -265,6 +265,7 @@ function itemReader(
   root: ParentNode,
   read: ValueReader,
   mayRefer: (element: ElementNode) => boolean = () => true,
+  refers = true,
 ): ItemReader {
   const items = new Map<ElementNode, Item>()
   const unread: Item[] = []
@@ -287,7 +288,7 @@ function itemReader(
 
   function* propertyElements(scope: ElementNode): Steps<ElementNode[]> {
     const found: ElementNode[] = []
-    const references = tokens(attribute(scope, 'itemref'))
+    const references = refers ? tokens(attribute(scope, 'itemref')) : []
     if (references.length === 0) {
       yield* visitingBelow(scope, element => collect(element, found))
       return found

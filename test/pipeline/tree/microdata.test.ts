@@ -3,9 +3,11 @@ import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { parseDocument } from '../../../pipeline/tree/document.ts'
 import { TreeError } from '../../../pipeline/tree/limits.ts'
-import { allItems, type Item, itemsWithin, topLevelItems } from '../../../pipeline/tree/microdata.ts'
+import { allItems, type Item, itemsWithin, readingProperties, topLevelItems } from '../../../pipeline/tree/microdata.ts'
 import { attribute } from '../../../pipeline/tree/nodes.ts'
+import { atOnce } from '../../../pipeline/tree/steps.ts'
 import { takesLess } from '../../support/cost.ts'
+import { stepsOf } from '../../support/steps.ts'
 import { elementsOf, find, htmlSoup, runs } from './samples.ts'
 
 /** Items as data: names with values; an item met again is its element's id. */
@@ -296,5 +298,33 @@ describe('tree/microdata', () => {
       const nested = `<div itemscope>${'<div itemprop=a>'.repeat(400)}${'<i>0123456789</i>'.repeat(10_000)}`
       expect(await timed(nested)).to.include({ reason: 'too-large' })
     })
+  })
+
+  it('SEC-12 SEC-7 the document is not gone through for an itemref that leads nowhere', () => {
+    const { root } = parseDocument(
+      'html',
+      `<p itemscope itemref=q><b itemprop=n>1</b></p>${'<i id=q></i>'.repeat(2000)}`,
+    )
+    const [item] = elementsOf(root).filter(element => element.attrs.some(({ name }) => name === 'itemref'))
+    expect(
+      item &&
+        stepsOf(
+          readingProperties(
+            item,
+            () => '',
+            () => false,
+          ),
+        ),
+    ).to.equal(0)
+    expect(
+      item &&
+        atOnce(
+          readingProperties(
+            item,
+            () => '',
+            () => false,
+          ),
+        ).map(({ name }) => name),
+    ).to.deep.equal(['n'])
   })
 })
