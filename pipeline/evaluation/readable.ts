@@ -19,9 +19,12 @@ const NO_FACTS = { method: 'GET', path: '/', headers: () => undefined, queryStri
  */
 export function referringIn({ rules, settings }: Pick<Site, 'rules' | 'settings'>): (path: string) => boolean {
   let access: Access | undefined
+  const known = new Map<string, boolean>()
   return path => {
     access ??= new Access(rules, { facts: NO_FACTS }, settings)
-    return access.readable(path)
+    const refers = known.get(path) ?? access.readable(path)
+    known.set(path, refers)
+    return refers
   }
 }
 
