@@ -181,7 +181,7 @@ export function beyond(failures: readonly ShapeFailure[], standing: readonly Sha
   })
 }
 
-function isClosed({ constraint }: ShapeFailure): boolean {
+export function isClosed({ constraint }: ShapeFailure): boolean {
   return constraint === 'permit'
 }
 

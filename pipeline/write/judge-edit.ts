@@ -6,7 +6,7 @@ import type { ShowTree } from '../declarations/retype.ts'
 import { Fault } from '../fault.ts'
 import { otherCharset } from '../http/media.ts'
 import { fragmentTag, tellingFragment } from '../http/tags.ts'
-import { type Judgement, judging } from '../model/judge.ts'
+import { isClosed, type Judgement, judging, judgingShapes } from '../model/judge.ts'
 import type { Loss } from '../model/losses.ts'
 import { elementsAround, type WrittenPlace } from '../model/place.ts'
 import { isReadAsWritten } from '../read/representation.ts'
@@ -146,7 +146,7 @@ async function judgedInPlace(site: Site, model: ModelState, request: EditRequest
   if (looked.judgement) return asJudged(request, looked, looked.judgement)
   const completed = await completedEdit({ registry, host: model.host, path }, tree, wanted)
   const copied = await lookInTurns(completed.proposal, completed.judgement)
-  const { judgement } = completed
+  const { judgement = completed.judgement } = copied
   const isBeyond = completed.isBeyond || copied.way === 'reparsed'
   return { ...copied, isAsAsked: false, isBeyond, judgement, open: async () => copyPlace(completed.place) }
 }
@@ -239,7 +239,8 @@ function* looking(
   const around = new Set(elementsAround(document, parents))
   const { derived, made } = yield* derivingEdit(tree, revision, view, site.derivation, around)
   if (!judged) yield* request.check(proposal, view, derived)
-  const judgement = judged ?? (yield* judging(registry, path, { document, part: writtenPart(view) }))
+  const own = judged ?? (yield* judging(registry, path, { document, part: writtenPart(view) }))
+  const judgement = own && proposal.shown ? yield* judgingShown(registry, path, own, wanted, proposal.shown) : own
   const shown = proposal.shown?.nodes ?? nodes
   const told = isOneElement(shown) ? inserted : proposal.inserted
   const show: ShowTree = async look => {
@@ -277,6 +278,24 @@ function* looking(
     losses,
     transitions,
   }
+}
+
+/**
+ * Shapes hold where elements are shown as well (COMP-147). What an element is removed from may have broken a closed one before
+ * (MOD-98): removing brings nothing that is not permitted.
+ */
+function* judgingShown(
+  registry: ModelState['registry'],
+  path: string,
+  judgement: Judgement,
+  { op }: Edit,
+  { document, ...part }: Shown,
+): Steps<Judgement> {
+  const shown = yield* judgingShapes(registry, path, { document, part })
+  const counted = op === 'remove' ? shown.filter(failure => !isClosed(failure)) : shown
+  const known = new Set(judgement.failures.map(failure => JSON.stringify(failure)))
+  const unknown = counted.filter(failure => !known.has(JSON.stringify(failure)))
+  return unknown.length > 0 ? { ...judgement, failures: [...judgement.failures, ...unknown] } : judgement
 }
 
 /** Whether nothing but white space stands around one new element; white space that has joined words is part of these. */

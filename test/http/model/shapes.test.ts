@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { composed } from '../../pipeline/compose/composing.ts'
+import { ELEMENT, schema as methods } from '../../pipeline/compose/site-of-one-case.ts'
 import { answerOf, verdictOf } from '../../pipeline/model/answers.ts'
 import { type Fields, shape } from '../../pipeline/model/markup.ts'
 import { onBothPlanes } from '../../pipeline/model/planes.ts'
@@ -396,6 +398,35 @@ onBothPlanes('Data model, shapes', on => {
     expect(await judged([book], body, entry(''), '/guests/book.html')).to.equal('206')
     expect(await judged([book], body, entry(' onclick="x()"'), '/guests/book.html')).to.equal('422 permit')
     expect(await judged([book], body, entry('', '<script>x()</script>'), '/guests/book.html')).to.equal('422 permit')
+  })
+
+  it('COMP-147 elements are judged where pages show them: in one of a schema within a paragraph or a table', async () => {
+    const shown = { name: 'shown', returns: ELEMENT, sessel: `self.\${div}.first()` }
+    const shapes = [
+      { selector: '.guarded', constraint: ':not(:has(.bad))' },
+      { selector: '.guarded .l', constraint: ':has(b)' },
+    ]
+    await on.shelf.clear()
+    await on.shelf.declare(...shapes.map(shape), methods('urn:t', [shown]))
+    const item = '<div class="l"><b>x</b></div>'
+    for (const name of ['div', 'p', 'table']) {
+      const markup = `<${name} class="guarded" xmlns:t="urn:t"><t:shown>${item}</t:shown></${name}>`
+      await put(on.shelf.server, '/p.html', composed(`<section>${markup}</section>`))
+      const writes: [status: string, method: string, headers: Headers, body?: string][] = [
+        ['422', ...putting('.guarded .l', '<div class="l bad"><b>x</b></div>')],
+        ['422', ...post('.guarded .l', '<i class="bad">y</i>')],
+        ['422', ...post('section', markup.replace('"l"', '"l bad"'))],
+        ['422', ...putting('.guarded b', '<i>x</i>')],
+        ['409', ...removing('.guarded b')],
+        ['206', ...post('.guarded .l', '<i>y</i>')],
+        ['206', ...putting('.guarded .l', '<div class="l"><b>z</b></div>')],
+        ['206', ...putting('.guarded', markup.replace('x</b>', 'w</b>'))],
+      ]
+      for (const [status, method, headers, body] of writes)
+        expect(verdictOf(await on.shelf.http(method, '/p.html', headers, body)), `${name} ${method} ${body}`).to.match(
+          new RegExp(`^${status}`),
+        )
+    }
   })
 
   it('a shape that cannot be checked within limits refuses', async () => {
