@@ -154,6 +154,13 @@ export async function newFailures(
   return beyond(failures, await standingFailures(registry.shapesAt(path), document, target))
 }
 
+/** The same judgement with failures that another reading of the document has, as far as they are not known. */
+export function withFailures(judgement: Judgement, failures: readonly ShapeFailure[]): Judgement {
+  const known = new Set(judgement.failures.map(failure => JSON.stringify(failure)))
+  const more = failures.filter(failure => !known.has(JSON.stringify(failure)))
+  return { ...judgement, failures: [...judgement.failures, ...more] }
+}
+
 /** Failures of a document around an element of it. */
 export async function standingFailures(
   shapes: readonly Shape[],

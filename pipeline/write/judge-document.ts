@@ -2,7 +2,15 @@
 
 import { shownElsewhere } from '../compose/gained.ts'
 import { Fault } from '../fault.ts'
-import { type Judgement, judgeAsItIs, judgeCopy, judging, judgingShapes, refuseFailures } from '../model/judge.ts'
+import {
+  type Judgement,
+  judgeAsItIs,
+  judgeCopy,
+  judging,
+  judgingShapes,
+  refuseFailures,
+  withFailures,
+} from '../model/judge.ts'
 import { comparingDocuments, type Loss } from '../model/losses.ts'
 import type { Registry } from '../model/registry.ts'
 import type { Site } from '../site/site.ts'
@@ -100,9 +108,7 @@ async function withUnseen(
   const shown = kind === 'html' ? await inTurns(shownElsewhere(site.settings.ns, source), source.length) : undefined
   if (!shown) return judgement
   const { failures } = await judgeAsItIs({ registry, host, path }, { document: shown })
-  const known = new Set(judgement.failures.map(failure => JSON.stringify(failure)))
-  const more = failures.filter(failure => !known.has(JSON.stringify(failure)))
-  return { ...judgement, failures: [...judgement.failures, ...more] }
+  return withFailures(judgement, failures)
 }
 
 /** What is stored in place of a document that the data model has changed. */

@@ -6,7 +6,7 @@ import type { ShowTree } from '../declarations/retype.ts'
 import { Fault } from '../fault.ts'
 import { otherCharset } from '../http/media.ts'
 import { fragmentTag, tellingFragment } from '../http/tags.ts'
-import { isClosed, type Judgement, judging, judgingShapes } from '../model/judge.ts'
+import { isClosed, type Judgement, judging, judgingShapes, withFailures } from '../model/judge.ts'
 import type { Loss } from '../model/losses.ts'
 import { elementsAround, type WrittenPlace } from '../model/place.ts'
 import { isReadAsWritten } from '../read/representation.ts'
@@ -292,10 +292,7 @@ function* judgingShown(
   { document, ...part }: Shown,
 ): Steps<Judgement> {
   const shown = yield* judgingShapes(registry, path, { document, part })
-  const counted = op === 'remove' ? shown.filter(failure => !isClosed(failure)) : shown
-  const known = new Set(judgement.failures.map(failure => JSON.stringify(failure)))
-  const unknown = counted.filter(failure => !known.has(JSON.stringify(failure)))
-  return unknown.length > 0 ? { ...judgement, failures: [...judgement.failures, ...unknown] } : judgement
+  return withFailures(judgement, op === 'remove' ? shown.filter(failure => !isClosed(failure)) : shown)
 }
 
 /** Whether nothing but white space stands around one new element; white space that has joined words is part of these. */
