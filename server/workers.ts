@@ -1,6 +1,6 @@
 /**
  * Several processes of one server on one machine. The first process keeps the listeners open and watches over the others,
- * which do all the work: it starts them, starts those that die anew, and ends all of them together.
+ * which do all the work: it starts them, starts those that die or hang anew, and ends all of them together.
  */
 
 import cluster, { type Worker } from 'node:cluster'
@@ -8,6 +8,7 @@ import { createServer } from 'node:net'
 import type { Settings } from '../config/schema.ts'
 import { gatherMetrics } from './cluster-metrics.ts'
 import type { Log } from './log.ts'
+import { answerWatchdog, watch } from './watchdog.ts'
 
 /** Where a worker answers. */
 export interface Addresses {
@@ -81,6 +82,7 @@ export async function startWorkers({ settings, log }: WorkersOptions): Promise<W
       worker.on('message', (message: unknown) => {
         if (!isReport(message)) return
         isReady = true
+        watch(worker, log)
         resolve(message.ready)
       })
       worker.once('exit', (code, signal) => {
@@ -181,6 +183,7 @@ export function supervised(): Supervised {
   if (!worker) throw new Error('This process is no worker')
   // Else Node would end the process in the middle of its work when the other one goes.
   worker.exitedAfterDisconnect = true
+  answerWatchdog()
   return {
     ready: addresses => void process.send?.({ ready: addresses }),
     orphaned: new Promise(resolve => process.once('disconnect', () => resolve())),
