@@ -211,8 +211,7 @@ export function tellsRoom({ mount }: Exchange, asked: PropRequest): boolean {
 async function roomOn({ mount, author: { scope } }: Exchange): Promise<Subject['room']> {
   const { usage } = mount.site
   if (!usage || !(scope.whole || scope.write)) return undefined
-  const used = await usage.used()
-  return { used: scope.whole ? used : undefined, available: Math.max(usage.quota - used, 0) }
+  return { used: scope.whole ? await usage.used() : undefined, available: await usage.left() }
 }
 
 /** `Prefer: return=minimal` and Microsoft's `Brief: t` (DAV-37). */

@@ -1,32 +1,44 @@
-/** Numbers of files and collections, with the sums of everything below each collection. */
+/** Numbers of files and collections, with the sum and the count of everything below each collection. */
 
 import { parentOf } from '../store/paths.ts'
+
+/** Of everything that is in a collection, with the collection itself. */
+interface Sum {
+  size: number
+  count: number
+}
 
 /** Changing a number costs as many steps as its path has segments, however many others there are. */
 export class TreeSums {
   readonly #own = new Map<string, number>()
-  /** Of collections, what they have themselves included; none that is 0. */
-  readonly #sums = new Map<string, number>()
-  /** Paths directly in a collection that have a sum. */
+  /** Of collections, what they have themselves included; none in which nothing has a number. */
+  readonly #sums = new Map<string, Sum>()
+  /** Paths directly in a collection that have a number, or something below them that has one. */
   readonly #members = new Map<string, Set<string>>()
 
   /**
    * @param path of a collection with its slash
    * @param size not negative
+   * @param isThere whether it counts as one
    */
-  set(path: string, size: number): void {
-    const gain = size - (this.#own.get(path) ?? 0)
-    if (size > 0) this.#own.set(path, size)
+  set(path: string, size: number, isThere = size > 0): void {
+    const before = this.#own.get(path)
+    const gain = size - (before ?? 0)
+    const more = Number(isThere) - Number(before !== undefined)
+    if (isThere) this.#own.set(path, size)
     else this.#own.delete(path)
-    if (gain === 0) return
+    if (gain === 0 && more === 0) return
     for (let at = path; ; at = parentOf(at)) {
-      const before = this.sum(at)
-      const after = at.endsWith('/') ? before + gain : size
-      if (at.endsWith('/')) this.#keep(at, after)
+      if (at.endsWith('/')) this.#add(at, gain, more)
       if (at === '/') return
-      if (after === 0) this.#leave(at)
+      if (this.count(at) === 0) this.#leave(at)
       else this.#enter(at)
     }
+  }
+
+  /** Whether a path has a number, be it 0. */
+  has(path: string): boolean {
+    return this.#own.has(path)
   }
 
   /** What a path has itself. */
@@ -36,7 +48,12 @@ export class TreeSums {
 
   /** The same, with all that is below a collection. */
   sum(path: string): number {
-    return (path.endsWith('/') ? this.#sums : this.#own).get(path) ?? 0
+    return (path.endsWith('/') ? this.#sums.get(path)?.size : this.#own.get(path)) ?? 0
+  }
+
+  /** How many have a number: the path, and all that is below a collection. */
+  count(path: string): number {
+    return path.endsWith('/') ? (this.#sums.get(path)?.count ?? 0) : Number(this.has(path))
   }
 
   /** Paths that have a number, of a collection and everything below it. */
@@ -50,9 +67,10 @@ export class TreeSums {
     return found
   }
 
-  #keep(collection: string, sum: number): void {
-    if (sum === 0) this.#sums.delete(collection)
-    else this.#sums.set(collection, sum)
+  #add(collection: string, gain: number, more: number): void {
+    const { size, count } = this.#sums.get(collection) ?? { size: 0, count: 0 }
+    if (count + more === 0) this.#sums.delete(collection)
+    else this.#sums.set(collection, { size: size + gain, count: count + more })
   }
 
   #enter(path: string): void {

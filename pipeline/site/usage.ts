@@ -7,6 +7,7 @@ import { setImmediate } from 'node:timers/promises'
 import { Fault } from '../fault.ts'
 import type { Content } from '../store/blobs.ts'
 import type { Change } from '../store/commit.ts'
+import { parentOf } from '../store/paths.ts'
 import type { Property, Resource } from '../store/resource.ts'
 import type { SiteStore } from '../store/store.ts'
 import { ZERO } from '../store/tags.ts'
@@ -19,6 +20,8 @@ export interface Usage {
   readonly quota: number
   /** Bytes that they take now; the first call reads what is stored. */
   used(): Promise<number>
+  /** Bytes that one more file may have. */
+  left(): Promise<number>
   /**
    * Looks whether there is room for so many bytes more, before they are sent.
    *
@@ -35,6 +38,12 @@ export interface Usage {
   /** Has paths looked at again; one that ends in a slash stands for everything below it. */
   changed(paths: Iterable<string>): void
 }
+
+/**
+ * Bytes of quota for each file or folder that a site may hold. What has no bytes still takes a row in the store with its
+ * path, twice: without this, folders and empty files could be left without end.
+ */
+export const ENTRY = 512
 
 /** Files whose properties are read in one turn of the event loop. */
 const IN_A_TURN = 100
@@ -54,18 +63,25 @@ export function createUsage(
   quota: number,
   turns?: RoomTurns,
 ): Usage {
-  /** Bytes of files with those of their properties. */
+  /** Bytes of files with those of their properties; what has none is there as well. */
   const sizes = new TreeSums()
   /** Bytes of properties alone, which stay when a file gets another content. */
   const described = new Map<string, number>()
-  let reserved = 0
+  const reserved = { bytes: 0, entries: 0 }
   const changed = new Set(['/'])
   let reading: Promise<unknown> = Promise.resolve()
 
   function set(path: string, content: number, properties: number): void {
-    sizes.set(path, content + properties)
+    sizes.set(path, content + properties, true)
     if (properties > 0) described.set(path, properties)
     else described.delete(path)
+    // Collections that a commit makes for what it puts are not named by it.
+    for (let at = parentOf(path); at.length > 1 && !sizes.has(at); at = parentOf(at)) sizes.set(at, 0, true)
+  }
+
+  function drop(path: string): void {
+    sizes.set(path, 0)
+    described.delete(path)
   }
 
   /** @returns whether properties had to be read */
@@ -82,7 +98,7 @@ export function createUsage(
     try {
       for (const path of paths) {
         if (path.endsWith('/')) {
-          for (const known of sizes.within(path)) set(known, 0, 0)
+          for (const known of sizes.within(path)) drop(known)
           const own = await store.find(path)
           if (own) await take(own)
           let read = 0
@@ -91,7 +107,7 @@ export function createUsage(
         } else {
           const file = await store.find(path)
           if (file && file.kind !== 'collection') await take(file)
-          else set(path, 0, 0)
+          else drop(path)
         }
       }
     } catch (error) {
@@ -113,8 +129,12 @@ export function createUsage(
 
   const total = (): number => sizes.sum('/')
 
-  function check(gain: number): void {
-    if (gain > 0 && total() + reserved + gain > quota) throw exceeded()
+  /** The topmost folder is there without anybody's doing. */
+  const entries = (): number => sizes.count('/') - Number(sizes.has('/'))
+
+  function check(bytes: number, more: number): void {
+    if (bytes > 0 && total() + reserved.bytes + bytes > quota) throw exceeded()
+    if (more > 0 && (entries() + reserved.entries + more) * ENTRY > quota) throw exceeded()
   }
 
   function gainOf(change: Change): number {
@@ -124,6 +144,20 @@ export function createUsage(
     if (change.op === 'copy')
       return (change.deep ? sizes.sum(change.from) : sizes.own(change.from)) - sizes.sum(change.to)
     return 0
+  }
+
+  /** Files and folders that come; what is replaced goes. */
+  function entriesOf(changes: readonly Change[]): number {
+    const made = new Set<string>()
+    let others = 0
+    for (const change of changes) {
+      if (change.op === 'put' || change.op === 'collection')
+        for (let at = change.path; at.length > 1 && !sizes.has(at); at = parentOf(at)) made.add(at)
+      if (change.op === 'delete') others -= sizes.count(change.path)
+      if (change.op === 'move') others -= sizes.count(change.to)
+      if (change.op === 'copy') others += (change.deep ? sizes.count(change.from) : 1) - sizes.count(change.to)
+    }
+    return others + made.size
   }
 
   async function gainOfProperties({ path, set, remove }: Extract<Change, { op: 'describe' }>): Promise<number> {
@@ -139,29 +173,39 @@ export function createUsage(
       await upToDate()
       return total()
     },
+    async left() {
+      await upToDate()
+      return Math.max(quota - Math.max(total(), entries() * ENTRY), 0)
+    },
     async require(bytes) {
       await upToDate()
-      check(bytes)
+      check(bytes, 0)
     },
     async reserve(changes) {
       const leave = await turns?.take()
-      let gain = 0
+      let bytes = 0
+      let more = 0
       try {
-        for (const change of changes) if (change.op === 'describe') gain += await gainOfProperties(change)
+        for (const change of changes) if (change.op === 'describe') bytes += await gainOfProperties(change)
         await upToDate()
-        for (const change of changes) gain += gainOf(change)
-        check(gain)
+        for (const change of changes) bytes += gainOf(change)
+        more = entriesOf(changes)
+        check(bytes, more)
       } catch (error) {
         leave?.()
         throw error
       }
-      if (gain <= 0) {
+      bytes = Math.max(bytes, 0)
+      more = Math.max(more, 0)
+      if (bytes + more === 0) {
         leave?.()
         return () => {}
       }
-      reserved += gain
+      reserved.bytes += bytes
+      reserved.entries += more
       return () => {
-        reserved -= gain
+        reserved.bytes -= bytes
+        reserved.entries -= more
         leave?.()
       }
     },

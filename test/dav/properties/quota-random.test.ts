@@ -13,8 +13,8 @@ const QUOTA = 12_000
 const STEPS = 12
 const AT_ONCE = 4
 
-/** Bytes of all files and dead properties with their names, counted anew in the plainest way. */
-async function stored(site: SiteStore): Promise<number> {
+/** Bytes of all files and dead properties with their names, and how many files and folders there are, in the plainest way. */
+async function stored(site: SiteStore): Promise<{ bytes: number; entries: number }> {
   let bytes = 0
   const own = await site.find('/')
   const all = own ? [own] : []
@@ -24,7 +24,7 @@ async function stored(site: SiteStore): Promise<number> {
     for (const { namespace, name, value } of await site.properties(path))
       bytes += Buffer.byteLength(namespace + name + value)
   }
-  return bytes
+  return { bytes, entries: all.filter(({ path }) => path !== '/').length }
 }
 
 const FILES = ['/a.bin', '/b.html', '/d/a.html', '/d/e/c.bin', '/._a.bin', '/d', '/5A2B3C01', '/f/g.html']
@@ -98,11 +98,14 @@ describe('quota, at random', () => {
               ...requests.map(([what], i) => `${what} ${(answers[i] as { status?: number } | undefined)?.status}`),
             )
             const after = await stored(site.store)
-            expect(await site.usage?.used(), history.join('\n')).to.equal(after)
-            expect(after, history.join('\n')).to.be.at.most(Math.max(QUOTA, before))
+            expect(await site.usage?.used(), history.join('\n')).to.equal(after.bytes)
+            expect(after.bytes, history.join('\n')).to.be.at.most(Math.max(QUOTA, before.bytes))
+            const counted = 512 * after.entries
+            expect(await site.usage?.left()).to.equal(Math.max(QUOTA - Math.max(after.bytes, counted), 0))
+            expect(counted, history.join('\n')).to.be.at.most(Math.max(QUOTA, 512 * before.entries))
           }
           // Nothing is kept for a request that is over.
-          const room = QUOTA - (await stored(site.store))
+          const room = QUOTA - (await stored(site.store)).bytes
           if (room > 0) await site.usage?.require(room)
         }
       } finally {

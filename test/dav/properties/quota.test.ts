@@ -161,6 +161,80 @@ describe('quota', () => {
     expect((await wire.dav('PUT', '/page.html', {}, page('y'.repeat(2500)))).status).to.equal(204)
   })
 
+  describe('of which each file and folder needs 512 bytes, however small it is', () => {
+    /** Four files and two folders. */
+    const THERE = 6
+    const ROOM = Math.floor(QUOTA / 512) - THERE
+    const deep = (folders: number, name = 'f') => `/${`${name}/`.repeat(folders)}x.bin`
+    beforeEach(() => putAll(wire.server, { '/rules.html': rulesPage(['*', '*', 'Allow', '/*']) }))
+
+    async function fill(entries: number, name?: string): Promise<void> {
+      expect((await wire.visitor('PUT', deep(entries - 1, name), {}, 'x')).status).to.equal(201)
+    }
+
+    const FULL: [who: 'dav' | 'visitor', method: string, path: string, fields?: Fields, body?: string][] = [
+      ['visitor', 'PUT', '/g/x.bin', {}, 'x'],
+      ['visitor', 'PUT', '/f/x.txt', {}, ''],
+      ['dav', 'COPY', '/d/b.txt', to('/f/b.txt')],
+      ['visitor', 'MOVE', '/a.bin', to('/g/h/a.bin')],
+      ['dav', 'PUT', '/x.txt', {}, 'x'],
+      ['dav', 'MKCOL', '/g/'],
+      ['dav', 'COPY', '/f/', to('/g/', { Depth: '0' })],
+      ['dav', 'COPY', '/d/', to('/g/')],
+    ]
+    it('DAV-101 507 where there are none left', async () => {
+      await fill(ROOM)
+      for (const [who, method, path, fields, body] of FULL)
+        await changesNothing(wire.server, async () => {
+          const answer = await wire[who](method, path, fields, body)
+          expect(outcomeOf(answer), `${method} ${path}`).to.equal('507 AllowanceExhausted')
+        })
+      expect((await room())[1]).to.equal(QUOTA - 512 * (ROOM + THERE))
+    })
+
+    const TAKEN: [method: string, path: string, left: number, fields?: Fields, body?: string][] = [
+      ['PUT', deep(ROOM - 1), 0, {}, 'y'],
+      ['PUT', '/a.bin', 0, {}, ''],
+      ['MOVE', '/a.bin', 0, to('/f/a.bin')],
+      ['MOVE', '/f/', 0, to('/g/')],
+      ['COPY', '/d/e/', ROOM - 2, to('/f/')],
+      ['COPY', '/d/b.txt', 0, to('/a.bin')],
+      ['DELETE', '/d/', 4],
+      ['DELETE', '/f/', ROOM],
+    ]
+    for (const [method, path, left, fields, body] of TAKEN)
+      it(`DAV-33 what needs none is taken: ${method} ${path} ${fields?.Destination ?? ''}`, async () => {
+        await fill(ROOM)
+        expect((await wire.dav(method, path, fields, body)).status).to.be.within(200, 299)
+        // As many as there are now, and not one more.
+        if (left > 0) await fill(left, 'g')
+        expect(outcomeOf(await wire.visitor('PUT', '/one-more.txt', {}, ''))).to.equal('507 AllowanceExhausted')
+      })
+
+    it('DAV-33 folders that a visitor leaves behind stay counted, also after a restart', async () => {
+      const left = ROOM - 2
+      for (let i = 0; i < left; i++) {
+        const answers = [await wire.visitor('PUT', `/f${i}/x`, {}, 'x'), await wire.visitor('DELETE', `/f${i}/x`)]
+        expect(answers.map(({ status }) => status)).to.deep.equal([201, 204])
+      }
+      expect((await wire.visitor('PUT', '/g/h/x', {}, 'x')).status).to.equal(507)
+      const { data } = wire.server
+      await wire.server.stop()
+      wire = await startWire({ site: { quota: QUOTA }, data })
+      expect((await wire.visitor('PUT', '/g/h/x', {}, 'x')).status).to.equal(507)
+      expect((await wire.visitor('PUT', '/g/x', {}, 'x')).status).to.equal(201)
+    })
+
+    it('DAV-33 writers at once do not take the same', async () => {
+      await fill(ROOM - 4)
+      const statuses = await Promise.all(
+        Array.from({ length: 9 }, async (_, i) => (await wire.visitor('PUT', `/w${i}/x.txt`, {}, '')).status),
+      )
+      expect(statuses.filter(status => status === 201)).to.have.length(2)
+      expect(statuses.filter(status => status === 507)).to.have.length(7)
+    })
+  })
+
   it('a tree that does not fit is not copied at all', async () => {
     expect((await wire.dav('COPY', '/d/', to('/one/'))).status).to.equal(201)
     await changesNothing(wire.server, async () => {

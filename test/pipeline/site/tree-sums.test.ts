@@ -34,6 +34,26 @@ describe('sums of a tree', () => {
     )
   })
 
+  it('count what has a number, be it 0, wherever it is', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(paths, fc.nat(1), fc.boolean()), { maxLength: 40 }), settings => {
+        const [sums, plain] = [new TreeSums(), new Set<string>()]
+        for (const [path, size, isThere] of settings) {
+          sums.set(path, isThere ? size : 0, isThere)
+          if (isThere) plain.add(path)
+          else plain.delete(path)
+          for (const [asked] of settings) {
+            const within = [...plain].filter(each => each === asked || (asked.endsWith('/') && each.startsWith(asked)))
+            expect(sums.has(asked)).to.equal(plain.has(asked))
+            expect(sums.count(asked)).to.equal(within.length)
+            if (asked.endsWith('/')) expect(sums.within(asked).sort()).to.deep.equal(within.sort())
+          }
+        }
+      }),
+      { seed: 20311106 },
+    )
+  })
+
   it('DAV-33 room for changes to a collection is found without a look at all other files', async () => {
     const times = { created: 0, modified: 0, shown: 0 }
     const file = (i: number) =>
@@ -54,7 +74,7 @@ describe('sums of a tree', () => {
       },
       properties: async () => [],
     }
-    const usage = createUsage(store as unknown as Parameters<typeof createUsage>[0], 1_000_000)
+    const usage = createUsage(store as unknown as Parameters<typeof createUsage>[0], 100_000_000)
     expect(await usage.used()).to.equal(100_000)
     await takesLess(20, async () => {
       for (let i = 0; i < 50; i++) {
