@@ -140,25 +140,29 @@ export function judgingShapes(
  * What breaking off an element newly breaks: what was not permitted before does not count, so that bad elements can be
  * removed one by one (MOD-98).
  *
+ * @param shapes those that were asked
  * @param failures of the document without the element
  * @param target the element in the stored document
  */
 export async function newFailures(
-  registry: Registry,
-  path: string,
+  shapes: readonly Shape[],
   failures: readonly ShapeFailure[],
   document: TreeDocument,
   target: ElementNode,
 ): Promise<readonly ShapeFailure[]> {
   if (!failures.some(isClosed)) return failures
-  return beyond(failures, await standingFailures(registry.shapesAt(path), document, target))
+  return beyond(failures, await standingFailures(shapes, document, target))
 }
 
 /** The same judgement with failures that another reading of the document has, as far as they are not known. */
 export function withFailures(judgement: Judgement, failures: readonly ShapeFailure[]): Judgement {
-  const known = new Set(judgement.failures.map(failure => JSON.stringify(failure)))
-  const more = failures.filter(failure => !known.has(JSON.stringify(failure)))
-  return { ...judgement, failures: [...judgement.failures, ...more] }
+  return { ...judgement, failures: allFailures(judgement.failures, failures) }
+}
+
+/** Failures of both readings of a document, each once. */
+export function allFailures(own: readonly ShapeFailure[], shown: readonly ShapeFailure[]): readonly ShapeFailure[] {
+  const known = new Set(own.map(failure => JSON.stringify(failure)))
+  return [...own, ...shown.filter(failure => !known.has(JSON.stringify(failure)))]
 }
 
 /** Failures of a document around an element of it. */

@@ -13,7 +13,8 @@ import { formatHttpDate } from '../http/conditions.ts'
 import { servedType } from '../http/media.ts'
 import { selectorContentRange } from '../http/range.ts'
 import { fragmentTag, splitFragmentTag } from '../http/tags.ts'
-import { newFailures } from '../model/judge.ts'
+import { allFailures, isClosed, newFailures } from '../model/judge.ts'
+import type { Shape } from '../model/shape.ts'
 import { checkingShapes, type ShapeFailure } from '../model/shape-check.ts'
 import { isReadAsWritten } from '../read/representation.ts'
 import { noMatch, toSelector } from '../refusals.ts'
@@ -174,7 +175,8 @@ function* checking(asked: Asked, proposal: ProposedEdit, view: View, derived: De
   const change = { op: write.op, path, requested: write.path, target: located.target.element }
   yield* checkingConfiguration(site, change, view, derived, authority)
   yield* checkingDirectives(site, write, located, { before, proposal, view }, authority)
-  brought.splice(0, brought.length, ...(yield* checkingOwnShapes(model, write.path, path, view)))
+  const own = model.registry.shapesBeside(path, write.path)
+  brought.splice(0, brought.length, ...(yield* checkingOwnShapes(own, write.op, proposal, view)))
 }
 
 /** An element of a stored document as those find it who read it by selector. */
@@ -228,13 +230,16 @@ async function judgedWithConsequences(edit: WantedEdit): Promise<{ asked: Judged
   const asked = await judgeEdit(site, model, request)
   const { judgement, losses, open } = asked
   const { entries } = asked.derived
-  const failures =
-    op === 'delete'
-      ? await newFailures(model.registry, path, judgement.failures, tree, target.element)
-      : judgement.failures
+  const { registry } = model
+  const beyond = (shapes: readonly Shape[], failures: readonly ShapeFailure[]) =>
+    op === 'delete' ? newFailures(shapes, failures, tree, target.element) : failures
+  const failures = [
+    ...(await beyond(registry.shapesAt(path), judgement.failures)),
+    ...(await beyond(registry.shapesBeside(path, edit.write.path), brought)),
+  ]
   const follows = await consequencesOf(site, model, {
     path,
-    judgement: { ...judgement, failures: [...failures, ...brought] },
+    judgement: { ...judgement, failures },
     entries,
     status: op === 'delete' ? 409 : 422,
     losses,
@@ -284,9 +289,21 @@ const NEEDS_PUT: Readonly<Record<Gained | 'select', string>> = {
   select: 'Browsers would take what follows into this `select`; that needs the right to PUT the whole document.',
 }
 
-/** Shapes that speak of the page that is written through, beside those of the document where it lands (COMP-88). */
-function* checkingOwnShapes({ registry }: ModelState, page: string, path: string, view: View): Steps<ShapeFailure[]> {
-  return yield* checkingShapes(registry.shapesBeside(path, page), { document: view.document, part: writtenPart(view) })
+/**
+ * Shapes that speak of the page that is written through, beside those of the document where it lands (COMP-88). They hold
+ * where elements are shown as well, as those do.
+ */
+function* checkingOwnShapes(
+  shapes: readonly Shape[],
+  op: ElementWrite['op'],
+  { shown }: ProposedEdit,
+  view: View,
+): Steps<readonly ShapeFailure[]> {
+  const found = yield* checkingShapes(shapes, { document: view.document, part: writtenPart(view) })
+  if (!shown || shapes.length === 0) return found
+  const { document, ...part } = shown
+  const failures = yield* checkingShapes(shapes, { document, part })
+  return allFailures(found, op === 'delete' ? failures.filter(failure => !isClosed(failure)) : failures)
 }
 
 /** The answer to a write whose edit is committed. @param at unix milliseconds of the commit */

@@ -213,6 +213,35 @@ describe('Writes through composed pages', () => {
     await remove(server, '/shapes.html')
   })
 
+  it('COMP-88 COMP-6 MOD-98 shapes of the page judge where it shows elements, and what was wrong may be deleted', async () => {
+    const shape = (fields: string) =>
+      `<div hidden itemscope itemtype="${NS}/ShapeConstraint"><meta itemprop="resource" content="/post.html"><meta itemprop="selector" content=".g">${fields}</div>`
+    const foreign = 'xmlns:s="http://www.w3.org/2000/svg"'
+    const part = (name: string) => `<${name} id="a" class="g"><s:d><div id="l"><b>1</b><b>2</b></div></s:d></${name}>`
+    const bad = '<div id="l" class="bad"><b>1</b></div>'
+    await put(
+      server,
+      '/post.html',
+      composed('<main><p:include selector="#a"/></main>').replace('<html', `<html ${foreign}`),
+    )
+    for (const name of ['div', 'p', 'table']) {
+      await put(server, '/data/a.html', composed(part(name)).replace('<html', `<html ${foreign}`))
+      await put(server, '/shapes.html', page(shape('<meta itemprop="constraint" content=":not(:has(.bad))">')))
+      await leavesAlone(server, ['/data/a.html'], async () => {
+        expect((await send('PUT', '/post.html', selecting('#l'), bad)).status, name).to.equal(422)
+        expect((await send('POST', '/post.html', selecting('#l'), '<i class="bad">x</i>')).status, name).to.equal(422)
+      })
+      expect((await send('POST', '/post.html', selecting('#l'), '<i>x</i>')).status, name).to.equal(206)
+      await put(
+        server,
+        '/shapes.html',
+        page(shape('<meta itemprop="closed" content="true"><meta itemprop="permit" content="i">')),
+      )
+      expect((await send('DELETE', '/post.html', selecting('#l b'))).status, name).to.equal(204)
+    }
+    await remove(server, '/shapes.html')
+  })
+
   it('COMP-89 COMP-30 the event has the path of the origin and finds the element there', async () => {
     await put(server, '/data/a.html', page(`<ul class="n"></ul>${ARTICLE.replace('id="notes"', 'class="n"')}`))
     await send('POST', '/post.html', selecting('main .n'), '<li>1</li>')
