@@ -43,7 +43,10 @@ export interface Usage {
  * Bytes of quota for each file or folder that a site may hold. What has no bytes still takes a row in the store with its
  * path, twice: without this, folders and empty files could be left without end.
  */
-export const ENTRY = 512
+const ENTRY = 512
+
+/** Files and folders that a site may hold however small its quota is. */
+const FEWEST = 256
 
 /** Files whose properties are read in one turn of the event loop. */
 const IN_A_TURN = 100
@@ -129,12 +132,14 @@ export function createUsage(
 
   const total = (): number => sizes.sum('/')
 
+  const most = Math.max(Math.floor(quota / ENTRY), FEWEST)
+
   /** The topmost folder is there without anybody's doing. */
   const entries = (): number => sizes.count('/') - Number(sizes.has('/'))
 
   function check(bytes: number, more: number): void {
     if (bytes > 0 && total() + reserved.bytes + bytes > quota) throw exceeded()
-    if (more > 0 && (entries() + reserved.entries + more) * ENTRY > quota) throw exceeded()
+    if (more > 0 && entries() + reserved.entries + more > most) throw exceeded()
   }
 
   function gainOf(change: Change): number {
@@ -175,7 +180,7 @@ export function createUsage(
     },
     async left() {
       await upToDate()
-      return Math.max(quota - Math.max(total(), entries() * ENTRY), 0)
+      return entries() < most ? Math.max(quota - total(), 0) : 0
     },
     async require(bytes) {
       await upToDate()
