@@ -10,7 +10,7 @@ import { type Principal, principalFromClaims, refusalStatus } from './access/pri
 import type { Tier } from './access/rules.ts'
 import { siteFindings } from './findings.ts'
 import { canonicalPath, decodeTarget, isReserved, mayNameDirectory } from './http/path.ts'
-import { toSelector } from './refusals.ts'
+import { notOffered, OFFERED, toSelector } from './refusals.ts'
 import { schemaGroups } from './site/schema-groups.ts'
 import type { Site } from './site/site.ts'
 import { selectFirst } from './tree/selector/selector.ts'
@@ -150,6 +150,12 @@ function unaskedAnswer(
 ): Pick<AccessAnswer, 'allowed' | 'status' | 'reason'> | undefined {
   if (method === 'OPTIONS')
     return { allowed: true, reason: 'OPTIONS is never refused: it tells what the rules permit.' }
+  if (!OFFERED.split(', ').includes(method))
+    return {
+      allowed: false,
+      status: notOffered(method).status,
+      reason: `The public address has no ${method}, whatever the rules say.`,
+    }
   if (!isReserved(path, brand)) return undefined
   const own = `Everything below /-${brand}/ and /.${brand}/ belongs to the server, whatever the rules say`
   return method === 'GET' || method === 'HEAD'

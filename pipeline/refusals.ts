@@ -4,6 +4,18 @@ import type { Admission, Authority, Question, WholeQuestion } from './authority.
 import { Fault } from './fault.ts'
 import { type Extensions, type Selector, SelectorError, selectorFor } from './tree/selector/selector.ts'
 
+/** Every method of the public host, for `Allow` (HTTP-115). */
+export const OFFERED = 'GET, HEAD, PUT, DELETE, POST, MOVE, PATCH, QUERY, OPTIONS'
+/** Known to HTTP or WebDAV, but not offered there (HTTP-115). */
+const ELSEWHERE = new Set(['PROPFIND', 'PROPPATCH', 'MKCOL', 'COPY', 'LOCK', 'UNLOCK', 'TRACE', 'CONNECT'])
+
+/** @returns how a method is refused that the public surface has no handler for (HTTP-115) */
+export function notOffered(method: string): Fault {
+  const details = { headers: { Allow: OFFERED } }
+  if (!ELSEWHERE.has(method)) return new Fault(501, 'NotImplemented', 'This method is not known.', details)
+  return new Fault(405, 'MethodNotAllowed', `${method} is not offered here; mount the site to use WebDAV.`, details)
+}
+
 export function absent(): Fault {
   return new Fault(404, 'NotFound', 'Nothing is stored at this address.')
 }

@@ -23,6 +23,7 @@ import { corsHeaders, ownFields, publicCors } from '../pipeline/http/cors.ts'
 import { WRITES } from '../pipeline/http/origin.ts'
 import { canonicalPath, decodeTarget, isReserved, reserved } from '../pipeline/http/path.ts'
 import { type Operation, perform } from '../pipeline/operation.ts'
+import { notOffered, OFFERED } from '../pipeline/refusals.ts'
 import { ZERO } from '../pipeline/store/tags.ts'
 import { asRequest } from '../pipeline/tree/precedence.ts'
 import { oneAllowance } from '../pipeline/write/commit.ts'
@@ -77,11 +78,6 @@ const HANDLERS: Record<string, Handler> = {
   OPTIONS: options,
   QUERY: query,
 }
-
-/** Every method of the public host, for `Allow` (HTTP-115). */
-const OFFERED = 'GET, HEAD, PUT, DELETE, POST, MOVE, PATCH, QUERY, OPTIONS'
-/** Known to HTTP or WebDAV, but not offered here (HTTP-115). */
-const ELSEWHERE = new Set(['PROPFIND', 'PROPPATCH', 'MKCOL', 'COPY', 'LOCK', 'UNLOCK', 'TRACE', 'CONNECT'])
 
 /**
  * @returns the handler of HTTP requests; it never throws and always answers
@@ -306,13 +302,6 @@ const knowMethod: Step = ({ req }, next) => {
   const { method = '' } = req
   if (Object.hasOwn(HANDLERS, method)) return next()
   throw notOffered(method)
-}
-
-/** @returns how a method is refused that the public surface has no handler for (HTTP-115) */
-export function notOffered(method: string): Fault {
-  const details = { headers: { Allow: OFFERED } }
-  if (!ELSEWHERE.has(method)) return new Fault(501, 'NotImplemented', 'This method is not known.', details)
-  return new Fault(405, 'MethodNotAllowed', `${method} is not offered here; mount the site to use WebDAV.`, details)
 }
 
 const guardReserved: Step = ({ req, state }, next) => {

@@ -27,6 +27,18 @@ describe('README: who may do what', () => {
     expect(output).to.equal(answer)
   })
 
+  for (const method of ['BREW', 'PROPFIND', 'LOCK', 'PATCH'])
+    it(`SEC-5 HTTP-115 what it says of ${method} is what the server answers`, async () => {
+      const { status } = await client(server.port)(method, '/index.html')
+      const { errors, output, code } = await scriptorium(['explain', method, '/index.html'], {
+        commands: { explain: async (_, question) => explainRequest(server.site, question) },
+      })
+      expect(code, errors).to.equal(1)
+      expect(output).to.match(
+        new RegExp(`^${method} /index\\.html by an anonymous visitor is refused with ${status}\\.`),
+      )
+    })
+
   it('SEC-5 the mount answers where it says', async () => {
     const path = /localhost:8081(\/-platform\/explain)/.exec(section)?.[1] ?? ''
     const authorization = `Basic ${Buffer.from(`${server.user}:${server.password}`).toString('base64')}`
