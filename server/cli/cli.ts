@@ -24,7 +24,7 @@ import { reactions } from './reactions.ts'
 import { serve } from './serve.ts'
 import { settings } from './settings.ts'
 import { sites } from './sites.ts'
-import { line, processTerminal, type Terminal } from './terminal.ts'
+import { line, type Output, processTerminal, type Terminal } from './terminal.ts'
 import { user } from './user.ts'
 
 const COMMANDS: readonly Command[] = [
@@ -61,11 +61,17 @@ export async function run(
   commands: Commands,
   terminal: Terminal = processTerminal(),
 ): Promise<number> {
+  for (const output of [terminal.output, terminal.errors]) output.on('error', error => unlessClosed(error, output))
   try {
     return await dispatch(argv, commands, terminal)
   } catch (error) {
     return report(error, terminal)
   }
+}
+
+/** Whoever reads may have seen enough (`settings | head`): what a command does is done all the same. */
+function unlessClosed(error: NodeJS.ErrnoException, output: Output): void {
+  if (error.code !== 'EPIPE' && output.listenerCount('error') === 1) throw error
 }
 
 async function dispatch(argv: readonly string[], commands: Commands, terminal: Terminal): Promise<number> {

@@ -1,12 +1,14 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough, Writable } from 'node:stream'
 import { expect } from 'chai'
 import { reference } from '../../../config/reference.ts'
 import type { Settings } from '../../../config/schema.ts'
 import { Fault } from '../../../pipeline/fault.ts'
 import { StoreError } from '../../../pipeline/store/errors.ts'
-import type { Explanation, Question, ServeOptions, TransferOptions } from '../../../server/cli/commands.ts'
+import { run } from '../../../server/cli/cli.ts'
+import type { Commands, Explanation, Question, ServeOptions, TransferOptions } from '../../../server/cli/commands.ts'
 import { indented } from '../../../server/cli/query.ts'
 import { scriptorium } from './terminal.ts'
 
@@ -78,6 +80,19 @@ describe('command line: help', () => {
 
   it('settings prints the reference', async () => {
     expect((await scriptorium(['settings'])).output).to.equal(reference())
+  })
+})
+
+describe('command line: a reader who goes', () => {
+  it('what a command has to say is lost, and what it does is done', async () => {
+    const closed = new Writable({
+      write: (_chunk, _encoding, done) => done(Object.assign(new Error(), { code: 'EPIPE' })),
+    })
+    const terminal = { input: new PassThrough(), output: closed, errors: closed, env: {}, cwd: '/srv' }
+    const ended = new Promise(resolve => closed.once('close', resolve))
+    expect(await run(['--help'], {} as Commands, terminal)).to.equal(0)
+    await ended
+    expect(closed.errored).to.include({ code: 'EPIPE' })
   })
 })
 
