@@ -19,6 +19,7 @@ import { explainReactions } from '../pipeline/react/explain.ts'
 import { entriesOf, FAILED_PREFIX, hostOf, sendAgain, WAITING_PREFIX } from '../pipeline/react/outbound/entry.ts'
 import { documentCacheIn } from '../pipeline/site/cache.ts'
 import { Site } from '../pipeline/site/site.ts'
+import { Unusable } from '../pipeline/store/errors.ts'
 import { databaseAddress } from '../pipeline/store/postgres/address.ts'
 import { checkDatabase } from '../pipeline/store/postgres/check.ts'
 import type { Use } from '../pipeline/store/postgres/claim.ts'
@@ -72,6 +73,9 @@ async function withSite<T>(
 export const exportCommand: Commands['export'] = async (settings, { site: name, directory, progress }) => {
   requireStore(settings)
   await requireOutside(settings, directory)
+  const isNamed = siteTable(settings).named.some(({ host }) => host === name)
+  // Of hosts that match a pattern each is a site, a mistyped one as well.
+  if (!isNamed && !(await stored(settings)).includes(name)) throw new Unusable(`nothing is stored of a site ${name}`)
   return withSite(settings, name, async (site, store) => {
     await requireWhole(settings, store)
     return exportSite(site.store, directory, { progress })

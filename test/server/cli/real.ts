@@ -20,7 +20,11 @@ const commands: Partial<Commands> = {
 }
 
 /** @returns exit code, and standard output with standard error behind it */
-export async function runHere(argv: readonly string[], cwd: string): Promise<{ code: number; output: string }> {
-  const { code, output, errors } = await scriptorium([...argv], { commands, cwd })
+export async function runHere(
+  argv: readonly string[],
+  cwd: string,
+  env: Record<string, string> = {},
+): Promise<{ code: number; output: string }> {
+  const { code, output, errors } = await scriptorium([...argv], { commands, cwd, env })
   return { code, output: output + errors }
 }

@@ -147,6 +147,14 @@ describe('command line: a store that is real', () => {
     }
   })
 
+  it('a mistyped host is told from a site without files, where hosts match a pattern', async () => {
+    await mkdir(join(folder, 'files'))
+    expect((await runHere(['import', '--site', 'a.example', 'files'], folder, TWO)).code).to.equal(0)
+    const refused = { code: 1, output: 'scriptorium: nothing is stored of a site x.b.example\n' }
+    expect(await runHere(['export', '--site', 'x.b.example', 'out'], folder, TWO)).to.deep.equal(refused)
+    expect((await runHere(['export', '--site', 'a.example', 'out'], folder, TWO)).code).to.equal(0)
+  })
+
   it('the data folder is no part of what is imported, wherever it lies', async () => {
     await mkdir(join(folder, 'below'))
     for (const name of ['a.txt', 'below/b.txt']) await writeFile(join(folder, name), 'x')
