@@ -9,7 +9,7 @@ import type { Settings } from '../config/schema.ts'
 import { siteOfUnpublished } from '../pipeline/site/unpublished-name.ts'
 import type { Change, Commit } from '../pipeline/store/commit.ts'
 import type { Store } from '../pipeline/store/store.ts'
-import type { Log } from './log.ts'
+import { inPlainJson, type Log } from './log.ts'
 
 /** The request that a change is made for. */
 export interface Actor {
@@ -101,7 +101,7 @@ function intoFile(file: string, log: Log) {
     // In one piece, which the system appends as a whole where several processes write.
     write: (entry: object) =>
       attempt(() => {
-        const line = Buffer.from(`${isCut ? '\n' : ''}${JSON.stringify(entry)}\n`)
+        const line = Buffer.from(`${isCut ? '\n' : ''}${inPlainJson(JSON.stringify(entry))}\n`)
         isCut = writeSync(descriptor, line) < line.length
         if (isCut) throw new Error('A part of a line was written')
       }),

@@ -34,8 +34,9 @@ export function createLog(settings: Pick<Settings['log'], 'level' | 'format'>, d
   const output = logOutput(destination, text ? { ...most, minLength: 0 } : most)
   if (text)
     return pino(options, { ...output, write: (line: string) => output.write(forPeople(JSON.parse(line) as Entry)) })
-  const log = pino(options, output)
-  gatherRequests(log, lines => output.write(lines), most.minLength)
+  const write = (lines: string) => output.write(inPlainJson(lines))
+  const log = pino(options, { ...output, write })
+  gatherRequests(log, write, most.minLength)
   return log
 }
 
@@ -50,7 +51,14 @@ function forPeople({ level, time, msg = '', ...fields }: Entry): string {
 
 /** What somebody else has written can neither begin a line nor tell the terminal anything. */
 function inOneLine(text: string): string {
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, character => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-  })
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, escaped)
+}
+
+/** The same of lines of JSON, which has escaped the others: all of these stand in its strings. */
+export function inPlainJson(lines: string): string {
+  return lines.replace(/[\u007f-\u009f\u2028\u2029]/g, escaped)
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

@@ -70,6 +70,20 @@ describe('lines about requests', () => {
     expect(text).to.include('user=a\\u000d\\u000a12:00:00.000 removed user=admin\\u001b[2J')
   })
 
+  it('of JSON tell a terminal nothing either, and say the same', async () => {
+    const hostile = 'a\u001b[2J\u007f\u0085\u009b2J\u2028b'
+    const text = await written('info', log => {
+      logRequest(log, { ...REQUEST, by: { selector: hostile } })
+      log.info({ user: hostile }, 'said')
+    })
+    expect(text.match(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029]/g)).to.equal(null)
+    const lines = text
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line) as { selector?: string; user?: string })
+    expect(lines.map(({ selector, user }) => selector ?? user)).to.deep.equal([hostile, hostile])
+  })
+
   it('leave out queries, which may hold secrets', async () => {
     const text = await written('info', log => logRequest(log, { ...REQUEST, url: '/a?token=secret?x' }))
     expect(JSON.parse(text)).to.include({ path: '/a' })
