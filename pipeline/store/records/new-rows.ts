@@ -131,8 +131,12 @@ export function describedRow<Row extends ResourceRow>(
   difference: bigint,
 ): Row {
   const properties = addTo(row.properties ?? ZERO, difference)
+  const before = shownSecond(row)
+  // The next version may have shown no later time than its commit, while a client still holds this one by that time.
+  const isTakenBack = shown !== undefined && shown < before && before > seconds(row.modified) && row.kind !== 0
   return {
     ...row,
+    same_second: isTakenBack ? row.same_second | LATER : row.same_second,
     properties: properties === ZERO ? null : properties,
     shown: shown ?? row.shown,
     language: language === undefined ? row.language : language || null,

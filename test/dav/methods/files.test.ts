@@ -61,6 +61,18 @@ describe('files over the wire', () => {
     }
   })
 
+  it('DAV-41 DAV-36 a time that has not come yet, and was taken back by PROPPATCH before the next PUT', async () => {
+    const at = (seconds: number) =>
+      `<propertyupdate xmlns="DAV:"><set><prop><lastmodified>${seconds}</lastmodified></prop></set></propertyupdate>`
+    await dav('PUT', '/taken-back.txt', {}, 'one')
+    await dav('PROPPATCH', '/taken-back.txt', {}, at(Math.floor(Date.now() / 1000) + 86_400))
+    const since = (await dav('HEAD', '/taken-back.txt')).headers['last-modified'] ?? ''
+    await dav('PROPPATCH', '/taken-back.txt', {}, at(1_000_000_000))
+    await dav('PUT', '/taken-back.txt', {}, 'two')
+    expect((await dav('GET', '/taken-back.txt', { 'If-Modified-Since': since })).text).to.equal('two')
+    expect((await dav('PUT', '/taken-back.txt', { 'If-Unmodified-Since': since }, 'three')).status).to.equal(412)
+  })
+
   const RANGES: [name: string, fields: Fields, status: number, range: string | undefined, text: string | undefined][] =
     [
       ['the first bytes', { Range: 'bytes=0-3' }, 206, 'bytes 0-3/10', '0123'],

@@ -135,6 +135,7 @@ function describe(state: CommitState, change: ChangeOf<'describe'>): void {
     difference += propertyWeight({ namespace, name, value })
   }
   const after = describedRow(row, change, difference)
-  statements.describe.run(after.properties, after.shown, after.language, site.id, row.folder, row.name)
+  const { properties, shown, same_second, language } = after
+  statements.describe.run(properties, shown, same_second, language, site.id, row.folder, row.name)
   if (row.folder !== '') gain(state.sums, row.folder, share(after) - share(row))
 }

@@ -79,7 +79,7 @@ export function prepareStatements(database: Database) {
       'UPDATE resource SET folder = ?, name = ?, kind = ?, version = ?, type = ?, modified = ?, same_second = ?, in_file = ?, unlisted = ? WHERE site = ? AND folder = ? AND name = ?',
     ),
     describe: run(
-      'UPDATE resource SET properties = ?, shown = ?, language = ? WHERE site = ? AND folder = ? AND name = ?',
+      'UPDATE resource SET properties = ?, shown = ?, same_second = ?, language = ? WHERE site = ? AND folder = ? AND name = ?',
     ),
     member: run('UPDATE resource SET members = ? WHERE site = ? AND folder = ? AND name = ?'),
     membership: run(
