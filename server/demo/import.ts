@@ -12,16 +12,14 @@ const DEMO = fileURLToPath(new URL('site', import.meta.url))
 const IMPORTING = 'importing-demo'
 
 /**
- * Imports the demo site where nothing is stored yet, or where a server was killed while it did. What somebody stores meanwhile
+ * Imports the demo site where nothing is stored yet, or where a server was killed while it did, or could not go on. What somebody stores meanwhile
  * stays: this server, or another one on the same store, may listen already.
  */
 export async function importDemo(site: Site, store: Store): Promise<Imported | undefined> {
   const isBegun = Boolean(await store.setting(IMPORTING))
   if (!isBegun && (await store.sites()).includes(site.store.name)) return undefined
   await store.setSetting(IMPORTING, 'begun')
-  try {
-    return await importFolder(site, store, DEMO, { onlyNew: true })
-  } finally {
-    await store.setSetting(IMPORTING, '')
-  }
+  const imported = await importFolder(site, store, DEMO, { onlyNew: true })
+  await store.setSetting(IMPORTING, '')
+  return imported
 }

@@ -83,22 +83,26 @@ describe('import', () => {
     expect(await server.site.find('/index.html')).to.not.equal(undefined)
   })
 
-  it('the demo whose import was killed at a first start is there in full after the next, and then left alone', async () => {
-    const { store } = server.running
-    const killed = Object.create(store) as typeof store
-    let hasEnded = false
-    killed.stage = async () => {
-      hasEnded = true
-      throw new Error('killed')
-    }
-    killed.setSetting = async (...given) => (hasEnded ? undefined : store.setSetting(...given))
-    await importDemo(server.site, killed).catch(() => undefined)
-    await put(server, '/rules.html', 'mine')
-    await importDemo(server.site, store)
-    expect(await server.site.find('/images/estuary.png')).to.not.equal(undefined)
-    expect((await server.site.find('/rules.html'))?.bytes?.toString()).to.equal('mine')
-    expect(await importDemo(server.site, store)).to.equal(undefined)
-  })
+  for (const [what, isKilled] of [
+    ['was killed', true],
+    ['found no room on the disk', false],
+  ] as const)
+    it(`the demo whose import ${what} at a first start is there in full after the next, and then left alone`, async () => {
+      const { store } = server.running
+      const ended = Object.create(store) as typeof store
+      let hasEnded = false
+      ended.stage = async () => {
+        hasEnded = true
+        throw new Error('ended')
+      }
+      ended.setSetting = async (...given) => (hasEnded && isKilled ? undefined : store.setSetting(...given))
+      await importDemo(server.site, ended).catch(() => undefined)
+      await put(server, '/rules.html', 'mine')
+      await importDemo(server.site, store)
+      expect(await server.site.find('/images/estuary.png')).to.not.equal(undefined)
+      expect((await server.site.find('/rules.html'))?.bytes?.toString()).to.equal('mine')
+      expect(await importDemo(server.site, store)).to.equal(undefined)
+    })
 
   it('a file that is too large is left out alone', async () => {
     await write('a.bin', Buffer.alloc(2 * 1024 * 1024))
