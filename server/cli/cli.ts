@@ -136,7 +136,8 @@ function failure(error: unknown): string {
   if (code === 'EADDRNOTAVAIL') return `${address} is no address of this machine (listen.host)`
   if (error instanceof FolderInUse) return error.message
   if (code === 'EACCES' && port !== undefined) return `${place} needs more rights; take a port above 1023`
-  if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM') return `no permission to use ${path ?? 'a file'}`
+  if (code === 'EROFS') return `the file system of ${dest ?? path ?? 'a file'} takes no writes`
+  if (code === 'EACCES' || code === 'EPERM') return `no permission to use ${path ?? 'a file'}`
   if (code === 'EISDIR')
     return path === undefined ? 'a folder stands where a file must be' : `${path} is a folder, and must be a file`
   if (code === 'ENOTDIR' || code === 'EEXIST') return `${path ?? 'a folder'} is a file, and must be a folder`

@@ -260,6 +260,7 @@ describe('command line: failures of the system', () => {
     ],
     [{ code: 'EACCES', port: 80 }, 'port 80 needs more rights; take a port above 1023'],
     [{ code: 'EACCES', path: '/srv/data' }, 'no permission to use /srv/data'],
+    [{ code: 'EROFS', path: '/srv/data' }, 'the file system of /srv/data takes no writes'],
     [{ code: 'EADDRNOTAVAIL', address: '192.0.2.1', port: 1 }, '192.0.2.1 is no address of this machine (listen.host)'],
     [{ code: 'ENOENT', path: '/c.pem' }, 'there is no /c.pem'],
     [{ code: 'ENOSPC' }, 'no space left on the device'],
