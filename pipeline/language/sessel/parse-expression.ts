@@ -273,7 +273,8 @@ function dictionaryAt(scanner: Scanner): Expression {
       scanner.expect(',')
       if (scanner.take('}')) break
     }
-    const key = keyAt(scanner) ?? scanner.expected('a key and a colon')
+    const isReserved = RESERVED.has(scanner.peekWord() ?? '')
+    const key = keyAt(scanner) ?? scanner.expected(`a key${isReserved ? ' in quotes' : ''} and a colon`)
     scanner.add(entries, { key, value: scanner.expression() })
   }
   return { kind: 'dictionary', entries: entries.items }
