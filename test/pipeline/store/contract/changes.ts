@@ -153,6 +153,14 @@ export function describeChanges(open: Open): void {
       expect(await change('2')).to.equal(true)
     })
 
+    it('a later time that was described, and taken back by another description, is known of the next version', async () => {
+      await done(site, [put('/a.html', '1')])
+      for (const shown of [START / 1000 + 86_400, 50])
+        await done(site, { changes: [{ op: 'describe', path: '/a.html', set: [], remove: [], shown }], events: [] })
+      await done(site, [put('/a.html', '2')])
+      expect(await there(site, '/a.html')).to.include({ shownLater: true })
+    })
+
     it('is set when a client sets the time that the replaced version showed', async () => {
       await done(site, [put('/a.html', '1')])
       for (const seconds of [START / 1000, START / 1000, 50, 50]) {
