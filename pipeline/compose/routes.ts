@@ -5,6 +5,7 @@
 
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
+import type { Resource } from '../store/resource.ts'
 import { byBytes } from './graph.ts'
 
 /** What serves a path. */
@@ -68,44 +69,96 @@ function matchRoute({ segments }: Route, path: readonly string[]): Map<string, s
   return params
 }
 
-/** Routes of a site, the most literal first; found anew after a commit that may have changed them. */
-const tables = new WeakMap<Site, { routes: Promise<readonly Route[]> | undefined }>()
+/** Paths that are looked at again one by one; where more have changed, everything is. */
+const MOST_CHANGED = 100
 
+/** The routes of one site. */
+interface Table {
+  readonly known: Map<string, Route>
+  /** What has to be looked at again, collections with all in them. */
+  readonly changed: Set<string>
+  /** The most literal first; missing where something has changed since. */
+  routes: Promise<readonly Route[]> | undefined
+  /** Settles when nobody looks any more. */
+  looking: Promise<unknown>
+  /** Another one after each change. */
+  state: object
+}
+
+const tables = new WeakMap<Site, Table>()
+
+function tableOf(site: Site): Table {
+  const found = tables.get(site)
+  if (found) return found
+  const table: Table = {
+    known: new Map(),
+    changed: new Set(['/']),
+    routes: undefined,
+    looking: Promise.resolve(),
+    state: {},
+  }
+  tables.set(site, table)
+  site.watch(paths => {
+    for (const path of paths) if (path.endsWith('/') || path.includes('/:')) change(table, path)
+  })
+  return table
+}
+
+function change(table: Table, path: string): void {
+  const { changed } = table
+  if (changed.size >= MOST_CHANGED) {
+    changed.clear()
+    changed.add('/')
+  }
+  changed.add(path)
+  table.routes = undefined
+  table.state = {}
+}
+
+/** Routes of a site, the most literal first. A visitor who may write some would have all that is stored gone through for each. */
 function routesOf(site: Site): Promise<readonly Route[]> {
-  let table = tables.get(site)
-  if (!table) {
-    const made = { routes: undefined as Promise<readonly Route[]> | undefined }
-    table = made
-    tables.set(site, made)
-    site.watch(paths => {
-      for (const path of paths) if (path.endsWith('/') || path.includes('/:')) made.routes = undefined
-    })
-  }
-  if (!table.routes) {
-    const reading = readRoutes(site)
-    table.routes = reading
-    const { routes } = table
-    reading.catch(() => {
-      if (table.routes === routes) table.routes = undefined
-    })
-  }
-  return table.routes
+  const table = tableOf(site)
+  if (table.routes) return table.routes
+  const routes = table.looking.then(() => lookAgain(site, table))
+  table.routes = routes
+  table.looking = routes.catch(() => {
+    if (table.routes === routes) table.routes = undefined
+  })
+  return routes
 }
 
 /** Another object whenever a route may have changed. */
 export function currentRoutes(site: Site): unknown {
-  return tables.get(site)?.routes
+  return tables.get(site)?.state
 }
 
-async function readRoutes(site: Site): Promise<Route[]> {
-  const routes: Route[] = []
-  for await (const { path, kind } of site.store.walk('/')) {
-    if (kind !== 'document' || !path.includes('/:')) continue
-    const segments = path.split('/').map(segmentOf)
-    const literals = segments.filter(segment => typeof segment === 'string').length
-    if (literals < segments.length) routes.push({ path, segments, literals })
+/** Looks at what has changed, one after another: of two states of a path the later one is to stay. */
+async function lookAgain({ store }: Site, { known, changed }: Table): Promise<readonly Route[]> {
+  const paths = [...changed]
+  changed.clear()
+  try {
+    for (const path of paths) {
+      if (path.endsWith('/')) {
+        for (const each of known.keys()) if (each.startsWith(path)) known.delete(each)
+        for await (const resource of store.walk(path)) note(known, resource)
+      } else {
+        known.delete(path)
+        const resource = await store.find(path)
+        if (resource) note(known, resource)
+      }
+    }
+  } catch (error) {
+    for (const path of paths) changed.add(path)
+    throw error
   }
-  return routes.sort((a, b) => b.literals - a.literals || byBytes(a.path, b.path))
+  return [...known.values()].sort((a, b) => b.literals - a.literals || byBytes(a.path, b.path))
+}
+
+function note(known: Map<string, Route>, { path, kind }: Resource): void {
+  if (kind !== 'document' || !path.includes('/:')) return
+  const segments = path.split('/').map(segmentOf)
+  const literals = segments.filter(segment => typeof segment === 'string').length
+  if (literals < segments.length) known.set(path, { path, segments, literals })
 }
 
 /** The name runs up to the first dot. */
