@@ -201,4 +201,6 @@ async function takeBack({ site, unpublished }: Mount, { resource, isPublished }:
     if (members !== ZERO || unpublished.overlay.touches(path)) throw others()
   }
   await unlessRefused(removeTree(site, { path, cause: {}, check }))
+  // Drafts and helpers were beside it in a collection of that name.
+  await unpublished.commit([{ op: 'delete', path, expect: { members: ZERO } }])
 }
