@@ -29,7 +29,7 @@ function isSame({ resource: a }: StoredFile, { resource: b }: StoredFile): boole
  */
 export async function composedFor(
   site: Site,
-  { file, params }: Resolved,
+  { file, params, found }: Resolved,
   path: string,
   reader: Reader,
 ): Promise<Composition> {
@@ -39,6 +39,7 @@ export async function composedFor(
   const { model } = site
   const composition = await compose(site, file, reader.viewer, reader.languages, params, {
     containing: reader.seesParts?.(path) ?? false,
+    found,
   })
   reader.composed = { file, model, composition }
   return composition

@@ -4,6 +4,7 @@ import type { Site } from '../site/site.ts'
 import { type FileState, isSameState, type Resource } from '../store/resource.ts'
 import type { Needs } from '../tree/selector/needs.ts'
 import { isUnchangedSince, rememberChanges } from './changed-paths.ts'
+import type { FoundRoute } from './routes.ts'
 
 /** A question to the index of the site, with the documents that it has named. */
 interface Search {
@@ -21,7 +22,8 @@ export class Reads {
   /** Documents that elements of the result come from, beside the page's own. */
   readonly projected = new Set<Resource>()
   readonly #documents = new Map<string, FileState>()
-  readonly #absent = new Set<string>()
+  /** By path: the state of the site in which nothing was there. */
+  readonly #absent = new Map<string, number>()
   readonly #searches: Search[] = []
   /** Routes of the site, where one serves the page. */
   #routes: { current: (site: Site) => unknown; were: unknown } | undefined
@@ -38,7 +40,7 @@ export class Reads {
 
   /** @param state undefined where nothing is stored */
   document(path: string, state: FileState | undefined): void {
-    if (state === undefined) this.#absent.add(path)
+    if (state === undefined) this.#absent.set(path, this.#began)
     else this.#documents.set(path, { version: state.version, digest: state.digest })
   }
 
@@ -50,9 +52,15 @@ export class Reads {
     this.#searches.push({ needs, paths, isWanted })
   }
 
-  /** @param current tells the routes as they stand */
-  routes(site: Site, current: (site: Site) => unknown): void {
-    this.#routes = { current, were: current(site) }
+  /**
+   * A route serves a path where nothing is stored. What has changed since it was found is no less a change than what does later.
+   *
+   * @param current tells the routes as they stand
+   */
+  route(path: string, { changes, routes }: FoundRoute, current: (site: Site) => unknown): void {
+    this.#absent.set(path, changes)
+    this.#routes = { current, were: routes }
+    this.#holding = Math.min(this.#holding, changes)
   }
 
   /** Whether nothing has changed since; false also where that cannot be told at once. */
@@ -64,7 +72,7 @@ export class Reads {
       // What has left the memory is no other version for that: many documents together may not fit into it.
       if (file ? !isSameState(file.resource, state) : !isUnchangedSince(site, path, this.#began)) return false
     }
-    for (const path of this.#absent) if (!isUnchangedSince(site, path, this.#began)) return false
+    for (const [path, state] of this.#absent) if (!isUnchangedSince(site, path, state)) return false
     if (this.#routes && this.#routes.current(site) !== this.#routes.were) return false
     for (const search of this.#searches) if (!finds(site, search)) return false
     this.#holding = changes

@@ -6,6 +6,7 @@
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import type { Resource } from '../store/resource.ts'
+import { rememberChanges } from './changed-paths.ts'
 import { byBytes } from './graph.ts'
 
 /** What serves a path. */
@@ -13,6 +14,16 @@ export interface Resolved {
   file: StoredFile
   /** What a route has captured, in path order; undefined for what is stored at the path itself. */
   params: ReadonlyMap<string, string> | undefined
+  /** Of a route. */
+  found?: FoundRoute
+}
+
+/** When a route was found: as long as nothing is stored at the path, and the routes are those, it serves it. */
+export interface FoundRoute {
+  /** State of the site in which nothing was stored there. */
+  changes: number
+  /** As `currentRoutes`. */
+  routes: unknown
 }
 
 /** A segment of a template: as it is, or a name with what has to follow it. */
@@ -32,13 +43,15 @@ interface Route {
  * @param unseen what is stored at the path itself does not count
  */
 export async function resolvePath(site: Site, path: string, unseen = false): Promise<Resolved | undefined> {
+  const { changes } = site
   const file = unseen ? undefined : await site.find(path)
   if (file) return { file, params: undefined }
   const segments = path.split('/')
+  const found = { changes, routes: tableOf(site).state }
   for (const route of await routesOf(site)) {
     const params = matchRoute(route, segments)
     const template = params && (await site.find(route.path))
-    if (template?.isDocument) return { file: template, params }
+    if (template?.isDocument) return { file: template, params, found }
   }
   return undefined
 }
@@ -98,6 +111,7 @@ function tableOf(site: Site): Table {
     state: {},
   }
   tables.set(site, table)
+  rememberChanges(site)
   site.watch(paths => {
     for (const path of paths) if (path.endsWith('/') || path.includes('/:')) change(table, path)
   })

@@ -19,7 +19,11 @@ function siteOf(paths: readonly string[]) {
     if (failing > 0 && failing-- > 0) throw new Error('away')
   }
   const resourceOf = (path: string) => ({ path, kind: path.endsWith('.txt') ? 'blob' : 'document' })
+  const state = { changes: 0 }
   const site = {
+    get changes() {
+      return state.changes
+    },
     find: async (path: string) =>
       files.has(path) ? { resource: { path }, isDocument: !path.endsWith('.txt') } : undefined,
     watch: (watcher: (paths: string[]) => void) => watchers.push(watcher),
@@ -35,6 +39,7 @@ function siteOf(paths: readonly string[]) {
     },
   } as unknown as Site
   const tell = (changed: string[]) => {
+    state.changes++
     for (const watcher of watchers) watcher(changed)
   }
   return { site, files, asked, tell, failNext: () => failing++ }

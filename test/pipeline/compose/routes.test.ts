@@ -3,14 +3,20 @@
 
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { compose } from '../../../pipeline/compose/compose.ts'
+import { pageLanguages } from '../../../pipeline/compose/connected.ts'
+import { resolvePath } from '../../../pipeline/compose/routes.ts'
+import { createJavaScript } from '../../../pipeline/language/javascript/javascript.ts'
 import { selecting } from '../../http/write-checks.ts'
 import { page, put, putAll, remove, rulesPage } from '../../support/content.ts'
 import { type Client, client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
-import { PREFIXES } from './composing.ts'
+import { anonymousViewer, PREFIXES } from './composing.ts'
 
 const show = (name: string) =>
   `<!doctype html><html ${PREFIXES}><head><title>t</title></head><body><h1 p:template="text/liquid">${name}:{% for p in request.params %}{{ p[0] }}={{ p[1] }};{% endfor %}{{ request.path }}</h1></body></html>`
+
+const languages = pageLanguages(createJavaScript())
 
 describe('Routes', () => {
   let server: TestServer
@@ -141,6 +147,23 @@ describe('Routes', () => {
     await remove(server, '/fresh/:z.html')
     expect(h1((await send('GET', '/fresh/1.html')).text)).to.equal('any:a=fresh;b=1;/fresh/1.html')
   })
+
+  const LATER: [what: string, path: string, content: string, holds: boolean][] = [
+    ['a file at the path does not', '/late/1.html', page('own'), false],
+    ['a better route does not', '/late/:n.html', show('late'), false],
+    ['what is elsewhere does', '/late.txt', 'x', true],
+  ]
+  for (const [what, path, content, holds] of LATER)
+    it(`COMP-4 COMP-97 a page whose route was found before something came stays the right one: ${what} leave it so`, async () => {
+      const { site } = server
+      const resolved = await resolvePath(site, '/late/1.html')
+      if (!resolved) throw new Error('no route')
+      await put(server, path, content)
+      const { file, params, found } = resolved
+      const { reads } = await compose(site, file, anonymousViewer('/late/1.html'), languages, params, { found })
+      expect(reads.hold(site)).to.equal(holds)
+      await remove(server, path)
+    })
 
   it('HTTP-11 an encoded slash is 400', async () =>
     expect((await send('GET', '/posts/a%2Fb.html')).status).to.equal(400))
