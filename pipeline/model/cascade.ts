@@ -5,15 +5,16 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { Fault } from '../fault.ts'
-import { inTurns, type Steps } from '../tree/steps.ts'
+import { inTurns, type Steps, TurnsBetween } from '../tree/steps.ts'
 import type { CodeHost } from './code.ts'
 import { countingReferrers, type Effect, following } from './effect.ts'
 import { valueKey } from './entries.ts'
+import type { Referrer } from './inheritance.ts'
 import type { Requirement } from './integrity.ts'
 import { judgeCopy } from './judge.ts'
 import { findingHoldings, findingLosses, type Loss, tracing } from './losses.ts'
 import type { WrittenPlace } from './place.ts'
-import type { Referrer, Registry } from './registry.ts'
+import type { Registry } from './registry.ts'
 import { constraintFault } from './violations.ts'
 import { type CascadeSite, keysOf, type OwnDocument, WorkingDocuments } from './working.ts'
 
@@ -79,6 +80,7 @@ export async function cascade(
     return inTurns(losing(), length)
   }
 
+  const turns = new TurnsBetween()
   const endsWith = (keys: readonly string[]): void => {
     for (const key of keys) ended.add(key)
     requirements.push({ guard: { any: keys.map(key => [key]), expect: 'none' }, answer: undefined })
@@ -92,8 +94,8 @@ export async function cascade(
   ): Promise<void> => {
     const name = JSON.stringify([target, property, value])
     if (done.has(name)) return
-    const referrers = registry.referrers(target, property)
-    if (!referrers.some(({ reference }) => reference.cascade !== 'none')) return
+    const declaring = registry.inheritance.declaring(target, property)
+    if (!declaring.some(({ reference }) => reference.cascade !== 'none')) return
     const values = [...registry.subtypes(target)].map(type => valueKey(type, property, value))
     if ((await working.holders(values)).length > 0) {
       standing.set(name, { guard: { any: values.map(key => [key]), expect: 'some' }, answer: undefined })
@@ -102,10 +104,12 @@ export async function cascade(
     standing.delete(name)
     done.add(name)
     endsWith(values)
-    const restricted = referrers.some(({ reference }) => reference.cascade === 'restrict')
-    for (const referrer of referrers) {
-      if (!restricted && referrer.reference.cascade !== 'follow') continue
-      const key = valueKey(referrer.schema.type, referrer.property.name, value)
+    const restricted = declaring.some(({ reference }) => reference.cascade === 'restrict')
+    const referrers = declaring.filter(({ reference }) => restricted || reference.cascade === 'follow')
+    for (const referrer of referrers.values().flatMap(each => registry.inheritance.inheriting(each))) {
+      // An embedded store answers at once.
+      await turns.next()
+      const key = valueKey(referrer.type, referrer.name, value)
       const paths = await working.holders([key])
       if (restricted && paths.length > 0) throw blocked(registry, referrer, await count(paths, referrer, value))
       for (const path of paths) {
@@ -198,12 +202,12 @@ function violationOf(referrer: Referrer | undefined, items: number, why?: string
     const message = `${are} to it and cannot follow${why === undefined ? '' : `: ${why}`}`
     return { constraintSelector: ':root', failedConstraint: 'cascade', message }
   }
-  const { schema, property, reference } = referrer
+  const { type, name, reference } = referrer
   return {
     constraintSelector: `[itemprop='${reference.property}']`,
-    failedConstraint: `restrict(${property.name})`,
-    message: `${are} to this ${reference.property} by ${property.name}`,
-    itemtype: schema.type,
-    properties: [property.name],
+    failedConstraint: `restrict(${name})`,
+    message: `${are} to this ${reference.property} by ${name}`,
+    itemtype: type,
+    properties: [name],
   }
 }

@@ -3,10 +3,11 @@
 import { isConfiguration } from '../tree/microdata-value.ts'
 import { type ElementNode, type ParentNode, parentElement, rootElement, type TreeDocument } from '../tree/nodes.ts'
 import type { Steps } from '../tree/steps.ts'
+import type { Referrer } from './inheritance.ts'
 import { findingItems, isItem, readItem, valueReader } from './items.ts'
 import { heldBy, type Pair } from './losses.ts'
 import type { WrittenPlace } from './place.ts'
-import type { Referrer, Registry } from './registry.ts'
+import type { Registry } from './registry.ts'
 import { findAll, followedIn, type Revision, revising } from './revise.ts'
 import { withText } from './write-back.ts'
 
@@ -22,15 +23,15 @@ export interface Effect {
 export function* countingReferrers(
   registry: Registry,
   { document }: WrittenPlace,
-  { schema, property }: Referrer,
+  { type, name }: Referrer,
   value: string,
 ): Steps<number> {
   const read = valueReader(registry.vocabulary.ns)
   let count = 0
   for (const element of yield* findingItems(document.root)) {
     const item = readItem(element)
-    if (!item.types.includes(schema.type)) continue
-    if (item.properties.get(property.name)?.some(each => read(each, item) === value)) count++
+    if (!item.types.includes(type)) continue
+    if (item.properties.get(name)?.some(each => read(each, item) === value)) count++
     yield
   }
   return count
@@ -114,10 +115,10 @@ function* findingChanges(
   /** By item type, by name of the property, by value. */
   const wanted = new Map<string, Map<string, Map<string, Effect>>>()
   for (const effect of effects) {
-    const { schema, property } = effect.referrer
-    const byName = wanted.get(schema.type) ?? new Map<string, Map<string, Effect>>()
-    const byValue = byName.get(property.name) ?? new Map<string, Effect>()
-    wanted.set(schema.type, byName.set(property.name, byValue.set(effect.value, effect)))
+    const { type, name } = effect.referrer
+    const byName = wanted.get(type) ?? new Map<string, Map<string, Effect>>()
+    const byValue = byName.get(name) ?? new Map<string, Effect>()
+    wanted.set(type, byName.set(name, byValue.set(effect.value, effect)))
   }
   const changes: ItemFate[] = []
   for (const element of items) {
@@ -144,8 +145,8 @@ function* findingChanges(
 }
 
 /** MOD-54: by the cardinality of the referring property, whether the item goes with values that disappear. */
-function goes({ property }: Referrer, all: number, disappearing: number): boolean {
-  const { text } = property.cardinality
+function goes({ cardinality }: Referrer, all: number, disappearing: number): boolean {
+  const { text } = cardinality
   return text === '1..1' || (text === '1..n' && disappearing === all)
 }
 

@@ -92,7 +92,7 @@ const SHOWN = 20
 function brokenSchema(registry: Registry, schema: Schema): SchemaViolation[] {
   const { type: itemtype } = schema
   if (schema.cyclic) {
-    const reason = `the schema's parents go round in a circle, or are too many: ${schema.chain.slice(0, SHOWN).join(' → ')} → …`
+    const reason = `the schema's parents go round in a circle, are too many, or have too much: ${schema.chain.slice(0, SHOWN).join(' → ')} → …`
     return [{ check: 'schema', itemtype, reason }]
   }
   return [...schema.properties.values()].flatMap(({ name, references }): SchemaViolation[] => {

@@ -34,7 +34,7 @@ export function heldBy(
   if (!isItem(element)) return []
   const item = readItem(element)
   return item.types.flatMap(type =>
-    [...(registry.guarded.get(type) ?? [])].map(property => ({
+    [...registry.guardedOf(type)].map(property => ({
       type,
       property,
       values: (item.properties.get(property) ?? []).flatMap(value => read(value, item) || []),
@@ -45,7 +45,7 @@ export function heldBy(
 /** What a document holds. */
 export function* findingHoldings(registry: Registry, document: TreeDocument | undefined): Steps<Holdings> {
   const holdings = new Map<string, Set<string>>()
-  if (!document || registry.guarded.size === 0) return holdings
+  if (!document || !registry.hasGuarded) return holdings
   const read = valueReader(registry.vocabulary.ns)
   for (const [i, element] of (yield* findingItems(document.root)).entries()) {
     if (i % ITEMS_PER_STEP === 0) yield
@@ -127,7 +127,7 @@ function* pairingItems(
   before: TreeDocument | undefined,
   after: TreeDocument | undefined,
 ): Steps<Pair[]> {
-  if (!before || !after || registry.guarded.size === 0) return []
+  if (!before || !after || !registry.hasGuarded) return []
   const pairs: Pair[] = []
   const old = yield* identifying(registry, before)
   const now = yield* identifying(registry, after)

@@ -10,7 +10,8 @@ import type { Extensions } from '../tree/selector/selector.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
 import type { RawDeclarations, RawEnum, RawSchema } from './declarations.ts'
 import { doubtsAbout, doubtsAboutShapes } from './doubts.ts'
-import { combine, type Reference, type Schema, type SchemaProperty } from './schema.ts'
+import { Inheritance, MOST_LEVELS } from './inheritance.ts'
+import { combine, type Schema } from './schema.ts'
 import { appliesTo, compilingShapes, type Shape } from './shape.ts'
 import { shown } from './violations.ts'
 import type { Vocabulary } from './vocabulary.ts'
@@ -34,17 +35,13 @@ export interface ModelFinding {
   reason: string
 }
 
-/** A property of a schema that refers to another. */
-export interface Referrer {
-  schema: Schema
-  property: SchemaProperty
-  reference: Reference
-}
-
 type Index<Raw> = PersistentMap<readonly Placed<Raw>[]>
 
-/** Schemas above each other; a longer chain is taken for one without end. */
-const MOST_LEVELS = 32
+/** Properties, methods and group constraints that a schema has of its parents; more are taken for a chain without end (MOD-12). */
+const MOST_INHERITED = 256
+
+/** Properties of schemas that are kept put together: some 60 MB at most. */
+const MOST_RESOLVED = 100_000
 
 export class Registry {
   readonly vocabulary: Vocabulary
@@ -59,9 +56,9 @@ export class Registry {
   readonly isEmpty: boolean
   readonly #resolved = new Map<string, Schema>()
   readonly #permitted = new Map<string, ReadonlySet<string>>()
-  #subtypes: Map<string, Set<string>> | undefined
-  #referrers: Map<string, Referrer[]> | undefined
-  #guarded: Map<string, Set<string>> | undefined
+  /** What there is still room for in it. */
+  #room = MOST_RESOLVED
+  #inheritance: Inheritance | undefined
   #shapes: Shape[] | undefined
 
   private constructor(parts: {
@@ -211,7 +208,12 @@ export class Registry {
     // Types without schema are not remembered: anybody may write any number of them.
     if (known || !this.hasSchemas || !this.#schemas.get(type)) return known
     const schema = this.#resolve(type)
-    if (schema) this.#resolved.set(type, schema)
+    if (!schema) return undefined
+    if ((this.#room -= 1 + schema.properties.size) < 0) {
+      this.#resolved.clear()
+      this.#room = MOST_RESOLVED
+    }
+    this.#resolved.set(type, schema)
     return schema
   }
 
@@ -228,7 +230,13 @@ export class Registry {
     }
     if (levels.length === 0) return undefined
     const cyclic = next !== undefined && (seen.has(next) || levels.length === MOST_LEVELS)
-    return combine(levels, cyclic, cyclic ? undefined : next)
+    const inherited = levels.slice(1).reduce((sum, level) => sum + partsOf(level), 0)
+    if (inherited <= MOST_INHERITED) return combine(levels, cyclic, cyclic ? undefined : next)
+    const chain = levels.map(level => level.type)
+    return {
+      ...combine(levels.slice(0, 1), true, undefined),
+      chain: next === undefined || cyclic ? chain : [...chain, next],
+    }
   }
 
   /** Values that an enumeration permits. */
@@ -246,72 +254,44 @@ export class Registry {
 
   /** A type and all types that descend from it (MOD-14). */
   subtypes(type: string): ReadonlySet<string> {
-    this.#subtypes ??= this.#collectSubtypes()
-    return this.#subtypes.get(type) ?? new Set([type])
+    return this.hasSchemas ? this.inheritance.subtypes(type) : new Set([type])
   }
 
-  #collectSubtypes(): Map<string, Set<string>> {
-    const subtypes = new Map<string, Set<string>>()
-    for (const schema of this.#all()) {
-      for (const ancestor of schema.chain) {
-        const known = subtypes.get(ancestor)
-        if (known) known.add(schema.type)
-        else subtypes.set(ancestor, new Set([ancestor, schema.type]))
-      }
-    }
-    return subtypes
+  /** What schemas have of each other. */
+  get inheritance(): Inheritance {
+    this.#inheritance ??= new Inheritance(this.#all())
+    return this.#inheritance
   }
 
-  /** Properties, of every schema that has them, that refer to exactly this property of this type. */
-  referrers(type: string, property: string): readonly Referrer[] {
-    this.#referrers ??= this.#collectReferrers()
-    return this.#referrers.get(`${type}#${property}`) ?? []
+  *#all(): Generator<RawSchema> {
+    for (const [, [first]] of this.#schemas.entries()) if (first) yield first.raw
   }
 
-  /** Names of properties, by item type, whose values cannot go without anything happening (MOD-52). */
-  get guarded(): ReadonlyMap<string, ReadonlySet<string>> {
-    if (!this.#guarded) {
-      this.#guarded = new Map()
-      if (this.hasSchemas) this.#collectGuarded(this.#guarded)
-    }
-    return this.#guarded
+  /** Whether values of some property cannot go without anything happening (MOD-52). */
+  get hasGuarded(): boolean {
+    return this.hasSchemas && this.inheritance.hasGuarded
   }
 
-  #collectGuarded(guarded: Map<string, Set<string>>): void {
-    this.#referrers ??= this.#collectReferrers()
-    for (const referrers of this.#referrers.values()) {
-      // All of them refer to the same property of the same type.
-      const reference = referrers.find(each => each.reference.cascade !== 'none')?.reference
-      if (!reference) continue
-      for (const type of this.subtypes(reference.type)) {
-        const properties = guarded.get(type)
-        if (properties) properties.add(reference.property)
-        else guarded.set(type, new Set([reference.property]))
-      }
-    }
+  /** Properties of a type whose values cannot go without anything happening. */
+  guardedOf(type: string): ReadonlySet<string> {
+    const properties = new Set<string>()
+    if (!this.hasGuarded) return properties
+    for (const ancestor of this.schema(type)?.chain ?? [type])
+      for (const property of this.inheritance.guardedOf(ancestor)) properties.add(property)
+    return properties
   }
 
-  #collectReferrers(): Map<string, Referrer[]> {
-    const referrers = new Map<string, Referrer[]>()
-    for (const schema of this.#all()) {
-      for (const property of schema.properties.values()) {
-        const reference = property.references
-        if (!reference || reference === 'broken') continue
-        const key = `${reference.type}#${reference.property}`
-        const known = referrers.get(key)
-        if (known) known.push({ schema, property, reference })
-        else referrers.set(key, [{ schema, property, reference }])
-      }
-    }
-    return referrers
+  /** Types that have such properties. */
+  get guardedTypes(): ReadonlySet<string> {
+    const types = new Set<string>()
+    if (!this.hasGuarded) return types
+    for (const ancestor of this.inheritance.guarded) for (const type of this.subtypes(ancestor)) types.add(type)
+    return types
   }
+}
 
-  *#all(): Generator<Schema> {
-    for (const [type] of this.#schemas.entries()) {
-      const schema = this.schema(type)
-      if (schema) yield schema
-    }
-  }
+function partsOf({ properties, methods, constraints }: RawSchema): number {
+  return properties.length + methods.length + constraints.length
 }
 
 function exchange<Raw>(

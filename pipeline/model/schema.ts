@@ -147,7 +147,7 @@ export function inOrder(properties: SchemaProperty[]): SchemaProperty[] {
 }
 
 /** Of equal names inside one schema the first wins (MOD-13). */
-function firstOfEach(properties: readonly RawProperty[]): RawProperty[] {
+export function firstOfEach(properties: readonly RawProperty[]): RawProperty[] {
   const names = new Set<string>()
   return properties.filter(({ name }) => !names.has(name) && names.add(name))
 }
@@ -184,7 +184,8 @@ function propertyOf(name: string, order: number, declared: readonly RawProperty[
   }
 }
 
-function referenceOf(text: string, cascade: string | undefined): Reference | 'broken' {
+/** Reads what a property refers to (MOD-50). */
+export function referenceOf(text: string, cascade: string | undefined): Reference | 'broken' {
   const hash = text.lastIndexOf('#')
   const type = text.slice(0, Math.max(hash, 0)).trim()
   const property = text.slice(hash + 1).trim()

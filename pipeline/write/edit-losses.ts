@@ -22,7 +22,7 @@ export interface Stake {
 }
 
 export function* findingStake(registry: Registry, document: TreeDocument, wanted: Edit): Steps<Stake> {
-  if (registry.guarded.size === 0) return { around: [], taken: [] }
+  if (!registry.hasGuarded) return { around: [], taken: [] }
   const around = itemsAround(document, placesOf(wanted)).map(element => heldBy(registry, element))
   const node = wanted.op === 'insert' ? undefined : wanted.op === 'move' ? wanted.source : wanted.target
   if (!node?.parentNode) return { around, taken: [] }
@@ -62,7 +62,7 @@ interface Shown {
 
 /** Items around the place that is written, and the item at it, are the same before and after (MOD-55). */
 export function* findingEditLosses(registry: Registry, stake: Stake, shown: Shown): Steps<Loss[]> {
-  if (registry.guarded.size === 0) return []
+  if (!registry.hasGuarded) return []
   const { around, taken } = stake
   const { view } = shown
   const losses = yield* shown.way === 'reparsed'

@@ -49,14 +49,14 @@ export async function judgeDocument(
   const { registry } = model
   const judge = TransitionJudge.of(site, model.transitions)
   // Without items, only shapes and what others refer to have a say.
-  const isLookedInto = registry.guarded.size > 0 || registry.shapesAt(path).length > 0
+  const isLookedInto = registry.hasGuarded || registry.shapesAt(path).length > 0
   const hasItems = holdsItems(asked)
   if (!isLookedInto && !judge && !hasItems && !asked.tree) return { prepared: asked, follows: nothingFollows([]) }
   const whole = isLookedInto || hasItems ? await parsedVersion(site, asked) : asked
   const { prepared, judgement } = await judgedAlone(site, model, path, whole)
   const { tree, derived } = prepared
   const entries = derived?.entries ?? []
-  const isCompared = registry.guarded.size > 0 || judge !== undefined
+  const isCompared = registry.hasGuarded || judge !== undefined
   const before = isCompared && file?.isDocument ? await site.parsed(file) : undefined
   const longest = Math.max(before?.source.length ?? 0, tree?.source.length ?? 0)
   const losses = await inTurns(comparingDocuments(registry, before, tree), longest)
@@ -135,7 +135,7 @@ export async function consequencesOfRemoval(
   lost: readonly Loss[] = [],
 ): Promise<Consequences> {
   const { registry } = model
-  const documents = registry.guarded.size > 0 ? removed.filter(file => file.isDocument) : []
+  const documents = registry.hasGuarded ? removed.filter(file => file.isDocument) : []
   const judge = TransitionJudge.of(site, model.transitions)
   const violations = [...further.violations]
   for (const file of judge ? removed.filter(({ isDocument }) => isDocument) : []) {
@@ -161,7 +161,7 @@ export async function lossesUnderNewName(
   file: StoredFile | undefined,
   after: TreeDocument | undefined,
 ): Promise<Loss[]> {
-  if (!after || !file?.isDocument || registry.guarded.size === 0) return []
+  if (!after || !file?.isDocument || !registry.hasGuarded) return []
   return lossesOf(registry, await site.parsed(file), after)
 }
 

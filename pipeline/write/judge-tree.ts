@@ -34,7 +34,7 @@ export async function consequencesOfLoss(
   const within = (path: string) => removed !== undefined && isWithin(path, removed.path)
   const isGone = (path: string) => within(path) || path === renamed?.path
   const paths = new Set<string>()
-  for (const type of removed ? model.registry.guarded.keys() : []) {
+  for (const type of removed ? model.registry.guardedTypes : []) {
     for (const { path } of await site.store.lookup([typeKey(type)])) if (within(path)) paths.add(path)
   }
   if (paths.size === 0 && !renamed?.losses.length) return nothingFollows([])
