@@ -10,7 +10,7 @@ import type { CodeHost } from './code.ts'
 import { countingReferrers, type Effect, following } from './effect.ts'
 import { valueKey } from './entries.ts'
 import type { Referrer } from './inheritance.ts'
-import type { Requirement } from './integrity.ts'
+import { MOST_KEYS, type Requirement } from './integrity.ts'
 import { judgeCopy } from './judge.ts'
 import { findingHoldings, findingLosses, type Loss, tracing } from './losses.ts'
 import type { WrittenPlace } from './place.ts'
@@ -81,6 +81,10 @@ export async function cascade(
   }
 
   const turns = new TurnsBetween()
+  let looked = 0
+  const look = (keys: number): void => {
+    if ((looked += keys) > MOST_KEYS) throw blocked(registry, undefined, 1, TOO_MANY)
+  }
   const endsWith = (keys: readonly string[]): void => {
     for (const key of keys) ended.add(key)
     requirements.push({ guard: { any: keys.map(key => [key]), expect: 'none' }, answer: undefined })
@@ -96,7 +100,9 @@ export async function cascade(
     if (done.has(name)) return
     const declaring = registry.inheritance.declaring(target, property)
     if (!declaring.some(({ reference }) => reference.cascade !== 'none')) return
-    const values = [...registry.subtypes(target)].map(type => valueKey(type, property, value))
+    const types = registry.subtypes(target)
+    look(types.size)
+    const values = [...types].map(type => valueKey(type, property, value))
     if ((await working.holders(values)).length > 0) {
       standing.set(name, { guard: { any: values.map(key => [key]), expect: 'some' }, answer: undefined })
       return
@@ -109,6 +115,7 @@ export async function cascade(
     for (const referrer of referrers.values().flatMap(each => registry.inheritance.inheriting(each))) {
       // An embedded store answers at once.
       await turns.next()
+      look(1)
       const key = valueKey(referrer.type, referrer.name, value)
       const paths = await working.holders([key])
       if (restricted && paths.length > 0) throw blocked(registry, referrer, await count(paths, referrer, value))
@@ -135,6 +142,7 @@ export async function cascade(
     const effects = new Map<string, Effect[]>()
     for (const [i, loss] of waiting.entries()) {
       if (i % SLICE === SLICE - 1) await setImmediate()
+      await turns.next()
       for (const target of registry.schema(loss.type)?.chain ?? [loss.type]) await carryOut(target, loss, effects)
     }
     const next: Loss[] = []

@@ -23,6 +23,7 @@ export class Inheritance {
   readonly #schemas = new Map<string, RawSchema>()
   /** Types by what they name as their parent. */
   readonly #children = new Map<string, string[]>()
+  readonly #subtypes = new Map<string, ReadonlySet<string>>()
   /** What is declared to refer to a property of a type, by both. */
   readonly #referrers = new Map<string, Referrer[]>()
   /** Properties, by the type that declares of them that something follows from their end. */
@@ -50,8 +51,13 @@ export class Inheritance {
   }
 
   /** A type and all types that descend from it (MOD-14). */
-  subtypes(type: string): Set<string> {
-    return this.#below(type, () => true)
+  subtypes(type: string): ReadonlySet<string> {
+    const known = this.#subtypes.get(type)
+    if (known) return known
+    const found = this.#below(type, () => true)
+    // Types without schema are not remembered: anybody may write any number of them.
+    if (found.size > 1) this.#subtypes.set(type, found)
+    return found
   }
 
   #below(type: string, goesOn: (child: string) => boolean): Set<string> {

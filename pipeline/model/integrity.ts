@@ -22,8 +22,11 @@ export interface Requirement {
 /** Combinations of values of one composite group that are looked at for one instance. */
 const COMBINATIONS = 1_000
 
-/** Questions that are put together in one step. */
+/** Questions that are put together in one step, and keys that they ask for. */
 const QUESTIONS_PER_STEP = 200
+
+/** Keys that one write asks for to find what its references name: each is looked for below every type that descends from theirs. */
+export const MOST_KEYS = 200_000
 
 /** References of all instances, then uniqueness (MOD-112, step 7); each question once. */
 export function* findingRequirements(
@@ -32,15 +35,20 @@ export function* findingRequirements(
   read: ReadValue,
 ): Steps<Requirement[]> {
   const found = new Map<string, Requirement>()
+  const room = { keys: MOST_KEYS }
   const kinds = [
-    (instance: Instance) => referencesOf(registry, instance, read),
+    (instance: Instance) => referencesOf(registry, instance, read, room),
     (instance: Instance) => uniquenessOf(instance, read),
   ]
   let asked = 0
   for (const requirementsOf of kinds) {
     for (const instance of instances) {
       for (const requirement of requirementsOf(instance)) {
-        if (++asked % QUESTIONS_PER_STEP === 0) yield
+        asked += 1 + (requirement?.guard.any.length ?? 0)
+        if (asked >= QUESTIONS_PER_STEP) {
+          asked = 0
+          yield
+        }
         if (!requirement) continue
         const key = `${requirement.guard.expect} ${JSON.stringify(requirement.guard.any)}`
         if (!found.has(key)) found.set(key, requirement)
@@ -60,13 +68,17 @@ function valuesOf({ item }: Instance, name: string, read: ReadValue): string[] {
 /** Questions of one item; undefined for a property that asks none. */
 type Questions = Generator<Requirement | undefined>
 
-function* referencesOf(registry: Registry, instance: Instance, read: ReadValue): Questions {
+function* referencesOf(registry: Registry, instance: Instance, read: ReadValue, room: { keys: number }): Questions {
   for (const schema of instance.schemas) {
     for (const { name, references } of propertiesAmong(schema, instance.item.properties)) {
       yield
       if (!references || references === 'broken') continue
       const types = registry.schema(references.type) ? [...registry.subtypes(references.type)] : []
       for (const value of valuesOf(instance, name, read)) {
+        if ((room.keys -= types.length) < 0) {
+          yield tooManyTypes(schema.type, name)
+          return
+        }
         yield {
           guard: { any: types.map(type => [valueKey(type, references.property, value)]), expect: 'some' },
           answer: {
@@ -136,6 +148,23 @@ function* uniquenessOf(instance: Instance, read: ReadValue): Questions {
         }
       }
     }
+  }
+}
+
+/** References that cannot be looked for any more; the guard never holds. */
+function tooManyTypes(itemtype: string, name: string): Requirement {
+  return {
+    guard: { any: [], expect: 'some' },
+    answer: {
+      which: 'reference',
+      violation: {
+        constraintSelector: selectorOf([name]),
+        failedConstraint: `references(${name})`,
+        message: `References cannot be told: those of one write ask for more than ${MOST_KEYS} values, each below every type of ${name}`,
+        itemtype,
+        properties: [name],
+      },
+    },
   }
 }
 

@@ -165,8 +165,20 @@ function methodsByName(levels: readonly RawSchema[]): Map<string, LevelMethod[]>
   return found
 }
 
+/** Properties that one schema alone declares, as the last one that has them got them: those that inherit them share one. */
+const alone = new WeakMap<RawProperty, SchemaProperty>()
+
 /** @param declared the declarations of one property, from leaf to root: the first wins */
 function propertyOf(name: string, order: number, declared: readonly RawProperty[]): SchemaProperty {
+  const [own, ...others] = declared
+  const known = own && others.length === 0 ? alone.get(own) : undefined
+  if (known?.order === order) return known
+  const property = together(name, order, declared)
+  if (own && others.length === 0) alone.set(own, property)
+  return property
+}
+
+function together(name: string, order: number, declared: readonly RawProperty[]): SchemaProperty {
   const [own] = declared
   return {
     name,
