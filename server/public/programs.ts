@@ -7,7 +7,7 @@ import type { Bounds } from '../../pipeline/evaluation/reach.ts'
 import { readableTree } from '../../pipeline/evaluation/readable.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
-import { ACCEPT_QUERY } from '../../pipeline/http/media.ts'
+import { ACCEPT_QUERY, essence } from '../../pipeline/http/media.ts'
 import type { Value } from '../../pipeline/language/values.ts'
 import type { Operation } from '../../pipeline/operation.ts'
 import { routeHeaders } from '../../pipeline/read/representation.ts'
@@ -15,12 +15,19 @@ import { absent, refuseForbidden, refuseUnseen, requireAllowed } from '../../pip
 import type { TreeDocument } from '../../pipeline/tree/nodes.ts'
 import { type Exchange, requestValue } from './exchange.ts'
 
-/**
- * Every content type but that of selectors is a program to be run (HTTP-134), which needs a grant of its own (METH-3).
- *
- * @param type content type without parameters
- */
-export function programOperation(exchange: Exchange, type: string): Operation {
+/** Whether a request is a QUERY with a program: every content type but that of selectors is one (HTTP-134). */
+export function asksForProgram(exchange: Exchange): boolean {
+  return exchange.method === 'QUERY' && typeOf(exchange) !== 'text/css-selector'
+}
+
+/** Without parameters. */
+function typeOf(exchange: Exchange): string {
+  return essence(header(exchange, 'content-type') ?? '')
+}
+
+/** A program to be run, which needs a grant of its own (METH-3). */
+export function programOperation(exchange: Exchange): Operation {
+  const type = typeOf(exchange)
   const { site, authority, allowance, target, request } = exchange
   const isDirectory = target.path.endsWith('/')
   // A directory is asked itself, not its index (SES-126).

@@ -29,8 +29,10 @@ import { generatedName, type LedPut } from '../../pipeline/write/document.ts'
 import type { Fired } from '../../pipeline/write/transitions.ts'
 import { mayRead, refuseLocked } from '../../pipeline/write/whole.ts'
 import { depthOf } from '../outbound/inside.ts'
+import { asksForStream } from '../streams/subscribe.ts'
 import { type Exchange, requestValue } from './exchange.ts'
 import { refuseHelper } from './helper-files.ts'
+import { asksForProgram } from './programs.ts'
 
 /** What reactions need of the process. */
 export interface ReactionParts {
@@ -203,7 +205,11 @@ function reactingRequest(
   }
 }
 
-/** Whether a request is about elements (REA-23). */
+/**
+ * Whether a request is about elements (REA-23). Streams and programs are about whole pages, and ignore what a selector there says
+ * (EVT-1, SES-233).
+ */
 function hasSelector(exchange: Exchange): boolean {
+  if (asksForStream(exchange) || asksForProgram(exchange)) return false
   return parseRange(header(exchange, 'range'))?.unit === 'selector'
 }

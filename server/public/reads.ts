@@ -2,14 +2,13 @@
 
 import { header } from '../../edge/request.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
-import { essence } from '../../pipeline/http/media.ts'
 import { parseRange } from '../../pipeline/http/range.ts'
 import type { Operation } from '../../pipeline/operation.ts'
 import { queryDocument } from '../../pipeline/read/query.ts'
 import { type Read, readResource } from '../../pipeline/read/read.ts'
 import { asksForStream, subscription } from '../streams/subscribe.ts'
 import type { Exchange } from './exchange.ts'
-import { programOperation } from './programs.ts'
+import { asksForProgram, programOperation } from './programs.ts'
 import { pageReader } from './reader.ts'
 
 export function get(exchange: Exchange): Operation {
@@ -48,8 +47,7 @@ function readOf(exchange: Exchange): Read {
 /** Selectors on one document (HTTP-130 to HTTP-134). */
 export function query(exchange: Exchange): Operation {
   const { site, authority } = exchange
-  const type = essence(header(exchange, 'content-type') ?? '')
-  return type === 'text/css-selector'
-    ? queryDocument(site, readOf(exchange), authority, pageReader(exchange))
-    : programOperation(exchange, type)
+  return asksForProgram(exchange)
+    ? programOperation(exchange)
+    : queryDocument(site, readOf(exchange), authority, pageReader(exchange))
 }

@@ -1,8 +1,17 @@
 /** Guards of a site that look at its pages (JS-24): what a visitor asked before changes nothing of what they see. */
 
 import { expect } from 'chai'
-import { describe, it } from 'mocha'
-import { javascript, NS, page, reactingSite, trigger } from '../pipeline/react/site.ts'
+import { after, before, describe, it } from 'mocha'
+import {
+  answering,
+  javascript,
+  NS,
+  page,
+  processor,
+  type ReactingSite,
+  reactingSite,
+  trigger,
+} from '../pipeline/react/site.ts'
 
 describe('guards that look at a page', () => {
   it('JS-24 see it, however many requests they let pass without a look', async () => {
@@ -28,4 +37,35 @@ describe('guards that look at a page', () => {
       await site.close()
     }
   })
+})
+
+describe('guards of elements, and requests about the whole page', () => {
+  let site: ReactingSite
+  before(async () => {
+    site = await reactingSite({
+      '/page.html': page('<p class="free">x</p><p class="closed">kept</p>'),
+      '/programs.html': page('<p class="closed">kept</p>'),
+      '/guard.html': page(
+        trigger({ resource: '/page.html', selector: '.closed', action: answering(403, 'closed') }) +
+          processor({ resource: '/programs.html', selector: '.closed', action: 'Context.response.body = "left out"' }),
+      ),
+    })
+  })
+  after(() => site.close())
+
+  const PROGRAM = { body: `\${.closed}.first()`, headers: { 'Content-Type': 'text/sessel' } }
+  for (const selector of ['.free', '.closed', '.none']) {
+    const Range = `selector=${selector}`
+    it(`REA-23 EVT-1 a stream covers the whole, whatever it says of ${selector}`, async () => {
+      const { status } = await site.ask('GET', '/page.html', { headers: { Accept: 'text/event-stream', Range } })
+      expect(status).to.equal(403)
+    })
+
+    it(`REA-23 SES-233 a program sees the whole, whatever it says of ${selector}`, async () => {
+      const { body, headers } = PROGRAM
+      const ask = (path: string) => site.ask('QUERY', path, { body, headers: { ...headers, Range } })
+      const [{ status }, { text }] = [await ask('/page.html'), await ask('/programs.html')]
+      expect([status, text]).to.deep.equal([403, 'left out'])
+    })
+  }
 })
