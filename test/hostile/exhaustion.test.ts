@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { limitBodies } from '../../edge/request-body.ts'
+import { bytesOfBodies, limitBodies } from '../../edge/request-body.ts'
 import { writingJsonLd } from '../../pipeline/tree/json-ld.ts'
 import { atOnce } from '../../pipeline/tree/steps.ts'
 import { trigger } from '../pipeline/react/site.ts'
@@ -42,7 +42,7 @@ describe('exhaustion: what requests may occupy together', () => {
     })
 
     it('SEC-12 bodies of all requests share one allowance: beyond it 503 with Retry-After, then there is room again', async () => {
-      const small = await startServer({ settings: { limits: { bodies: '1MiB', leaseWait: '5m' } } })
+      const small = await startServer({ settings: { limits: { bodies: '1MiB', bodyIdle: '5m', leaseWait: '5m' } } })
       try {
         await put(small, '/rules.html', rulesPage(['*', 'POST', 'Allow', '/*']))
         await put(small, '/a.html', page('<ul id="list"></ul>'))
@@ -51,10 +51,9 @@ describe('exhaustion: what requests may occupy together', () => {
         const fields = { Range: 'selector=#list' }
         const first = await connect(small.port)
         first.send(requestBytes('POST', '/a.html', fields, body).subarray(0, -10))
-        await eventually(async () => {
-          const second = await post('POST', '/a.html', fields, body)
-          expect([second.status, second.headers['retry-after']]).to.deep.equal([503, '5'])
-        })
+        await eventually(() => expect(bytesOfBodies()).to.equal(body.length - 10))
+        const second = await post('POST', '/a.html', fields, body)
+        expect([second.status, second.headers['retry-after']]).to.deep.equal([503, '5'])
         first.send(body.slice(-10))
         expect((await first.receive()).status).to.equal(206)
         first.close()
@@ -67,7 +66,7 @@ describe('exhaustion: what requests may occupy together', () => {
   })
 
   it('SEC-12 REA-40 files that code of reactions looks at count as held: 20 at once find room for a few', async () => {
-    const small = await startServer({ settings: { limits: { bodies: '4MiB', leaseWait: '5m' } } })
+    const small = await startServer({ settings: { limits: { bodies: '4MiB', bodyIdle: '5m', leaseWait: '5m' } } })
     try {
       await put(small, '/rules.html', rulesPage(['*', 'PUT', 'Allow', '/*']))
       await put(

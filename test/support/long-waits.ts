@@ -1,6 +1,7 @@
-/** Writers that wait for each other for long, without a test that does. */
+/** How long something takes for those whose time is limited, whatever the machine has to do besides. */
 
 import type { Leases } from '../../pipeline/coordination/leases.ts'
+import { worked } from './cost.ts'
 
 /** Runs something while each lease seems to have been waited for. @param milliseconds for how long */
 export async function waitingFor(leases: Leases, milliseconds: number, run: () => Promise<void>): Promise<void> {
@@ -16,6 +17,18 @@ export async function waitingFor(leases: Leases, milliseconds: number, run: () =
     await run()
   } finally {
     Object.assign(leases, { hold })
+    performance.now = now
+  }
+}
+
+/** Runs something that waits for nothing while time is what this thread works: what others do on the machine does not count. */
+export async function byWork<T>(run: () => Promise<T>): Promise<T> {
+  const { now } = performance
+  const begun = now.call(performance) - worked()
+  performance.now = () => begun + worked()
+  try {
+    return await run()
+  } finally {
     performance.now = now
   }
 }
