@@ -6,7 +6,7 @@ import type { Cluster as Database } from '../support/postgres.ts'
 import { type SmallDisk, smallDisk } from '../support/small-disk.ts'
 import { faults, HANGS, isAway } from './faults.ts'
 import { at, type Node } from './installation.ts'
-import { ENOUGH, readsOn } from './writers.ts'
+import { ENOUGH, readAgain, readsOn } from './writers.ts'
 
 /** A small disk, where this user may mount one. */
 function mountedDisk(): SmallDisk | undefined {
@@ -39,6 +39,7 @@ describe('two servers on a database that fails among 16 writers', function () {
       await isAway(writers, nodes)
       await database.start()
       await writers.untilMore(ENOUGH)
+      await readAgain(nodes)
     }
     await writers.judge()
   })
@@ -64,6 +65,7 @@ describe('two servers on a database that fails among 16 writers', function () {
         resume()
       }
       await writers.untilMore(ENOUGH)
+      await readAgain(nodes)
     }
     await writers.judge()
   })

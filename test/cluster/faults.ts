@@ -4,7 +4,7 @@ import { afterEach, type HookFunction } from 'mocha'
 import { type Cluster as Database, newCluster } from '../support/postgres.ts'
 import { type Relay, startRelay } from '../support/tcp-relay.ts'
 import { type Cluster, type Node, startCluster } from './installation.ts'
-import { ENOUGH, FILES, missingAt, readsOn, startWriters, type Writers } from './writers.ts'
+import { ENOUGH, FILES, missingAt, readAgain, readsOn, startWriters, type Writers } from './writers.ts'
 
 /** Milliseconds after which such a test counts as one that hangs: servers start, stop and are refused their database in it. */
 export const HANGS = 300_000
@@ -62,6 +62,7 @@ export function faults(ending: HookFunction = afterEach) {
       const writers = await startWriters(nodes, database)
       ends.push(() => writers.end())
       await writers.untilMore(ENOUGH)
+      await readAgain(nodes)
       return writers
     },
   }

@@ -226,6 +226,11 @@ function watch(first: Node, nodes: readonly Node[]) {
   }
 }
 
+/** Has nodes take into memory what is read on: after a fault, anything may have been forgotten. */
+export async function readAgain(nodes: readonly Node[]): Promise<void> {
+  for (const { http } of nodes) while ((await http('GET', KEPT)).status !== 200) await soon()
+}
+
 /** What is in memory is read on. */
 export async function readsOn({ http }: Node): Promise<void> {
   const { status, text } = await http('GET', KEPT)
