@@ -48,7 +48,7 @@ const ENTRY = 512
 /** Files and folders that a site may hold however small its quota is. */
 const FEWEST = 256
 
-/** Files whose properties are read in one turn of the event loop. */
+/** Files and folders that are looked at, or forgotten, in one turn of the event loop: each takes a step for each folder around it. */
 const IN_A_TURN = 100
 
 /** That of a site; undefined where nothing limits it. */
@@ -87,11 +87,8 @@ export function createUsage(
     described.delete(path)
   }
 
-  /** @returns whether properties had to be read */
-  async function take({ path, size, properties }: Resource): Promise<boolean> {
-    const isDescribed = properties !== ZERO
-    set(path, size, isDescribed ? weigh(await store.properties(path)) : 0)
-    return isDescribed
+  async function take({ path, size, properties }: Resource): Promise<void> {
+    set(path, size, properties === ZERO ? 0 : weigh(await store.properties(path)))
   }
 
   /** Reads what has changed; only afterwards is it known again. */
@@ -101,12 +98,17 @@ export function createUsage(
     try {
       for (const path of paths) {
         if (path.endsWith('/')) {
-          for (const known of sizes.within(path)) drop(known)
+          let seen = 0
+          for (const known of sizes.within(path)) {
+            drop(known)
+            if (++seen % IN_A_TURN === 0) await setImmediate()
+          }
           const own = await store.find(path)
           if (own) await take(own)
-          let read = 0
-          for await (const each of store.walk(path, { collections: true }))
-            if ((await take(each)) && ++read % IN_A_TURN === 0) await setImmediate()
+          for await (const each of store.walk(path, { collections: true })) {
+            await take(each)
+            if (++seen % IN_A_TURN === 0) await setImmediate()
+          }
         } else {
           const file = await store.find(path)
           if (file && file.kind !== 'collection') await take(file)

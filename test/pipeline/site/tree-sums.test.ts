@@ -5,6 +5,7 @@ import { TreeSums } from '../../../pipeline/site/tree-sums.ts'
 import { createUsage } from '../../../pipeline/site/usage.ts'
 import { ZERO } from '../../../pipeline/store/tags.ts'
 import { takesLess } from '../../support/cost.ts'
+import { turnsOf } from '../../support/turns.ts'
 
 const segment = fc.constantFrom('a', 'b', 'ab')
 const paths = fc
@@ -52,6 +53,23 @@ describe('sums of a tree', () => {
       }),
       { seed: 20311106 },
     )
+  })
+
+  it('SEC-12 DAV-33 files of a collection are forgotten and looked at in turns', async () => {
+    const files = 4_000
+    const folder = `/${'f/'.repeat(40)}`
+    const store = {
+      find: async () => undefined,
+      async *walk() {
+        for (let i = 0; i < files; i++) yield { path: folder + i, kind: 'blob', size: 1, properties: ZERO }
+      },
+      properties: async () => [],
+    }
+    const usage = createUsage(store as unknown as Parameters<typeof createUsage>[0], 100_000_000)
+    const looking = async () => expect(await usage.used()).to.equal(files)
+    expect(await turnsOf(looking), 'what is there').to.be.at.least(files / 200)
+    usage.changed([folder])
+    expect(await turnsOf(looking), 'forgotten, and looked at again').to.be.at.least((2 * files) / 200)
   })
 
   it('DAV-33 room for changes to a collection is found without a look at all other files', async () => {
