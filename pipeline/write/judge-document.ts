@@ -102,13 +102,18 @@ async function withUnseen(
   site: Site,
   { registry, host }: ModelState,
   path: string,
-  { kind, source }: TreeDocument,
+  tree: TreeDocument,
   judgement: Judgement,
 ): Promise<Judgement> {
-  const shown = kind === 'html' ? await inTurns(shownElsewhere(site.settings.ns, source), source.length) : undefined
+  const shown = await findUnseen(site, tree)
   if (!shown) return judgement
   const { failures } = await judgeAsItIs({ registry, host, path }, { document: shown })
   return withFailures(judgement, failures)
+}
+
+/** A document as composed pages show it, where that is other than HTML has it. */
+async function findUnseen(site: Site, { kind, source }: TreeDocument): Promise<TreeDocument | undefined> {
+  return kind === 'html' ? inTurns(shownElsewhere(site.settings.ns, source), source.length) : undefined
 }
 
 /** What is stored in place of a document that the data model has changed. */
@@ -180,11 +185,16 @@ export async function judgeMoved(
 ): Promise<Judgement> {
   if (!tree) return NOTHING
   const { length } = tree.source
-  const place = { document: tree }
-  const judged = entries
-    ? ((await inTurns(judging(registry, path, place), length)) ??
-      (await judgeAsItIs({ registry, host, path }, { document: await inTurns(cloning(tree), length) })))
-    : { ...NOTHING, failures: await inTurns(judgingShapes(registry, path, place), length) }
+  const judge = async (document: TreeDocument): Promise<Judgement> => {
+    if (!entries) return { ...NOTHING, failures: await inTurns(judgingShapes(registry, path, { document }), length) }
+    return (
+      (await inTurns(judging(registry, path, { document }), length)) ??
+      (await judgeAsItIs({ registry, host, path }, { document: await inTurns(cloning(document), length) }))
+    )
+  }
+  const shown = await findUnseen(site, tree)
+  const own = await judge(tree)
+  const judged = shown ? withFailures(own, (await judge(shown)).failures) : own
   await refuseFailures(registry, site.store, judged, { path, entries: entries ?? [], status: 422 })
   return judged
 }

@@ -6,7 +6,7 @@ import type { ShowTree } from '../declarations/retype.ts'
 import { Fault } from '../fault.ts'
 import { otherCharset } from '../http/media.ts'
 import { fragmentTag, tellingFragment } from '../http/tags.ts'
-import { isClosed, type Judgement, judging, judgingShapes, withFailures } from '../model/judge.ts'
+import { isClosed, type Judgement, judgeAsItIs, judging, withFailures } from '../model/judge.ts'
 import type { Loss } from '../model/losses.ts'
 import { elementsAround, type WrittenPlace } from '../model/place.ts'
 import { isReadAsWritten } from '../read/representation.ts'
@@ -78,7 +78,11 @@ export interface JudgedEdit extends EncodedEdit {
 }
 
 /** What is found out about an edit while it is shown; without a judgement a copy has to be completed first. */
-type Looked = Omit<JudgedEdit, 'judgement' | 'open' | 'isAsAsked' | 'isBeyond'> & { judgement: Judgement | undefined }
+type Looked = Omit<JudgedEdit, 'judgement' | 'open' | 'isAsAsked' | 'isBeyond'> & {
+  judgement: Judgement | undefined
+  /** The new nodes as composition reads them, where the edit was made in that reading. */
+  shown: Shown | undefined
+}
 
 /** Milliseconds for which the document itself may show an edit; an edit that takes longer to judge is made on a copy. */
 const LOOK = 25
@@ -117,7 +121,8 @@ export function judgeEditAtOnce(site: Site, model: ModelState, request: EditRequ
     if (!stake) return undefined
     const edit = ifShort(editing(tree, wanted), LOOK_AT_ONCE)?.value
     const looked = shownInPlace(beforeEdit(site, registry, request, stake, undefined), edit, LOOK_AT_ONCE)
-    return looked?.judgement && asJudged(request, looked, looked.judgement)
+    // What is shown otherwise is judged once more, by code as well.
+    return looked?.shown ? undefined : looked?.judgement && asJudged(request, looked, looked.judgement)
   } catch (error) {
     throw faultOf(error)
   }
@@ -143,12 +148,13 @@ async function judgedInPlace(site: Site, model: ModelState, request: EditRequest
   const edit = ifShort(editing(tree, wanted))?.value
   const encoded = edit && tree.source.length > LARGE ? await encodedInTurns(before, edit) : undefined
   const looked = shownInPlace(before, edit, LOOK, encoded) ?? (await lookInTurns(await proposedCopy(tree, wanted)))
-  if (looked.judgement) return asJudged(request, looked, looked.judgement)
+  const judgement = looked.judgement && (await judgedShown(site, model, request, looked.judgement, looked.shown))
+  if (judgement) return asJudged(request, looked, judgement)
   const completed = await completedEdit({ registry, host: model.host, path }, tree, wanted)
   const copied = await lookInTurns(completed.proposal, completed.judgement)
-  const { judgement = completed.judgement } = copied
+  const all = await judgedShown(site, model, request, completed.judgement, copied.shown)
   const isBeyond = completed.isBeyond || copied.way === 'reparsed'
-  return { ...copied, isAsAsked: false, isBeyond, judgement, open: async () => copyPlace(completed.place) }
+  return { ...copied, isAsAsked: false, isBeyond, judgement: all, open: async () => copyPlace(completed.place) }
 }
 
 function asJudged({ tree, wanted }: EditRequest, looked: Looked, judgement: Judgement): JudgedEdit {
@@ -239,8 +245,7 @@ function* looking(
   const around = new Set(elementsAround(document, parents))
   const { derived, made } = yield* derivingEdit(tree, revision, view, site.derivation, around)
   if (!judged) yield* request.check(proposal, view, derived)
-  const own = judged ?? (yield* judging(registry, path, { document, part: writtenPart(view) }))
-  const judgement = own && proposal.shown ? yield* judgingShown(registry, path, own, wanted, proposal.shown) : own
+  const judgement = judged ?? (yield* judging(registry, path, { document, part: writtenPart(view) }))
   const shown = proposal.shown?.nodes ?? nodes
   const told = isOneElement(shown) ? inserted : proposal.inserted
   const show: ShowTree = async look => {
@@ -266,6 +271,7 @@ function* looking(
     inserted,
     told,
     way,
+    shown: proposal.shown,
     newTree,
     show,
     body,
@@ -281,18 +287,27 @@ function* looking(
 }
 
 /**
- * Shapes hold where elements are shown as well (COMP-147). What an element is removed from may have broken a closed one before
+ * Schemas and shapes hold where elements are shown as well, without anything being added (COMP-147): of a document that the
+ * edit makes a page which is put together, in all of it. What an element is removed from may have broken a closed shape before
  * (MOD-98): removing brings nothing that is not permitted.
+ *
+ * @throws Fault 422 by the first step of MOD-112 that fails
  */
-function* judgingShown(
-  registry: ModelState['registry'],
-  path: string,
+async function judgedShown(
+  site: Site,
+  { registry, host }: ModelState,
+  { path, file, wanted }: EditRequest,
   judgement: Judgement,
-  { op }: Edit,
-  { document, ...part }: Shown,
-): Steps<Judgement> {
-  const shown = yield* judgingShapes(registry, path, { document, part })
-  return withFailures(judgement, op === 'remove' ? shown.filter(failure => !isClosed(failure)) : shown)
+  shown: Shown | undefined,
+): Promise<Judgement> {
+  if (!shown) return judgement
+  const { document, ...part } = shown
+  const place = isReadAsWritten(site, file) ? { document, part } : { document }
+  const found =
+    (await inTurns(judging(registry, path, place), document.source.length)) ??
+    (await judgeAsItIs({ registry, host, path }, copyPlace(place)))
+  const { failures } = found
+  return withFailures(judgement, wanted.op === 'remove' ? failures.filter(failure => !isClosed(failure)) : failures)
 }
 
 /** Whether nothing but white space stands around one new element; white space that has joined words is part of these. */

@@ -1,0 +1,67 @@
+/** Pages with prefixed elements are judged where HTML has their elements, and where the page that is put together shows them. */
+
+import { expect } from 'chai'
+import { it } from 'mocha'
+import { verdictOf } from '../../pipeline/model/answers.ts'
+import { meta, property, SCHEMA_HOST, schema, shape } from '../../pipeline/model/markup.ts'
+import { onBothPlanes } from '../../pipeline/model/planes.ts'
+import { NS, put } from '../../support/content.ts'
+
+const NOTE = 'https://tides.example/Note'
+const STATE = 'https://tides.example/State'
+const LIVE = ` xmlns:p="${NS}/1.0"`
+
+const page = (body: string, live = LIVE) =>
+  `<!doctype html><html${live} xmlns:s="http://www.w3.org/2000/svg"><head><title>t</title></head><body>${body}</body></html>`
+
+/** HTML ends a `p` in front of what the prefixed element holds, and moves that out of a table. */
+const around = (name: string, markup: string) =>
+  `<${name} class="g" itemscope itemtype="${NOTE}"><s:d><div class="in">${markup}</div></s:d></${name}>`
+
+onBothPlanes('Data model, where pages show elements', on => {
+  const validate = '<script itemprop="@validate" type="text/sessel">value != "evil"</script>'
+  const model = [
+    schema(
+      NOTE,
+      {},
+      property('state', { type: STATE, cardinality: '0..1' }),
+      property('word', { cardinality: '0..1', '@validate': { markup: validate } }),
+    ),
+    `<div hidden itemscope itemtype="${SCHEMA_HOST}/Enum">${meta('name', STATE)}${meta('value', 'good')}</div>`,
+    shape({ resource: '/kept/*', selector: '.g', constraint: ':not(:has(.bad))' }),
+  ]
+  const wrong: [what: string, path: string, markup: string, verdict: RegExp][] = [
+    ['a value', '/n.html', '<i itemprop="state">bad</i>', /^422 enum/],
+    ['what a validator refuses', '/n.html', '<i itemprop="word">evil</i>', /^422 @validate/],
+    ['what a shape refuses', '/kept/n.html', '<i class="bad">x</i>', /^422 :not/],
+  ]
+  for (const name of ['div', 'p', 'table'])
+    it(`COMP-147 MOD-11 MOD-110 elements in one with a prefix are judged in the ${name} around it`, async () => {
+      await on.shelf.clear()
+      await on.shelf.declare(...model)
+      for (const [what, path, markup, verdict] of wrong) {
+        const write = async (method: string, selector: string, body: string) =>
+          verdictOf(await on.shelf.http(method, path, { Range: `selector=${selector}` }, body))
+        await put(on.shelf.server, path, page(`<section>${around(name, '')}</section>`))
+        expect(await write('POST', '.in', markup), what).to.match(verdict)
+        expect(await write('PUT', '.g', around(name, markup)), what).to.match(verdict)
+        expect(await write('POST', 'section', around(name, markup)), what).to.match(verdict)
+        expect(await write('POST', '.in', '<i itemprop="state">good</i>'), what).to.equal('206')
+        expect(verdictOf(await on.shelf.replace(path, page(around(name, markup)))), what).to.match(verdict)
+        // A file that is no document is judged when it becomes one.
+        await put(on.shelf.server, '/n.txt', page(around(name, markup)), 'text/plain')
+        const moved = await on.shelf.http('MOVE', '/n.txt', { Destination: path, Overwrite: 'T' })
+        expect(verdictOf(moved), what).to.match(verdict)
+      }
+    })
+
+  it('COMP-147 what makes a page one that is put together has all of it judged as that shows it', async () => {
+    await on.shelf.clear()
+    await on.shelf.declare(...model)
+    const post = async (body: string) =>
+      (await on.shelf.http('POST', '/kept/n.html', { Range: 'selector=section' }, body)).status
+    await put(on.shelf.server, '/kept/n.html', page('<section></section>', ''))
+    expect(await post(around('p', '<i class="bad">x</i>'))).to.equal(206)
+    expect(await post(`<u${LIVE}></u>`)).to.equal(422)
+  })
+})
