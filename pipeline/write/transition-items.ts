@@ -1,14 +1,10 @@
 /** Items as transitions see them: which one each is, and the states of the properties that are watched (REA-100 to REA-105). */
 
-import { mayDeclareLive } from '../compose/introduced.ts'
-import { DocumentValues, findingItems, isItem, type ModelItem, readingItem } from '../model/items.ts'
+import { DocumentValues, isItem, type ModelItem, readingItem } from '../model/items.ts'
 import type { Registry } from '../model/registry.ts'
 import type { PlacedConstraint, PlacedHandler } from '../react/declared/reactions.ts'
-import { parsingDocument } from '../tree/document.ts'
 import type { PlannedSplice } from '../tree/edit/edit.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
-import { readingAsWritten } from '../tree/readings.ts'
-import { revisionOf } from '../tree/revisions.ts'
 import { askingIn, type Selector, SelectorError } from '../tree/selector/selector.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 
@@ -55,16 +51,9 @@ export function itemReader(registry: Registry, { constraints, handlers }: Transi
     ...handlers.map(({ handler }) => handler.property),
   ])
   const watching = bySelector(constraints)
-  const isAskedAround = watching.some(({ selector }) => !OF_TYPE.test(selector.text))
-  const asking = askingAsWritten(registry)
   return function* (document, elements) {
     const read = new DocumentValues(registry.vocabulary.ns)
-    const written = isAskedAround && elements.some(isItem) ? yield* asking(document) : undefined
-    const matchers = watching.map(({ selector, lists }) => {
-      const plain = askingIn(selector, document)
-      const asWritten = written && askingIn(selector, written.document)
-      return { lists, plain, asWritten: asWritten ?? plain }
-    })
+    const matchers = watching.map(({ selector, lists }) => ({ lists, asking: askingIn(selector, document) }))
     const found: ItemStates[] = []
     for (const element of elements) {
       if (!isItem(element)) continue
@@ -74,10 +63,9 @@ export function itemReader(registry: Registry, { constraints, handlers }: Transi
       for (const name of properties) values.set(name, yield* readingTexts(read, item, name))
       const watchers = new Map<string, Watchers[]>()
       const unsure = new Set<Watchers>()
-      const same = written?.items.get(element)
-      for (const [i, { lists, plain, asWritten }] of matchers.entries()) {
+      for (const [i, { lists, asking }] of matchers.entries()) {
         if (i % SELECTORS_PER_STEP === SELECTORS_PER_STEP - 1) yield
-        const answer = yield* askingWhether(same ? asWritten(same) : plain(element))
+        const answer = yield* askingWhether(asking(element))
         if (answer === false) continue
         for (const [property, list] of lists) {
           if (answer === 'unsure') unsure.add(list)
@@ -92,55 +80,6 @@ export function itemReader(registry: Registry, { constraints, handlers }: Transi
       found.push({ element, type, types: item.types, key: key || undefined, values, watchers, unsure })
     }
     return found
-  }
-}
-
-/** Asks for nothing but the type of an item, which is the same however a page is read. */
-const OF_TYPE =
-  /^\s*(?:\[\s*itemtype\s*[~|^$*]?=\s*(?:"[^"\\]*"|'[^'\\]*')\s*\]|:isa\(\s*(?:"[^"\\]*"|'[^'\\]*')\s*\))\s*$/i
-
-/** A page in which prefixed elements stand where they are written, and its items by those of the standard's tree. */
-interface AsWritten {
-  document: TreeDocument
-  items: ReadonlyMap<ElementNode, ElementNode>
-}
-
-/** Selectors find items where rules and requests find them (COMP-6); undefined where that is the standard's tree. */
-function askingAsWritten(registry: Registry): (document: TreeDocument) => Steps<AsWritten | undefined> {
-  const site = { settings: { ns: registry.vocabulary.ns }, model: registry }
-  let anew: TreeDocument | undefined
-  return function* (document) {
-    const { kind, source } = document
-    if (kind !== 'html' || !mayDeclareLive(site, source)) return undefined
-    // While a tree shows an edit, its places are not those of its text, and nothing may be noted of it.
-    const isShowing = revisionOf(document) === undefined
-    if (isShowing && anew?.source !== source) anew = yield* parsingDocument(kind, source)
-    const placed = isShowing && anew ? anew : document
-    const read = yield* readingAsWritten(placed)
-    if (read === placed) return undefined
-    const written = new Map<string, ElementNode[]>()
-    for (const [i, item] of (yield* findingItems(read.root)).entries()) {
-      if (i % NODES_PER_STEP === 0) yield
-      const place = tagPlace(item)
-      const list = written.get(place)
-      if (list) list.push(item)
-      else written.set(place, [item])
-    }
-    const all = yield* findingItems(document.root)
-    const places = placed === document ? all : yield* findingItems(placed.root)
-    const passed = new Map<string, number>()
-    const items = new Map<ElementNode, ElementNode>()
-    for (const [i, item] of all.entries()) {
-      if (i % NODES_PER_STEP === 0) yield
-      const place = tagPlace(places[i] ?? item)
-      // A formatting element that is left open stands in the tree more than once, with the same place.
-      const at = passed.get(place) ?? 0
-      passed.set(place, at + 1)
-      const list = written.get(place)
-      const same = list?.[at] ?? list?.[0]
-      if (same) items.set(item, same)
-    }
-    return { document: read, items }
   }
 }
 
@@ -299,4 +238,25 @@ export function pairing(
     else pairs.push({ before: group.before[0], after: group.after[0] })
   }
   return { pairs, ambiguous }
+}
+
+// A string that does not end goes to the end of the text, as in selectors.
+const PIECES = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|'(?:[^'\\]|\\[\s\S])*(?:'|\\?$)|[^,"']+|,/g
+const ITEMTYPE = /^\[\s*itemtype\s*=\s*(?:"([^"]*)"|'([^']*)')\s*\]$/
+const ISA = /^:isa\(\s*(?:"([^"]*)"|'([^']*)')\s*\)$/i
+
+/** Types that the branches of a handler's selector name; other branches never fire (REA-121). */
+export function typesNamed(selector: string): { type: string; isa: boolean }[] {
+  const branches = ['']
+  for (const [piece] of selector.matchAll(PIECES)) {
+    if (piece === ',') branches.push('')
+    else branches[branches.length - 1] += piece
+  }
+  return branches.flatMap(branch => {
+    const text = branch.trim()
+    const plain = ITEMTYPE.exec(text)
+    const derived = plain ? null : ISA.exec(text)
+    const type = plain?.[1] ?? plain?.[2] ?? derived?.[1] ?? derived?.[2]
+    return type === undefined ? [] : [{ type, isa: derived !== null }]
+  })
 }

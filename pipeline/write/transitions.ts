@@ -7,11 +7,13 @@ import { Fault } from '../fault.ts'
 import { findingItems } from '../model/items.ts'
 import { touching } from '../model/place.ts'
 import type { Registry } from '../model/registry.ts'
-import { type ConstraintViolation, shown } from '../model/violations.ts'
+import type { ConstraintViolation } from '../model/violations.ts'
 import type { PlacedHandler } from '../react/declared/reactions.ts'
 import type { Site } from '../site/site.ts'
-import type { Edit, ProposedEdit, View } from '../tree/edit/edit.ts'
+import type { Edit, PlannedSplice, ProposedEdit, View, Way } from '../tree/edit/edit.ts'
+import { editOf, readingFor } from '../tree/edit/reading.ts'
 import { type ElementNode, isElement, type TreeDocument } from '../tree/nodes.ts'
+import { readingAsWritten, type Shown } from '../tree/readings.ts'
 import { revisionOf } from '../tree/revisions.ts'
 import { writingAtMost } from '../tree/serialize.ts'
 import type { Steps } from '../tree/steps.ts'
@@ -24,11 +26,12 @@ import {
   type Pair,
   pairing,
   type ReadItems,
-  type Rules,
   rulesOf,
   stateOf,
   staying,
+  typesNamed,
 } from './transition-items.ts'
+import { ambiguity, violation, withViolations } from './transition-violations.ts'
 
 /** Told of handlers that fire, once the write is committed. A write without it is not covered (REA-103). */
 export interface TransitionSink {
@@ -90,10 +93,24 @@ export class TransitionJudge {
     return constraints.length + handlers.length === 0 ? undefined : new TransitionJudge(site)
   }
 
-  /** A whole document before and after; undefined where there is none (REA-104). */
+  /**
+   * A whole document before and after; undefined where there is none (REA-104). Items are judged as pages show them as well
+   * (COMP-6).
+   */
   *whole(path: string, before: TreeDocument | undefined, after: TreeDocument | undefined): Steps<Transitions> {
+    const own = yield* this.#whole(path, before, after, after)
+    const [old, now] = [before && (yield* readingAsWritten(before)), after && (yield* readingAsWritten(after))]
+    return old === before && now === after ? own : withViolations(own, yield* this.#whole(path, old, now))
+  }
+
+  *#whole(
+    path: string,
+    before: TreeDocument | undefined,
+    after: TreeDocument | undefined,
+    told?: TreeDocument,
+  ): Steps<Transitions> {
     const { pairs, ambiguous } = pairing(yield* this.statesOf(before), yield* this.statesOf(after))
-    return yield* this.#judged(path, after, pairs, ambiguous)
+    return yield* this.#judged(path, told, pairs, ambiguous)
   }
 
   /**
@@ -141,7 +158,15 @@ export class TransitionJudge {
   }
 
   /** What an edit can change, to be read before it is made. */
-  *stake(document: TreeDocument, wanted: Edit): Steps<EditStates> {
+  *stake(document: TreeDocument, wanted: Edit): Steps<EditStake> {
+    const states = yield* this.#stake(document, wanted)
+    const read = wanted.asWritten ? yield* readingFor(document, wanted) : undefined
+    const there = read && editOf(document, wanted, read)
+    if (!there) return states
+    return { ...states, shown: { ...(yield* this.#stake(read, there)), tree: read, wanted: there } }
+  }
+
+  *#stake(document: TreeDocument, wanted: Edit): Steps<EditStates> {
     const around = yield* this.#read(document, itemsAround(document, placesOf(wanted)))
     const node = wanted.op === 'insert' || wanted.op === 'move' ? undefined : wanted.target
     if (!node?.parentNode) return { around, taken: [] }
@@ -149,35 +174,57 @@ export class TransitionJudge {
     return { around, taken: yield* this.#read(document, content) }
   }
 
-  /** An edit while it is shown (REA-105). @param tree the document without it */
+  /** An edit while it is shown (REA-105), as pages show its items as well (COMP-6). @param tree the document without it */
   *edit(
     path: string,
-    { around, taken }: EditStates,
+    { shown: before, ...states }: EditStake,
     wanted: Edit,
     { tree, view, proposal: { way, changes, shown } }: { tree: TreeDocument; view: View; proposal: ProposedEdit },
   ): Steps<Transitions> {
-    // Where prefixed elements stand otherwise for the standard, it has other items in what is written (COMP-6).
-    if (way !== 'reparsed' && shown && revisionOf(view.document) !== undefined) {
-      const stay = yield* staying(yield* this.statesOf(tree), yield* this.statesOf(view.document), changes)
-      if (wanted.op !== 'move') return yield* this.#exchanged(path, stay.taken, wanted, view, stay)
-      const { pairs, ambiguous } =
-        stay.taken.length === stay.brought.length
-          ? { pairs: stay.taken.map((before, i): Pair => ({ before, after: stay.brought[i] })), ambiguous: [] }
-          : pairing(stay.taken, stay.brought)
-      return yield* this.#judged(path, view.document, [...stay.pairs, ...pairs], ambiguous)
-    }
+    // Where prefixed elements stand otherwise for the standard, it has other items in what is written.
+    const isElsewhere = way !== 'reparsed' && shown && revisionOf(view.document) !== undefined
+    const own = yield* isElsewhere
+      ? this.#elsewhere(path, wanted, { tree, view, changes })
+      : this.#edit(path, states, wanted, { tree, view, way }, view.document)
+    if (!before || !shown) return own
+    const written = { tree: before.tree, view: shown, way }
+    return withViolations(own, yield* this.#edit(path, before, before.wanted, written))
+  }
+
+  *#elsewhere(
+    path: string,
+    wanted: Edit,
+    { tree, view, changes }: { tree: TreeDocument; view: View; changes: readonly PlannedSplice[] },
+  ): Steps<Transitions> {
+    const stay = yield* staying(yield* this.statesOf(tree), yield* this.statesOf(view.document), changes)
+    if (wanted.op !== 'move') return yield* this.#exchanged(path, stay.taken, wanted, view, stay, view.document)
+    const { pairs, ambiguous } =
+      stay.taken.length === stay.brought.length
+        ? { pairs: stay.taken.map((before, i): Pair => ({ before, after: stay.brought[i] })), ambiguous: [] }
+        : pairing(stay.taken, stay.brought)
+    return yield* this.#judged(path, view.document, [...stay.pairs, ...pairs], ambiguous)
+  }
+
+  /** @param told where items are told that fire something; nothing fires without it */
+  *#edit(
+    path: string,
+    { around, taken }: EditStates,
+    wanted: Edit,
+    { tree, view, way }: { tree: TreeDocument; view: Shown; way: Way },
+    told?: TreeDocument,
+  ): Steps<Transitions> {
     const after = yield* this.#read(view.document, itemsAround(view.document, view.parents))
     // What came out other than the edit alone makes it is compared as a whole.
-    if (way === 'reparsed' || after.length !== around.length) return yield* this.whole(path, tree, view.document)
+    if (way === 'reparsed' || after.length !== around.length) return yield* this.#whole(path, tree, view.document, told)
     const pairs = around.map((before, i): Pair => ({ before, after: after[i] }))
-    if (wanted.op === 'move') return yield* this.#judged(path, view.document, pairs, [])
+    if (wanted.op === 'move') return yield* this.#judged(path, told, pairs, [])
     const { content } = yield* touching({ document: view.document, part: view })
     const brought = yield* this.#read(view.document, content)
     if (wanted.op === 'insert') {
       for (const item of brought) pairs.push({ before: undefined, after: item })
-      return yield* this.#judged(path, view.document, pairs, [])
+      return yield* this.#judged(path, told, pairs, [])
     }
-    return yield* this.#exchanged(path, taken, wanted, view, { pairs, brought })
+    return yield* this.#exchanged(path, taken, wanted, view, { pairs, brought }, told)
   }
 
   /** Items that take each other's place; `pairs` are those that stay. */
@@ -185,8 +232,9 @@ export class TransitionJudge {
     path: string,
     taken: readonly ItemStates[],
     wanted: Edit,
-    view: View,
+    view: Shown,
     { pairs, brought }: { pairs: Pair[]; brought: readonly ItemStates[] },
+    told: TreeDocument | undefined,
   ): Steps<Transitions> {
     const [old, now] = [taken[0], brought[0]]
     const isSame =
@@ -198,7 +246,7 @@ export class TransitionJudge {
       old.type === now.type
     if (isSame) pairs.push({ before: old, after: now })
     const nested = pairing(taken.slice(isSame ? 1 : 0), brought.slice(isSame ? 1 : 0))
-    return yield* this.#judged(path, view.document, [...pairs, ...nested.pairs], nested.ambiguous)
+    return yield* this.#judged(path, told, [...pairs, ...nested.pairs], nested.ambiguous)
   }
 
   *#judged(
@@ -286,13 +334,15 @@ export class TransitionJudge {
   *note(document: TreeDocument, wanted: Edit): Steps<Noted> {
     // What only adds, or moves what is there, races with nobody.
     if (!this.#isWatching || wanted.op === 'insert' || wanted.op === 'move') return new Map()
-    const { around, taken } = yield* this.stake(document, wanted)
-    return noted([...around, ...taken])
+    const { around, taken, shown } = yield* this.stake(document, wanted)
+    return noted([...around, ...taken], shown && [...shown.around, ...shown.taken])
   }
 
   /** The same of a whole document. */
   *noteWhole(document: TreeDocument | undefined): Steps<Noted> {
-    return this.#isWatching ? noted(yield* this.statesOf(document)) : new Map()
+    if (!this.#isWatching || !document) return new Map()
+    const read = yield* readingAsWritten(document)
+    return noted(yield* this.statesOf(document), read === document ? [] : yield* this.statesOf(read))
   }
 }
 
@@ -302,11 +352,18 @@ export interface EditStates {
   taken: readonly ItemStates[]
 }
 
-function noted(items: readonly ItemStates[]): Noted {
+/** The same, as composition reads the document as well where that is another tree. */
+interface EditStake extends EditStates {
+  shown?: EditStates & { tree: TreeDocument; wanted: Edit }
+}
+
+/** @param shown as composition reads them */
+function noted(items: readonly ItemStates[], shown: readonly ItemStates[] = []): Noted {
   const states = new Map<string, string>()
-  for (const [i, item] of items.entries())
-    for (const property of item.watchers.keys())
-      states.set(JSON.stringify([item.type, item.key ?? i, property]), JSON.stringify(item.values.get(property) ?? []))
+  for (const [reading, each] of [items, shown].entries())
+    for (const [i, { type, key, watchers, values }] of each.entries())
+      for (const property of watchers.keys())
+        states.set(JSON.stringify([reading, type, key ?? i, property]), JSON.stringify(values.get(property) ?? []))
   return states
 }
 
@@ -323,77 +380,4 @@ export function refuseOvertaken(arrival: Noted, now: Noted): void {
         'PreconditionFailed',
         'Another write has changed the state of this item meanwhile. Read it again.',
       )
-}
-
-/** REA-109. */
-function violation(
-  { before, after }: Pair,
-  property: string,
-  from: string | undefined,
-  result: { to: string | undefined } | 'several',
-  rules: Rules,
-): ConstraintViolation {
-  const { type = '', key } = after ?? before ?? {}
-  const [[rule] = []] = rules.keys()
-  const named = (state: string | undefined) => (state === undefined ? 'absent' : `“${shown(state)}”`)
-  const to = result === 'several' ? 'several values' : named(result.to)
-  const item = key === undefined ? `[${type}]` : `[${type}] “${shown(key)}”`
-  return {
-    ...about(property),
-    message: `Transition of ${property} of ${item} from ${named(from)} to ${to} is not permitted by ${rule?.path ?? ''}`,
-    itemtype: type,
-    properties: [property],
-    ...(key !== undefined && { key: shown(key) }),
-    from: shown(from ?? ''),
-    ...(result !== 'several' && { to: shown(result.to ?? '') }),
-  }
-}
-
-function about(property: string) {
-  return { constraintSelector: `[itemprop='${property}']`, failedConstraint: `transition(${property})` }
-}
-
-/** REA-106: a group that cannot be told apart may keep its number of items and their states. */
-function ambiguity({ before, after }: Ambiguous): ConstraintViolation[] {
-  const all = [...before, ...after]
-  const properties = new Set(all.flatMap(({ watchers }) => [...watchers.keys()]))
-  const [first] = all
-  if (!first) return []
-  const states = (items: readonly ItemStates[], property: string) =>
-    JSON.stringify(items.map(({ values }) => JSON.stringify(values.get(property) ?? [])).sort())
-  return [...properties].flatMap(property => {
-    if (before.length === after.length && states(before, property) === states(after, property)) return []
-    const [[rule] = []] = all.find(({ watchers }) => watchers.has(property))?.watchers.get(property) ?? []
-    return [
-      {
-        ...about(property),
-        message: `Transition of ${property} of [${first.type}] cannot be judged by ${rule?.path ?? ''}: several items cannot be told apart. Give the type an @key.`,
-        itemtype: first.type,
-        properties: [property],
-        from: '',
-        to: '',
-      },
-    ]
-  })
-}
-
-// A string that does not end goes to the end of the text, as in selectors.
-const PIECES = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|'(?:[^'\\]|\\[\s\S])*(?:'|\\?$)|[^,"']+|,/g
-const ITEMTYPE = /^\[\s*itemtype\s*=\s*(?:"([^"]*)"|'([^']*)')\s*\]$/
-const ISA = /^:isa\(\s*(?:"([^"]*)"|'([^']*)')\s*\)$/i
-
-/** Types that the branches of a handler's selector name; other branches never fire (REA-121). */
-function typesNamed(selector: string): { type: string; isa: boolean }[] {
-  const branches = ['']
-  for (const [piece] of selector.matchAll(PIECES)) {
-    if (piece === ',') branches.push('')
-    else branches[branches.length - 1] += piece
-  }
-  return branches.flatMap(branch => {
-    const text = branch.trim()
-    const plain = ITEMTYPE.exec(text)
-    const derived = plain ? null : ISA.exec(text)
-    const type = plain?.[1] ?? plain?.[2] ?? derived?.[1] ?? derived?.[2]
-    return type === undefined ? [] : [{ type, isa: derived !== null }]
-  })
 }

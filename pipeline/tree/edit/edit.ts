@@ -8,10 +8,12 @@
  * parsed text is the document.
  */
 
+import { cloning } from '../clone.ts'
 import { comparing } from '../compare.ts'
 import { parsingDocument } from '../document.ts'
 import { TreeError } from '../limits.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../nodes.ts'
+import { knownReading } from '../readings.ts'
 import { atOnce, done, type Steps } from '../steps.ts'
 import { otherEncoding } from '../xml-declaration.ts'
 import { findingCounterparts } from './counterpart.ts'
@@ -56,7 +58,8 @@ export function* editing(document: TreeDocument, wanted: Edit): Steps<ProposedEd
 
 /** Works the edit out as composition reads the document. @returns undefined where it is the same as the standard does */
 function* editingRead(document: TreeDocument, wanted: Edit): Steps<ProposedEdit | undefined> {
-  const read = yield* readingFor(document, wanted)
+  const kept = yield* readingFor(document, wanted)
+  const read = kept && kept === knownReading(document) ? yield* cloning(kept) : kept
   const there = read && editOf(document, wanted, read)
   if (!there) return undefined
   const made = yield* proposing(read, there, namedElements(there))

@@ -4,7 +4,6 @@
  * standard's tree of the text that comes of it.
  */
 
-import { cloning } from '../clone.ts'
 import { parsingDocument } from '../document.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../nodes.ts'
 import { findingPrefixed } from '../prefixed-parser.ts'
@@ -19,15 +18,15 @@ import { type Edit, namedElements, redirected } from './resolve.ts'
 import { contentOf } from './shape.ts'
 
 /**
- * The document as it has to be read for an edit, in steps.
+ * The document as it has to be read for an edit, in steps. It is for looking at alone.
  *
  * @param document as the standard reads it
- * @returns a tree of its own each time; undefined where the edit is the same in both readings
+ * @returns undefined where the edit is the same in both readings
  */
 export function* readingFor(document: TreeDocument, wanted: Edit): Steps<TreeDocument | undefined> {
   if (document.kind === 'xml') return undefined
   const read = yield* readingAsWritten(document)
-  if (read !== document) return yield* cloning(read)
+  if (read !== document) return read
   return (yield* findingPrefixed(textComing(document, wanted))) ? yield* parsingAsWritten(document) : undefined
 }
 

@@ -205,5 +205,37 @@ describe('Transitions of edits, case by case', () => {
         expect(free.map(({ status }) => status)).to.deep.equal([206, 206, 206, 206, 204])
       },
     ])
+  for (const name of ['div', 'p', 'table'])
+    cases.push([
+      `COMP-6 REA-101 REA-105 an item has the states that the page shows in it: a ${name} around an element with a prefix`,
+      machine,
+      async at => {
+        const own = (markup: string) =>
+          `<${name} class="own" itemscope itemtype="${typeOf(at)}"><s:d xmlns:s="http://www.w3.org/2000/svg"><div class="in">${markup}</div></s:d></${name}>`
+        const path = `${at}/w.html`
+        const state = (to: string) => `<b itemprop="state">${to}</b>`
+        await server.put(path, composed(`<section>${own('')}</section>`))
+        const steps: [status: number, method: string, selector: string | undefined, body?: string][] = [
+          [422, 'POST', '.in', state('late')],
+          [422, 'PUT', '.own', own(state('late'))],
+          [422, 'POST', 'section', own(state('late'))],
+          [422, 'PUT', undefined, composed(own(state('late')))],
+          [206, 'POST', '.in', state('out')],
+          [422, 'DELETE', '.own'],
+          [422, 'DELETE', 'section'],
+          [422, 'DELETE', undefined],
+          [206, 'PUT', '.own b', state('late')],
+          [422, 'PUT', '.own b', state('out')],
+          [206, 'POST', '.in', '<u>note</u>'],
+          [206, 'PUT', '.own', own(state('back'))],
+          [204, 'DELETE', '.own'],
+        ]
+        for (const [status, method, selector, body] of steps) {
+          const fields = selector === undefined ? {} : { Range: `selector=${selector}` }
+          const r = await ask(method, path, fields, body)
+          expect(r.status, `${method} ${selector} ${body} ${r.text}`).to.equal(status)
+        }
+      },
+    ])
   for (const each of cases) add(...each)
 })

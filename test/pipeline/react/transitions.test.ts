@@ -1,9 +1,12 @@
 /** Transition constraints and handlers through a real server. */
 
+import { once } from 'node:events'
+import { request as send } from 'node:http'
 import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
 import { put } from '../../support/content.ts'
 import { eventually } from '../../support/eventually.ts'
+import { composed } from '../compose/composing.ts'
 import { type Receiver, receiver } from './receiver.ts'
 import { javascript, meta, NS, page, type ReactingSite, reactingSite, request, sessel, trigger } from './site.ts'
 
@@ -192,6 +195,30 @@ describe('Transition constraints', () => {
       const appended = await Promise.all(states.map(each => edit('POST', 'main', loan('out', `r${round}-${each}`))))
       expect(appended.map(({ status }) => status)).to.deep.equal(states.map(() => 206))
     }
+  })
+
+  it('REA-108 COMP-6 a state that another write has changed meanwhile is told also where the page alone shows it in what is written', async () => {
+    site = await reactingSite({
+      '/machine.html': page(
+        constraint([], ['out', 'late', 'new']) + constraint(['out'], ['late', 'new']) + constraint(['out', 'late'], []),
+      ),
+    })
+    const states = (name: string, inner: string) =>
+      `<${name} class="g"><s:d xmlns:s="http://www.w3.org/2000/svg"><div class="in">${inner}</div></s:d></${name}>`
+    for (const name of ['div', 'p', 'table'])
+      for (const body of [states(name, loan('new')), '<i class="g">gone</i>']) {
+        await put(site, '/loans.html', composed(`<main>${states(name, loan('out'))}</main>`))
+        const headers = { ...range('.g'), Expect: '100-continue', 'Content-Length': body.length }
+        const sent = send(`http://localhost:${site.port}/loans.html`, { method: 'PUT', headers })
+        sent.flushHeaders()
+        // The states are noted before the body is asked for.
+        await once(sent, 'continue')
+        expect((await edit('PUT', '.loan b', '<b itemprop="state">late</b>')).status, name).to.equal(206)
+        sent.end(body)
+        const [answer] = await once(sent, 'response')
+        answer.resume()
+        expect(answer.statusCode, `${name} ${body}`).to.equal(412)
+      }
   })
 })
 
