@@ -5,16 +5,18 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { Fault } from '../fault.ts'
+import { findingShown } from '../tree/readings.ts'
 import { inTurns, type Steps, TurnsBetween } from '../tree/steps.ts'
 import type { CodeHost } from './code.ts'
 import { countingReferrers, type Effect, following } from './effect.ts'
 import { valueKey } from './entries.ts'
 import type { Referrer } from './inheritance.ts'
 import { MOST_KEYS, type Requirement } from './integrity.ts'
-import { judgeCopy } from './judge.ts'
+import { judgeCopy, judgingShapes } from './judge.ts'
 import { findingHoldings, findingLosses, type Loss, tracing } from './losses.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Registry } from './registry.ts'
+import type { ShapeFailure } from './shape-check.ts'
 import { constraintFault } from './violations.ts'
 import { type CascadeSite, keysOf, type OwnDocument, WorkingDocuments } from './working.ts'
 
@@ -177,13 +179,28 @@ async function judged(
 ): Promise<WrittenPlace> {
   try {
     const { place: completed, judgement } = await judgeCopy({ registry, host, path }, place)
-    if (judgement.failures.length > 0) throw blocked(registry, undefined, 1, 'a shape does not permit it')
+    const failures = [...judgement.failures, ...(await failuresShown(registry, path, completed))]
+    if (failures.length > 0) throw blocked(registry, undefined, 1, 'a shape does not permit it')
     requirements.push(...judgement.requirements.map(ofEffect))
     return completed
   } catch (error) {
     if (error instanceof Fault && error.status === 422) throw blocked(registry, undefined, 1, UNFIT)
     throw error
   }
+}
+
+/** Shapes hold where pages show elements as well (COMP-147). */
+async function failuresShown(
+  registry: Registry,
+  path: string,
+  { document, part }: WrittenPlace,
+): Promise<readonly ShapeFailure[]> {
+  if (registry.shapesAt(path).length === 0) return []
+  const { length } = document.source
+  const shown = await inTurns(findingShown(document, part?.nodes ?? [], part?.parents), length)
+  if (shown.document === document) return []
+  const { document: read, ...around } = shown
+  return inTurns(judgingShapes(registry, path, { document: read, ...(part && { part: around }) }), length)
 }
 
 /** An effect would make transitions that no rule permits (MOD-56); nothing is told of where. */

@@ -6,7 +6,7 @@ import type { OwnDocument } from '../model/working.ts'
 import type { Site } from '../site/site.ts'
 import { inTurns, TurnsBetween } from '../tree/steps.ts'
 import type { ModelState } from './commit.ts'
-import type { ItemStates } from './transition-items.ts'
+import type { ItemStates, ShownStates } from './transition-items.ts'
 import { type Fired, TransitionJudge } from './transitions.ts'
 
 /** Follows the items of documents through the effects of one write. Where nobody watches anything it does nothing. */
@@ -15,6 +15,8 @@ export class EffectTransitions {
   readonly #registry: ModelState['registry']
   /** Items as they stood before effects, by path. */
   readonly #before = new Map<string, ItemStates[]>()
+  /** The same items as pages show them, where that is otherwise. */
+  readonly #shown = new Map<string, ShownStates | undefined>()
 
   constructor(site: Site, { registry, transitions }: ModelState) {
     this.#judge = TransitionJudge.of(site, transitions)
@@ -25,8 +27,13 @@ export class EffectTransitions {
   async opened(path: string, place: WrittenPlace): Promise<WrittenPlace> {
     if (!this.#judge) return place
     const items = await inTurns(this.#judge.statesOf(place.document), place.document.source.length)
+    const followed = items.map(({ element }) => element)
     this.#before.set(path, items)
-    return { ...place, followed: items.map(({ element }) => element) }
+    this.#shown.set(
+      path,
+      await inTurns(this.#judge.shownStates(place.document, followed), place.document.source.length),
+    )
+    return { ...place, followed }
   }
 
   /** The same for documents of the write itself. */
@@ -54,7 +61,13 @@ export class EffectTransitions {
     for (const [path, place] of effects) {
       await turns.next()
       const before = this.#before.get(path) ?? []
-      const following = this.#judge.following(path, before, place?.document, place?.followed ?? [])
+      const following = this.#judge.following(
+        path,
+        before,
+        place?.document,
+        place?.followed ?? [],
+        this.#shown.get(path),
+      )
       const found = await inTurns(following, place?.document.source.length ?? 0)
       refused += found.violations.length
       fired.push(...found.fired)

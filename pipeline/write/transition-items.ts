@@ -3,7 +3,7 @@
 import { DocumentValues, isItem, type ModelItem, readingItem } from '../model/items.ts'
 import type { Registry } from '../model/registry.ts'
 import type { PlacedConstraint, PlacedHandler } from '../react/declared/reactions.ts'
-import type { PlannedSplice } from '../tree/edit/edit.ts'
+import type { Edit, PlannedSplice } from '../tree/edit/edit.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { askingIn, type Selector, SelectorError } from '../tree/selector/selector.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
@@ -32,6 +32,20 @@ export interface ItemStates {
 
 /** Constraints of one selector for one property. */
 export type Watchers = readonly PlacedConstraint[]
+
+/** Items in an order that somebody else knows; undefined for those that no page shows. */
+export type ShownStates = readonly (ItemStates | undefined)[]
+
+/** Items that an edit can change, as they are before it. */
+export interface EditStates {
+  around: readonly ItemStates[]
+  taken: readonly ItemStates[]
+}
+
+/** The same, as composition reads the document as well where that is another tree. */
+export interface EditStake extends EditStates {
+  shown?: EditStates & { tree: TreeDocument; wanted: Edit }
+}
 
 /** Items that are looked at in one step. */
 const ITEMS_PER_STEP = 50
@@ -84,7 +98,7 @@ export function itemReader(registry: Registry, { constraints, handlers }: Transi
 }
 
 /** Elements of all trees of one text come from the same tags. */
-function tagPlace({ tagName, sourceCodeLocation }: ElementNode): string {
+export function tagPlace({ tagName, sourceCodeLocation }: ElementNode): string {
   return `${sourceCodeLocation?.startOffset ?? ''} ${tagName}`
 }
 

@@ -21,14 +21,18 @@ import { itemsAround, placesOf } from './edit-losses.ts'
 import {
   type Ambiguous,
   arePermitting,
+  type EditStake,
+  type EditStates,
   type ItemStates,
   itemReader,
   type Pair,
   pairing,
   type ReadItems,
   rulesOf,
+  type ShownStates,
   stateOf,
   staying,
+  tagPlace,
   typesNamed,
 } from './transition-items.ts'
 import { ambiguity, violation, withViolations } from './transition-violations.ts'
@@ -118,12 +122,14 @@ export class TransitionJudge {
    *
    * @param before as `statesOf` has read them
    * @param followed where each of them stands in `after`
+   * @param shown the same items as `shownStates` has read them before
    */
   *following(
     path: string,
     before: readonly ItemStates[],
     after: TreeDocument | undefined,
     followed: readonly (ElementNode | undefined)[],
+    shown?: ShownStates,
   ): Steps<Transitions> {
     const now = new Map((yield* this.statesOf(after)).map(item => [item.element, item]))
     const pairs = before.map((item, i): Pair => {
@@ -132,8 +138,24 @@ export class TransitionJudge {
       if (element) now.delete(element)
       return { before: item, after: same }
     })
+    const still = after && (yield* this.shownStates(after, followed))
+    const asShown = pairs.map(
+      (pair, i): Pair => ({
+        before: shown ? shown[i] : pair.before,
+        after: still ? still[i] : pair.after,
+      }),
+    )
     for (const item of now.values()) pairs.push({ before: undefined, after: item })
-    return yield* this.#judged(path, after, pairs, [])
+    const own = yield* this.#judged(path, after, pairs, [])
+    return shown || still ? withViolations(own, yield* this.#judged(path, undefined, asShown, [])) : own
+  }
+
+  /** Items of a document as pages show them; undefined where that is as HTML has them. */
+  *shownStates(document: TreeDocument, elements: readonly (ElementNode | undefined)[]): Steps<ShownStates | undefined> {
+    const read = yield* readingAsWritten(document)
+    if (read === document) return undefined
+    const places = new Map((yield* this.statesOf(read)).map(item => [tagPlace(item.element), item]))
+    return elements.map(element => element && places.get(tagPlace(element)))
   }
 
   /**
@@ -344,17 +366,6 @@ export class TransitionJudge {
     const read = yield* readingAsWritten(document)
     return noted(yield* this.statesOf(document), read === document ? [] : yield* this.statesOf(read))
   }
-}
-
-/** Items that an edit can change, as they are before it. */
-export interface EditStates {
-  around: readonly ItemStates[]
-  taken: readonly ItemStates[]
-}
-
-/** The same, as composition reads the document as well where that is another tree. */
-interface EditStake extends EditStates {
-  shown?: EditStates & { tree: TreeDocument; wanted: Edit }
 }
 
 /** @param shown as composition reads them */

@@ -3,11 +3,12 @@
 import { expect } from 'chai'
 import { it } from 'mocha'
 import { verdictOf } from '../../pipeline/model/answers.ts'
-import { meta, property, SCHEMA_HOST, schema, shape } from '../../pipeline/model/markup.ts'
+import { instance, meta, property, SCHEMA_HOST, schema, shape } from '../../pipeline/model/markup.ts'
 import { onBothPlanes } from '../../pipeline/model/planes.ts'
 import { NS, put } from '../../support/content.ts'
 
 const NOTE = 'https://tides.example/Note'
+const FOLLOWER = 'https://tides.example/Follower'
 const STATE = 'https://tides.example/State'
 const LIVE = ` xmlns:p="${NS}/1.0"`
 
@@ -52,6 +53,31 @@ onBothPlanes('Data model, where pages show elements', on => {
         await put(on.shelf.server, '/n.txt', page(around(name, markup)), 'text/plain')
         const moved = await on.shelf.http('MOVE', '/n.txt', { Destination: path, Overwrite: 'T' })
         expect(verdictOf(moved), what).to.match(verdict)
+      }
+    })
+
+  for (const name of ['div', 'p', 'table'])
+    it(`MOD-56 REA-103 COMP-147 what follows from a write is judged in the ${name} around it as well`, async () => {
+      const place = `<${name} class="g"><s:d><div>${instance(FOLLOWER, { at: 'a', state: 'good' })}</div></s:d></${name}><u itemscope></u>`
+      const followed = [
+        schema(NOTE, {}, property('code', { unique: 'true' })),
+        schema(FOLLOWER, {}, property('at', { references: `${NOTE}#code`, cascade: 'true', cardinality: '1..1' })),
+      ]
+      const rules: [why: string, markup: string, isJudged: boolean][] = [
+        ['a shape', shape({ selector: '.g', constraint: ':not(:has(div:empty))' }), true],
+        [
+          'a transition',
+          `<div hidden itemscope itemtype="${NS}/TransitionConstraint">${meta('selector', `.g [itemtype="${FOLLOWER}"]`)}${meta('property', 'state')}${meta('to', 'good')}</div>`,
+          on.plane === 'public surface',
+        ],
+      ]
+      for (const [why, rule, isJudged] of rules) {
+        await on.shelf.clear()
+        await on.shelf.declare(...followed, rule)
+        await on.shelf.list('/n.html', instance(NOTE, { code: 'a' }))
+        await put(on.shelf.server, '/f.html', page(place))
+        const answer = await on.shelf.http('DELETE', '/n.html', { Range: 'selector=#list li' })
+        expect(answer.status, why).to.equal(isJudged ? 409 : 204)
       }
     })
 
