@@ -1,6 +1,8 @@
-/** What elements cost that code gives: each may be given many times, and is written as often. */
+/** Elements that code gives, and what they cost: each may be given many times, and is written as often. */
 
 import type { Allowance } from '../language/allowance.ts'
+import type { ElementValue } from '../language/values.ts'
+import { cloningElement } from '../tree/clone.ts'
 import { type ElementNode, isElement, isText, type ParentNode } from '../tree/nodes.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 
@@ -28,4 +30,12 @@ export function* payingFor(element: ElementNode, allowance: Allowance): Steps<vo
     if ('content' in parent && parent.content) open.push(parent.content)
     allowance.take(bytes)
   }
+}
+
+/** An element that code gives, as one without a place in any document: of a stored one a copy (MOD-70). */
+export function* ownElement({ node, source }: ElementValue): Steps<ElementNode> {
+  if (!source) return node
+  const copy = yield* cloningElement(node)
+  delete copy.sourceCodeLocation
+  return copy
 }

@@ -12,6 +12,7 @@ import {
 import { SesselError, SesselSyntaxError } from '../language/sessel/failure.ts'
 import type { ForeignCall } from '../language/sessel/host.ts'
 import { ClassValue } from '../language/sessel/kinds.ts'
+import { sameHandle } from '../language/sessel/select.ts'
 import { compileInTurns, evaluate as evaluateExpression, type SesselHost } from '../language/sessel/sessel.ts'
 import { ElementValue, type Value } from '../language/values.ts'
 import { readItem, valueReader } from '../model/items.ts'
@@ -94,13 +95,14 @@ export function scriptSchemas(
       return schema && classOf(schema, parent => parent === `${ns}/Map` || model.schema(parent) !== undefined)
     },
 
-    fields: ({ node, type }) => {
+    fields: instance => {
+      const { node, type } = instance
       const item = readItem(node)
       const read = valueReader(ns)
       const fields = new Map<string, Value>()
       for (const name of model.schema(type ?? '')?.properties.keys() ?? []) {
         const values = (item.properties.get(name) ?? []).map(
-          element => read(element, item) ?? new ElementValue(element),
+          element => read(element, item) ?? sameHandle(instance, element),
         )
         if (values.length > 0) fields.set(name, values.length > 1 ? values : (values[0] ?? null))
       }

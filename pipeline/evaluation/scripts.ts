@@ -25,13 +25,13 @@ import {
 } from '../model/code.ts'
 import type { RawCode } from '../model/declarations.ts'
 import { readItem, valueReader } from '../model/items.ts'
-import { copiedPart, writingText } from '../model/write-back.ts'
+import { copiedPart, writingTexts } from '../model/write-back.ts'
 import type { Site } from '../site/site.ts'
 import { isConfiguration } from '../tree/microdata-value.ts'
 import type { ElementNode } from '../tree/nodes.ts'
 import { outerMarkup, serializeDocument } from '../tree/serialize.ts'
-import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
-import { payingFor } from './given-elements.ts'
+import { atOnce, inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
+import { ownElement, payingFor } from './given-elements.ts'
 import type { Language, LanguageOf } from './languages.ts'
 import { scriptSchemas } from './script-schemas.ts'
 
@@ -84,7 +84,7 @@ function codeHost(slots: Slots): CodeHost {
         if (view && !changed) return unusable(code, 'A default cannot take its item away.')
         const more = changed && { changed }
         if (value === null) return { value: undefined, ...more }
-        if (value instanceof ElementValue) return { value: value.node, ...more }
+        if (value instanceof ElementValue) return { value: atOnce(ownElement(value)), ...more }
         const text = scalarText(value)
         if (text === undefined) return unusable(code, 'A default is a text, a number or an element.')
         return { value: text, ...more }
@@ -108,12 +108,7 @@ function codeHost(slots: Slots): CodeHost {
     },
     write: async (code, at) => {
       const job = { ...jobFor(slots, 'write', code, at), arguments: [writtenValue(at, slots.site.settings.ns)] }
-      return paidFor(
-        slots,
-        resultOf(await run(slots, job), ({ value }) => given(value, code)),
-        code,
-        at,
-      )
+      return taking(slots, await run(slots, job), code, at)
     },
     read: async steps => {
       const results: CodeResult<Given>[] = []
@@ -126,15 +121,7 @@ function codeHost(slots: Slots): CodeHost {
         const outcomes = await slots.javascript.batch(jobs, slots.allowance)
         for (const [i, { code, at }] of some.entries()) {
           const outcome = outcomes[i]
-          if (!outcome) continue
-          results.push(
-            await paidFor(
-              slots,
-              resultOf(outcome, ({ value }) => given(value, code)),
-              code,
-              at,
-            ),
-          )
+          if (outcome) results.push(await taking(slots, outcome, code, at))
         }
       }
       return results
@@ -203,29 +190,31 @@ function scalarText(value: Value): string | undefined {
 }
 
 /** MOD-70: a scalar, a list of scalars, elements; null removes. */
-function given(value: Value, code: RawCode): CodeResult<Given> {
+function given(
+  value: Value,
+  code: RawCode,
+): CodeResult<{ elements: readonly ElementValue[] } | { texts: readonly string[] }> {
   if (value === null) return { value: { texts: [] } }
   const list = isList(value) ? value : [value]
-  const elements = list.flatMap((each): ElementNode[] => (each instanceof ElementValue ? [each.node] : []))
+  const elements = list.filter(each => each instanceof ElementValue)
   if (elements.length === list.length && list.length > 0) return { value: { elements } }
   const texts = list.flatMap(each => scalarText(each) ?? [])
   if (texts.length === list.length) return { value: { texts } }
   return unusable(code, 'A resolver gives scalars, or elements.')
 }
 
-/** What a resolver gives, once the copies are paid for that its texts need beyond the values that there were. */
-async function paidFor<Result extends CodeResult<Given>>(
+/** What a resolver gives, once it is paid for. */
+async function taking(
   { allowance, site }: Slots,
-  result: Result,
+  outcome: ScriptOutcome,
   code: RawCode,
   { element, elements }: CodeValues,
-): Promise<Result | { failure: CodeFailure }> {
-  const form = elements.at(-1)
-  if (!form || !('value' in result) || !('texts' in result.value)) return result
-  const part = copiedPart(form, isConfiguration(readItem(element).types, site.settings.ns))
+): Promise<CodeResult<Given>> {
+  const result = resultOf(outcome, ({ value }) => given(value, code))
+  if (!('value' in result)) return result
+  const byContent = isConfiguration(readItem(element).types, site.settings.ns)
   try {
-    await inTurns(payingForEach(result.value.texts.length - elements.length, part, allowance), 0)
-    return result
+    return { value: await inTurns(paying(result.value, elements, byContent, allowance), 0) }
   } catch (error) {
     if (!(error instanceof AllowanceSpent)) throw error
     const variant = error.spent === 'memory' ? 'out-of-memory' : 'timeout'
@@ -233,21 +222,34 @@ async function paidFor<Result extends CodeResult<Given>>(
   }
 }
 
-function* payingForEach(count: number, element: ElementNode, allowance: Allowance): Steps<void> {
-  for (let paid = 1; paid <= count; paid++) {
-    yield* payingFor(element, allowance)
+/**
+ * Pays for the copies of what is stored, and for those that texts need beyond the values that there were.
+ *
+ * @throws AllowanceSpent
+ */
+function* paying(
+  result: { elements: readonly ElementValue[] } | { texts: readonly string[] },
+  values: readonly ElementNode[],
+  byContent: boolean,
+  allowance: Allowance,
+): Steps<Given> {
+  if ('elements' in result) {
+    const elements: ElementNode[] = []
+    for (const each of result.elements) {
+      if (each.source) yield* payingFor(each.node, allowance)
+      elements.push(yield* ownElement(each))
+      if (elements.length % NODES_PER_STEP === 0) yield
+    }
+    return { elements }
+  }
+  const form = values.at(-1)
+  const part = form && copiedPart(form, byContent)
+  const surplus = part ? result.texts.length - values.length : 0
+  for (let paid = 1; part && paid <= surplus; paid++) {
+    yield* payingFor(part, allowance)
     if (paid % NODES_PER_STEP === 0) yield
   }
-}
-
-function* writingTexts(texts: readonly string[], elements: readonly ElementNode[]): Steps<ElementValue[]> {
-  const written: ElementValue[] = []
-  for (const [i, text] of texts.entries()) {
-    const form = elements[i] ?? elements.at(-1)
-    if (form) written.push(new ElementValue(yield* writingText(form, text, false)))
-    if (i % NODES_PER_STEP === NODES_PER_STEP - 1) yield
-  }
-  return written
+  return result
 }
 
 function unusable(code: RawCode, message: string): { failure: CodeFailure } {
@@ -321,11 +323,9 @@ async function resolved(slots: Slots, code: RawCode, copies: readonly Value[], c
   if ('failure' in outcome && outcome.failure.variant === 'parse') return [...copies]
   const result = given(valueOrError(outcome, allowance), code)
   if (!('value' in result)) throw new SesselError('TypeError', 'a read resolver gives scalars, or elements')
-  if ('elements' in result.value) return result.value.elements.map(node => new ElementValue(node))
-  const { texts } = result.value
-  const form = elements.at(-1)
-  if (form) await inTurns(payingForEach(texts.length - elements.length, copiedPart(form, false), allowance), 0)
-  return inTurns(writingTexts(texts, elements), 0)
+  const made = await inTurns(paying(result.value, elements, false, allowance), 0)
+  const nodes = 'elements' in made ? made.elements : await inTurns(writingTexts(made.texts, elements, false), 0)
+  return nodes.map(node => new ElementValue(node))
 }
 
 /** @throws SesselError, AllowanceSpent */

@@ -14,12 +14,12 @@ import { ElementValue, isList, type Source, type Value } from '../language/value
 import type { CodeHost, CodeItem, CodeResult, CodeValues, Given } from '../model/code.ts'
 import type { RawCode } from '../model/declarations.ts'
 import type { Site } from '../site/site.ts'
-import { cloneNode, cloningElement } from '../tree/clone.ts'
+import { cloneNode } from '../tree/clone.ts'
 import { comparing } from '../tree/compare.ts'
 import { attribute, type ElementNode } from '../tree/nodes.ts'
 import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { fetching } from './fetched.ts'
-import { payingFor } from './given-elements.ts'
+import { ownElement, payingFor } from './given-elements.ts'
 import type { Language, LanguageOf } from './languages.ts'
 import { SiteReach } from './reach.ts'
 import { referringIn } from './readable.ts'
@@ -134,8 +134,7 @@ function* giving(
     if (!element || source) {
       const original = originals.get(node)
       const isKept = original !== undefined && (yield* comparing([original], [node]))
-      element = isKept ? original : named(source ? yield* cloningElement(node) : node, at.property)
-      if (source) delete element.sourceCodeLocation
+      element = isKept ? original : named(yield* ownElement(each), at.property)
       known.set(node, element)
     }
     elements.push(element)

@@ -23,7 +23,7 @@ import type { WrittenPlace } from './place.ts'
 import type { Revision } from './revise.ts'
 import { propertiesAmong, type Schema, type SchemaProperty } from './schema.ts'
 import { schemaFault } from './violations.ts'
-import { writingText } from './write-back.ts'
+import { writingTexts } from './write-back.ts'
 
 /** A property with values, and the chain that they go through. */
 export interface Chain {
@@ -124,15 +124,8 @@ function* taking(
   originals: readonly ElementNode[],
   byContent: boolean,
 ): Steps<ElementNode[]> {
+  if ('texts' in result) return yield* writingTexts(result.texts, originals, byContent)
   const taken: ElementNode[] = []
-  if ('texts' in result) {
-    for (const [i, text] of result.texts.entries()) {
-      const form = originals[i] ?? originals.at(-1)
-      if (form) taken.push(yield* writingText(form, text, byContent))
-      if (i % NODES_PER_STEP === NODES_PER_STEP - 1) yield
-    }
-    return taken
-  }
   const places = new Map(copies.map((copy, i) => [copy, originals[i]]))
   for (const element of result.elements) {
     const original = places.get(element)

@@ -3,7 +3,7 @@
 import { cloningElement } from '../tree/clone.ts'
 import { valueAttribute } from '../tree/microdata-value.ts'
 import { attribute, type ElementNode } from '../tree/nodes.ts'
-import { atOnce, type Steps } from '../tree/steps.ts'
+import { atOnce, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 
 /**
  * A copy of a property's element that has another value.
@@ -29,6 +29,25 @@ export function* writingText(element: ElementNode, text: string, byContent: bool
   if (present) present.value = text
   else copy.attrs.push({ name: own, value: text })
   return copy
+}
+
+/**
+ * Texts in the place of values, in steps, as many as there are.
+ *
+ * @param elements of the values; for texts beyond them the last is copied
+ */
+export function* writingTexts(
+  texts: readonly string[],
+  elements: readonly ElementNode[],
+  byContent: boolean,
+): Steps<ElementNode[]> {
+  const written: ElementNode[] = []
+  for (const [i, text] of texts.entries()) {
+    const form = elements[i] ?? elements.at(-1)
+    if (form) written.push(yield* writingText(form, text, byContent))
+    if (i % NODES_PER_STEP === NODES_PER_STEP - 1) yield
+  }
+  return written
 }
 
 function attributeOfValue(element: ElementNode, byContent: boolean): string | undefined {

@@ -14,7 +14,7 @@ import { countArguments, textArgument } from './method.ts'
 import { namesOf, propertyValue, valueElements } from './microdata.ts'
 import { rootOf } from './names.ts'
 import { resolvePath } from './paths.ts'
-import { searchFor } from './select.ts'
+import { sameHandle, searchFor } from './select.ts'
 import { textForm } from './text-form.ts'
 
 export function callClass(owner: ClassValue, name: string, args: Value[], on: Evaluation): Given {
@@ -139,7 +139,7 @@ function reflect(name: string, args: Value[], on: Evaluation): Given {
 
 function* storedValue(element: ElementValue, name: string, on: Evaluation): Work {
   const [first] = yield* valueElements(element, name, on)
-  return first ? propertyValue(first, element, on) : null
+  return first ? propertyValue(sameHandle(element, first), on) : null
 }
 
 function typeOfItem(node: ElementNode): string | null {

@@ -8,6 +8,7 @@ import { type Evaluation, type Given, Pending, typeError, type Work } from './ev
 import type { MethodView, PropertyView, SchemaView } from './host.ts'
 import { isMutable } from './kinds.ts'
 import { itemProperty, propertyValues, valueElements } from './microdata.ts'
+import { sameHandle } from './select.ts'
 import { runSlot } from './slots.ts'
 
 const NO_PARAMETERS: ReadonlyMap<string, Value> = new Map()
@@ -24,36 +25,31 @@ function schemaOf(owner: ElementValue, on: Evaluation) {
   return owner.type === undefined ? undefined : on.host.schemas.schema(owner.type)
 }
 
-function* valuesOf(
-  owner: ElementValue,
-  { many }: PropertyView,
-  elements: readonly ElementNode[],
-  on: Evaluation,
-): Work {
-  const values = yield* propertyValues(elements, owner, on)
+function asMany(values: Value[], { many }: PropertyView): Value {
   if (many) return values
   return values.length > 1 ? values : (values[0] ?? null)
 }
 
 /** MOD-71: each step gets copies of the values, and gives those that the next one gets. */
 function* reading(owner: ElementValue, property: PropertyView, on: Evaluation): Work {
-  let elements = yield* valueElements(owner, property.name, on)
-  if (property.read.length === 0) return yield* valuesOf(owner, property, elements, on)
+  const elements = yield* valueElements(owner, property.name, on)
+  // What a step gives may be stored, and stays as it is (SES-144).
+  let handles = elements.map(element => sameHandle(owner, element))
+  if (property.read.length === 0) return asMany(yield* propertyValues(handles, on), property)
   if (elements.length === 0) return property.many ? [] : null
   for (const code of property.read) {
-    on.spend(elements.length)
+    on.spend(handles.length)
     const copies: Value[] = []
-    for (const element of elements) copies.push(new ElementValue(yield* copying(element, on)))
+    for (const { node } of handles) copies.push(new ElementValue(yield* copying(node, on)))
     const given = runSlot(code, copies, NO_PARAMETERS, on)
     const result = given instanceof Pending ? yield* given.work : given
     const list = result !== null && isList(result) ? result : [result]
-    elements = list.map(each => {
+    handles = list.map(each => {
       if (!(each instanceof ElementValue)) throw typeError(`the read resolver of “${property.name}” gives no element`)
-      return each.node
+      return sameHandle(each, each.node)
     })
   }
-  const built = new ElementValue(owner.node)
-  return yield* valuesOf(built, property, elements, on)
+  return asMany(yield* propertyValues(handles, on), property)
 }
 
 /** `inst.p = v`: in memory, on a copy of what is stored. */

@@ -43,16 +43,15 @@ export function* valueElements(item: ElementValue, name: string, on: Evaluation)
 }
 
 /** What a property element stands for: a nested item itself, else its value. */
-export function propertyValue(element: ElementNode, owner: ElementValue, on: Evaluation): Value {
-  const handle = sameHandle(owner, element)
-  return isItem(element) ? handle : elementValue(handle, on.spend)
+export function propertyValue(handle: ElementValue, on: Evaluation): Value {
+  return isItem(handle.node) ? handle : elementValue(handle, on.spend)
 }
 
 /** What several property elements stand for. */
-export function* propertyValues(elements: readonly ElementNode[], owner: ElementValue, on: Evaluation): Work<Value[]> {
+export function* propertyValues(handles: readonly ElementValue[], on: Evaluation): Work<Value[]> {
   const values: Value[] = []
-  for (const element of elements) {
-    values.push(propertyValue(element, owner, on))
+  for (const handle of handles) {
+    values.push(propertyValue(handle, on))
     if (values.length % WITHOUT_PAUSE === 0) yield undefined
   }
   return values
@@ -63,9 +62,12 @@ export function* itemProperty(owner: ElementValue, name: string, on: Evaluation)
   const elements = yield* valueElements(owner, name, on)
   const [first] = elements
   if (!first) return null
-  if (elements.length === 1) return propertyValue(first, owner, on)
+  if (elements.length === 1) return propertyValue(sameHandle(owner, first), on)
   on.take(16 + 48 * elements.length)
-  return yield* propertyValues(elements, owner, on)
+  return yield* propertyValues(
+    elements.map(element => sameHandle(owner, element)),
+    on,
+  )
 }
 
 /** SES-143. */

@@ -1,0 +1,117 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: selector literals of programs look like templates
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { composed } from '../pipeline/compose/composing.ts'
+import { property, schema } from '../pipeline/model/markup.ts'
+import { NS, page, put, rulesPage } from '../support/content.ts'
+import { type Client, client } from '../support/http.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const TEA = 'urn:t:Tea'
+const IMPORT = `import Tea from "${TEA}" with { type: "${NS}/Schema" };`
+
+const script = (slot: string, source: string) => ({
+  markup: `<div itemprop="${slot}" itemscope itemtype="${NS}/JavaScript/Module"><script itemprop="source" type="module">${source}</script></div>`,
+})
+const sessel = (slot: string, source: string) => ({
+  markup: `<script itemprop="${slot}" type="text/sessel">${source}</script>`,
+})
+const method = (name: string, implementation: { markup: string }, more = '') =>
+  `<div itemprop="property" itemscope itemtype="${NS}/Method"><meta itemprop="name" content="${name}">${more}${implementation.markup}</div>`
+const parameter = (name: string) =>
+  `<div itemprop="parameter" itemscope itemtype="${NS}/Parameter"><meta itemprop="name" content="${name}"></div>`
+
+const STORED = '(${#box} from "/other.html").first()'
+const GIVES = `${IMPORT} export default () => Tea.stored()`
+
+describe('Stored elements that code of schemas gives', () => {
+  let server: TestServer
+  let send: Client
+
+  before(async () => {
+    server = await startServer({ site: { defaultGet: 'allow' } })
+    send = client(server)
+    await put(
+      server,
+      '/schema.html',
+      page(
+        schema(
+          TEA,
+          {},
+          property('maker'),
+          property('box', { '@read': sessel('@read', STORED) }),
+          property('crate', { '@read': script('@read', GIVES) }),
+          property('chest', { '@write': script('@write', GIVES) }),
+          property('case', { default: script('default', GIVES) }),
+          method('made', script('implementation', 'export default function () { return this.maker }')),
+          method('passed', script('implementation', 'export default function () { return this.same(this.maker) }')),
+          method('same', sessel('implementation', 'x'), parameter('x')),
+          method('stored', sessel('implementation', STORED), '<meta itemprop="static" content="true">'),
+        ),
+      ),
+    )
+    await put(server, '/rules.html', rulesPage(['*', 'QUERY', 'Allow', '/*'], ['*', 'PUT', 'Allow', '/tea.html']))
+    await put(server, '/other.html', OTHER)
+    await put(server, '/tea.html', TEA_PAGE)
+  })
+  after(() => server.close())
+
+  const OTHER = page('<div id="box" itemscope><b itemprop="note">kept</b></div>')
+  const TEA_PAGE = page(
+    `<div id="tea" itemscope itemtype="${TEA}"><p itemprop="maker" itemscope><b itemprop="note">kept</b></p>` +
+      '<i itemprop="box">1</i><i itemprop="crate">2</i></div>',
+  )
+  const element = async (path: string, selector: string) =>
+    (await send('GET', path, { Range: `selector=${selector}` })).text
+
+  for (const [rule, value] of [
+    ['JS-16 an item in an instance that JavaScript gives', 'made()'],
+    ['JS-9 one that JavaScript hands to an expression', 'passed()'],
+    ['MOD-71 what a read resolver gives', 'box'],
+  ] as const)
+    it(`SES-144 a program changes no stored element: ${rule}`, async () => {
+      const program = `@schema T url("${TEA}"); T.search().first().${value}.set_text("changed")`
+      const { status, text } = await send('QUERY', '/', { 'Content-Type': 'text/sessel' }, program)
+      expect(status).to.equal(400)
+      expect(text).to.include('cannot change a stored element')
+      expect(await element('/other.html', 'b')).to.equal('<b itemprop="note">kept</b>')
+      expect(await element('/tea.html', 'p')).to.include('<b itemprop="note">kept</b>')
+    })
+
+  it('MOD-71 SES-144 what a read resolver in JavaScript gives is a copy', async () => {
+    const program = `@schema T url("${TEA}"); let box = T.search().first().crate; box.set_text("own").text()`
+    const { text } = await send('QUERY', '/', { 'Content-Type': 'text/sessel' }, program)
+    expect(text).to.equal('"own"')
+    expect(await element('/other.html', 'b')).to.equal('<b itemprop="note">kept</b>')
+  })
+
+  it('MOD-32 MOD-70 MOD-71 a page that takes in what is stored elsewhere leaves it where it is', async () => {
+    const instance = `<div id="tea" itemscope itemtype="${TEA}"><i itemprop="crate">2</i><i itemprop="chest">3</i></div>`
+    const written = await send('PUT', '/tea.html', { Range: 'selector=#tea' }, instance)
+    expect(written.status).to.equal(206)
+    expect((await element('/tea.html', '#tea')).match(/kept/g)).to.have.length(3)
+    const program = '(${#box b} from "/other.html").first().parent().parent().children().count()'
+    const { text } = await send('QUERY', '/', { 'Content-Type': 'text/sessel' }, program)
+    expect(text).to.equal('1')
+    await put(server, '/tea.html', TEA_PAGE)
+  })
+
+  it('COMP-12 COMP-147 SEC-7 in a page, what a visitor wrote in one runs nothing and leads nowhere', async () => {
+    const grants = [['*', 'POST', 'Allow', '/in.html', '#in'] as const, ['*', 'GET', 'Deny', '/in.html'] as const]
+    await put(server, '/grants.html', rulesPage(...grants))
+    await put(server, '/in.html', page('<ul id="in"></ul><b id="vault" itemprop="note">TOPSECRET</b>'))
+    const entry =
+      `<li itemscope itemtype="${TEA}"><p itemprop="maker" itemscope itemref="vault">` +
+      `<b e:x='(\${#vault} from "/in.html").first().text()'><p:stamp x></p:stamp></b></p></li>`
+    expect((await send('POST', '/in.html', { Range: 'selector=#in' }, entry)).status).to.equal(206)
+    const made = `@schema T url("${TEA}"); T.search().first().made()`
+    await put(
+      server,
+      '/show.html',
+      composed(`<div e:m='${made}'><p:stamp m/></div><div e:m='${made}.note'><p:stamp m/></div>`),
+    )
+    const { status, text } = await send('GET', '/show.html')
+    expect(status).to.equal(200)
+    expect(text).to.include('itemref="vault"').and.not.include('TOPSECRET')
+  })
+})
