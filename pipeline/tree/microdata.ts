@@ -48,7 +48,10 @@ export function topLevelItems(root: ParentNode, read: ValueReader = microdataVal
 
 /** `topLevelItems` in steps. */
 export function* readingTopLevelItems(root: ParentNode, read: ValueReader): Steps<Item[]> {
-  return yield* readingItems(itemReader(root, read), yield* topLevelScopes(root))
+  return yield* readingItems(
+    itemReader(() => indexTree(root), read),
+    yield* topLevelScopes(root),
+  )
 }
 
 /**
@@ -92,7 +95,10 @@ export function* readingItemsWithin(
     return known
   }
   const inOrder = list.length === 1 ? [...scopes] : yield* inTreeOrder([...scopes], yield* indexTree(first))
-  return yield* readingItems(itemReader(first, read, isOpen), inOrder)
+  return yield* readingItems(
+    itemReader(() => indexTree(first, isOpen), read),
+    inOrder,
+  )
 }
 
 /**
@@ -115,23 +121,35 @@ export function* readingAllItems(
   read: ValueReader,
   wanted: (types: string[]) => boolean,
 ): Steps<Item[]> {
-  return yield* readingItems(itemReader(root, read), yield* scopesOf(root, wanted))
+  return yield* readingItems(
+    itemReader(() => indexTree(root), read),
+    yield* scopesOf(root, wanted),
+  )
+}
+
+/** What readers of single items know of where `itemref` leads. */
+export interface Referring {
+  /** Whether it leads to other elements (SEC-7); asked where there is one. */
+  refers?(): boolean
+  /** The index of the tree, which may be known from another item of it (SEC-12). */
+  index?(): Steps<TreeIndex>
+  /** Told how many elements were looked at. */
+  looked?(elements: number): void
 }
 
 /**
  * The properties of one item, in steps; nested items are not read.
  *
  * @param element has `itemscope`
- * @param refers whether `itemref` leads to other elements (SEC-7); asked where there is one
  * @throws TreeError as `topLevelItems`
  */
 export function* readingProperties(
   element: ElementNode,
   read: ValueReader,
-  refers: () => boolean = () => true,
+  { refers, index = () => indexTree(element), looked }: Referring = {},
 ): Steps<Property[]> {
-  const mayRefer = attribute(element, 'itemref') !== undefined && refers()
-  const { itemOf, fill } = itemReader(element, read, undefined, mayRefer)
+  const mayRefer = attribute(element, 'itemref') !== undefined && (refers?.() ?? true)
+  const { itemOf, fill } = itemReader(mayRefer ? index : undefined, read, looked)
   const item = itemOf(element)
   yield* fill(item)
   return item.properties
@@ -207,6 +225,13 @@ function entersInto(element: ElementNode, visit: (element: ElementNode) => boole
   return visit(element) && !(element.namespaceURI === HTML_NAMESPACE && localName(element.tagName) === 'template')
 }
 
+/** The uppermost node of the tree that a node stands in. */
+export function treeOf(node: ParentNode): ParentNode {
+  let top = node
+  while (isElement(top) && top.parentNode) top = top.parentNode
+  return top
+}
+
 export interface TreeIndex {
   /** First element in tree order with each id, of those that count. */
   ids: Map<string, ElementNode>
@@ -220,10 +245,8 @@ export interface TreeIndex {
  * @param counts whether an id that an element has is known: another one may have the same (SEC-6)
  */
 export function* indexTree(node: ParentNode, counts: (element: ElementNode) => boolean = () => true): Steps<TreeIndex> {
-  let top = node
-  while (isElement(top) && top.parentNode) top = top.parentNode
   const index: TreeIndex = { ids: new Map(), order: new Map() }
-  yield* visiting(top, element => {
+  yield* visiting(treeOf(node), element => {
     index.order.set(element, index.order.size)
     const id = attribute(element, 'id')
     if (id && !index.ids.has(id) && counts(element)) index.ids.set(id, element)
@@ -261,15 +284,17 @@ interface ItemReader {
   fill(item: Item): Steps<void>
 }
 
+/**
+ * @param indexing makes the index that `itemref` goes by, when it is needed first; without it, none leads anywhere
+ * @param told how many elements each item has had looked at
+ */
 function itemReader(
-  root: ParentNode,
+  indexing: (() => Steps<TreeIndex>) | undefined,
   read: ValueReader,
-  mayRefer: (element: ElementNode) => boolean = () => true,
-  refers = true,
+  told: (elements: number) => void = () => {},
 ): ItemReader {
   const items = new Map<ElementNode, Item>()
   const unread: Item[] = []
-  // Needed for `itemref` alone.
   let index: TreeIndex | undefined
   let referred = REFERRED
   let text = VALUE_TEXT
@@ -288,12 +313,17 @@ function itemReader(
 
   function* propertyElements(scope: ElementNode): Steps<ElementNode[]> {
     const found: ElementNode[] = []
-    const references = refers ? tokens(attribute(scope, 'itemref')) : []
-    if (references.length === 0) {
-      yield* visitingBelow(scope, element => collect(element, found))
+    const references = indexing ? tokens(attribute(scope, 'itemref')) : []
+    if (!indexing || references.length === 0) {
+      let seen = 0
+      yield* visitingBelow(scope, element => {
+        seen++
+        return collect(element, found)
+      })
+      told(seen)
       return found
     }
-    index ??= yield* indexTree(root, mayRefer)
+    index ??= yield* indexing()
     referred += references.length * REFERRED_PER_TOKEN
     const visited = new Set([scope])
     const visit = (element: ElementNode): boolean => {
@@ -308,6 +338,8 @@ function itemReader(
       if (target) yield* visiting(target, visit)
       if (++looked % NODES_PER_STEP === 0) yield
     }
+    // What is to be sorted in several steps is looked for in the whole tree.
+    told(visited.size + (found.length > SORTED_AT_ONCE ? index.order.size : 0))
     return yield* inTreeOrder(found, index)
   }
 

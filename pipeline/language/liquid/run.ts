@@ -1,11 +1,11 @@
 /** One rendering of a template: its names, what it may spend, and what it has written. */
 
-import { readingProperties } from '../../tree/microdata.ts'
 import { modelValue } from '../../tree/microdata-value.ts'
 import { attribute, type ElementNode, isElement, isText } from '../../tree/nodes.ts'
 import { normalized } from '../../tree/selector/normal-text.ts'
 import { begin, inTurns, NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
 import type { Allowance } from '../allowance.ts'
+import { itemProperties } from '../item-properties.ts'
 import { ElementValue, LazyDictionary } from '../values.ts'
 import { FilterError } from './error.ts'
 import { writingJson } from './json.ts'
@@ -252,14 +252,15 @@ export class Run {
     return properties
   }
 
-  *#reading({ node, source }: ElementValue): Steps<ReadonlyMap<string, LiquidValue>> {
+  *#reading(item: ElementValue): Steps<ReadonlyMap<string, LiquidValue>> {
     const properties = new Map<string, LiquidValue>()
-    if (attribute(node, 'itemscope') === undefined) return properties
+    if (attribute(item.node, 'itemscope') === undefined) return properties
     const lists = new Map<string, LiquidValue[]>()
-    const refers = () => source?.path === undefined || (this.scope.refersIn?.(source.path) ?? true)
-    for (const { name, element, value } of yield* readingProperties(node, modelValue(this.scope.ns), refers)) {
+    const { allowance, scope } = this
+    const reading = { allowance, spend: (steps: number) => this.step(steps), refersIn: scope.refersIn }
+    for (const { name, element, value } of yield* itemProperties(item, modelValue(scope.ns), reading)) {
       this.step()
-      const read = typeof value === 'string' ? value : new ElementValue(element, source)
+      const read = typeof value === 'string' ? value : new ElementValue(element, item.source)
       const list = lists.get(name)
       if (list) list.push(read)
       else if (properties.has(name)) lists.set(name, [properties.get(name) ?? null, read])

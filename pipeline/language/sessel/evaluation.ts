@@ -1,6 +1,7 @@
 /** What the parts of the library see of a running evaluation. */
 
 import type { Steps } from '../../tree/steps.ts'
+import type { Allowance } from '../allowance.ts'
 import type { ElementValue, Source, Value } from '../values.ts'
 import type { Program } from './code.ts'
 import { SesselError } from './failure.ts'
@@ -38,6 +39,8 @@ export type Given = Value | Pending
 
 export interface Evaluation {
   readonly host: SesselHost
+  /** Of the request: what is found out for it is kept as long. */
+  readonly allowance: Allowance
   /** Of the code that runs now. */
   readonly context: Context
   /** Counts work: about one for each value that is looked at, or 64 characters. */

@@ -1,8 +1,8 @@
 /** Microdata of elements as the language sees it (SES-42, SES-143, SES-179). */
 
 import { TreeError } from '../../tree/limits.ts'
-import { readingProperties } from '../../tree/microdata.ts'
 import { attribute, type ElementNode } from '../../tree/nodes.ts'
+import { itemProperties } from '../item-properties.ts'
 import type { ElementValue, Value } from '../values.ts'
 import { MAX_DEPTH, tooDeep } from './comparison.ts'
 import { elementValue } from './element-text.ts'
@@ -22,13 +22,11 @@ export function isItem(node: ElementNode): boolean {
 const WITHOUT_PAUSE = 500
 
 /** The properties of an item in tree order, by the crawl of the HTML standard as far as `itemref` leads (SEC-7). */
-export function* propertiesOf({ node: item, source }: ElementValue, on: Evaluation): Work<PropertyElement[]> {
-  if (!isItem(item)) return []
-  // Both are taken apart, however few properties there are.
-  for (const name of ['itemtype', 'itemref']) on.spend((attribute(item, name)?.length ?? 0) >> 4)
+export function* propertiesOf(item: ElementValue, on: Evaluation): Work<PropertyElement[]> {
+  if (!isItem(item.node)) return []
+  const { allowance, spend, host } = on
   try {
-    const refers = () => source?.path === undefined || (on.host.refersIn?.(source.path) ?? true)
-    const properties = yield* pausing(readingProperties(item, () => '', refers))
+    const properties = yield* pausing(itemProperties(item, () => '', { allowance, spend, refersIn: host.refersIn }))
     on.spend(8 + 4 * properties.length)
     return properties
   } catch (error) {
