@@ -4,7 +4,7 @@
  */
 
 import type { Fault } from '../fault.ts'
-import type { Value } from '../language/values.ts'
+import { copiedFrom, type Value } from '../language/values.ts'
 import {
   type ChildNode,
   type ElementNode,
@@ -23,7 +23,7 @@ import { attributeCall, calling, elementCall, notFound } from './method.ts'
 import { Names } from './names.ts'
 import type { Page } from './page.ts'
 import { apart } from './parts.ts'
-import { Prefixes, qualifiedName } from './prefixes.ts'
+import { Prefixes, qualifiedName, writtenName } from './prefixes.ts'
 import { copiesOf, readingCopy, readingOf, transientPlace } from './session-copies.ts'
 import { holdsElements, type Splice, splicesOf } from './splice.ts'
 import { stamping } from './stamp.ts'
@@ -94,7 +94,7 @@ function* walkingElement(
   if (!place.inPlace) composing.allowance.take(page ? bytesOf(element) : NODE_BYTES)
   composing.allowance.step()
   if (place.depth > DEEPEST) throw tooMuch('The page is nested deeper than a page may be.')
-  const prefixes = place.prefixes.within(element)
+  const prefixes = (page ? place.prefixes : prefixesOf(element, place)).within(element)
   const inside: Surroundings = { ...place, prefixes, depth: place.depth + 1 }
   const splices = yield* replacing(composing, element, inside)
   if (splices) {
@@ -104,6 +104,13 @@ function* walkingElement(
   const directives = directivesOf(composing, element, inside)
   if (directives) yield* dispatching(composing, element, directives, into, inside)
   else yield* keeping(composing, element, element.attrs, into, inside)
+}
+
+/** In a copy that code has made of what is stored, names mean what they mean there: what visitors have written runs nothing (COMP-145). */
+function prefixesOf(element: ElementNode, { prefixes }: Surroundings): Prefixes {
+  const isNamed = element.tagName.includes(':') || element.attrs.some(a => writtenName(a).includes(':'))
+  const stored = isNamed ? copiedFrom(element) : undefined
+  return stored ? Prefixes.around(stored) : prefixes
 }
 
 /** What replaces an element that is a directive; undefined for any other element. */

@@ -78,10 +78,18 @@ function levelsOf(node: ElementNode, copy: ElementNode, nodes: readonly ChildNod
   return levels
 }
 
-/** A copy of an element and all below it without a parent, offsets included; in steps. */
-export function* cloningElement(element: ElementNode): Steps<ElementNode> {
+/**
+ * A copy of an element and all below it without a parent, offsets included; in steps.
+ *
+ * @param copied told of every node and its copy
+ */
+export function* cloningElement(
+  element: ElementNode,
+  copied?: (node: ChildNode, copy: ChildNode) => void,
+): Steps<ElementNode> {
   const copy = copyElement(element, null)
-  yield* copyingBelow(levelsOf(element, copy, element.childNodes), ownChildren)
+  copied?.(element, copy)
+  yield* copyingBelow(levelsOf(element, copy, element.childNodes), ownChildren, copied)
   return copy
 }
 

@@ -114,4 +114,36 @@ describe('Stored elements that code of schemas gives', () => {
     expect(status).to.equal(200)
     expect(text).to.include('itemref="vault"').and.not.include('TOPSECRET')
   })
+
+  for (const made of [
+    'e.clone()',
+    'e.clone().clone()',
+    'new p { e }',
+    'new p { [e, e] }',
+    '{ let d = new div; d.append(e); d }',
+    '{ let d = new div; d.append(e.clone().children().first()); d }',
+    'e.clone().children().first()',
+  ])
+    it(`COMP-12 COMP-145 a copy that a page makes of what a visitor wrote runs nothing: ${made}`, async () => {
+      await put(server, '/grants.html', rulesPage(['*', 'POST', 'Allow', '/list.html', '#in']))
+      await put(server, '/list.html', page('<ul id="in"></ul><b id="vault">TOPSECRET</b>'))
+      const entry = `<li class="entry"><b e:x='(\${#vault} from "/list.html").first().text()'><p:stamp x></p:stamp></b></li>`
+      expect((await send('POST', '/list.html', { Range: 'selector=#in' }, entry)).status).to.equal(206)
+      const own = `<i e:y='"own"'><p:stamp y/></i>`
+      const program = `(\${.entry} from "/list.html").map(e => ${made})`
+      await put(server, '/show.html', composed(`<div e:m='${program}'><p:stamp m/></div>${own}`))
+      const { status, text } = await send('GET', '/show.html')
+      expect(status).to.equal(200)
+      expect(text).to.include('p:stamp').and.include('<i>own</i>').and.not.include('TOPSECRET')
+    })
+
+  it('COMP-12 what a page builds of its own markup, or copies of it, runs as ever', async () => {
+    const program = '(${#own} from "/show.html").first().clone()'
+    await put(
+      server,
+      '/show.html',
+      composed(`<div e:m='${program}'><p:stamp m/></div><section id="own"><i e:y='"own"'><p:stamp y/></i></section>`),
+    )
+    expect((await send('GET', '/show.html')).text.match(/<i>own<\/i>/g)).to.have.length(2)
+  })
 })
