@@ -137,6 +137,15 @@ describe('Stored elements that code of schemas gives', () => {
       expect(text).to.include('p:stamp').and.include('<i>own</i>').and.not.include('TOPSECRET')
     })
 
+  for (const made of ['e.cloneNode(true)', 'e.firstChild'])
+    it(`COMP-12 COMP-145 nor does one that a script of the page gives: ${made}`, async () => {
+      const binding = `r:entries=".entry" j:m='[entries].flat().map(e => ${made})'`
+      await put(server, '/show.html', composed(`<div ${binding}><p:stamp m/></div><i e:y='"own"'><p:stamp y/></i>`))
+      const { status, text } = await send('GET', '/show.html')
+      expect(status).to.equal(200)
+      expect(text).to.include('p:stamp').and.include('<i>own</i>').and.not.include('TOPSECRET')
+    })
+
   it('COMP-12 what a page builds of its own markup, or copies of it, runs as ever', async () => {
     const program = '(${#own} from "/show.html").first().clone()'
     await put(

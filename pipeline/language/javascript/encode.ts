@@ -3,10 +3,10 @@
  * of names and values, `f` the same read-only, `n` an element, `z` a dictionary that is looked up, `i` an instance, `c` a class.
  */
 
-import type { ChildNode, ParentNode, TreeDocument } from '../../tree/nodes.ts'
+import type { ChildNode, ElementNode, ParentNode, TreeDocument } from '../../tree/nodes.ts'
 import { isElement } from '../../tree/nodes.ts'
 import type { Allowance } from '../allowance.ts'
-import { ElementValue, LazyDictionary, NamedValue, type Value } from '../values.ts'
+import { copiedFrom, ElementValue, LazyDictionary, NamedValue, type Value } from '../values.ts'
 import { type CompactTree, compact } from './compact.ts'
 import type { DocumentView, SchemaClasses, ScriptJob } from './interface.ts'
 import type { Reference, SentValues, SentView } from './messages.ts'
@@ -36,6 +36,8 @@ export class Sender {
   readonly dictionaries: LazyDictionary[] = []
   /** Elements that references stand for. */
   readonly elements: ElementValue[] = []
+  /** Stored elements that were handed over, by the names with a prefix that they have. */
+  readonly named = new Map<string, ElementNode>()
   readonly #view: DocumentView | undefined
   /** Nodes of a view that the program may change, so that paths would lead elsewhere. */
   readonly #viewNodes = new Map<ChildNode, number>()
@@ -188,8 +190,17 @@ export class Sender {
     const path = this.#pathInView(node)
     if (path) return { path }
     const document: Pick<TreeDocument, 'kind' | 'root'> | undefined = source?.document
-    this.#trees.push(compact(document?.kind ?? 'html', document?.root.mode, [node]))
+    const isStored = source?.path !== undefined
+    this.#trees.push(
+      compact(document?.kind ?? 'html', document?.root.mode, [node], sent => this.#noteNames(sent, isStored)),
+    )
     return { tree: this.#treeCount++, node: 0 }
+  }
+
+  #noteNames(node: ChildNode, isStored: boolean): void {
+    if (!isElement(node)) return
+    const stored = copiedFrom(node) ?? (isStored ? node : undefined)
+    if (stored) for (const name of prefixedNames(node)) if (!this.named.has(name)) this.named.set(name, stored)
   }
 
   /** Places of children on the way from the document that the worker sees to a node of it. */
@@ -217,4 +228,10 @@ export class Sender {
     }
     return places.get(child) ?? -1
   }
+}
+
+/** Names of an element and its attributes that have a prefix. */
+export function prefixedNames({ tagName, attrs }: ElementNode): string[] {
+  const names = attrs.map(({ prefix, name }) => (prefix ? `${prefix}:${name}` : name))
+  return [tagName, ...names].filter(name => name.includes(':'))
 }
