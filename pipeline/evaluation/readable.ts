@@ -12,20 +12,26 @@ import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 const NO_FACTS = { method: 'GET', path: '/', headers: () => undefined, queryString: '' }
 
 /**
- * Where stored code and templates follow `itemref`: in documents that everybody may read (SEC-7). Items that visitors have written
- * where they cannot read lead nowhere else, since what pages show of items is read with the right of the site.
+ * Where stored code and templates follow `itemref`: in documents that everybody may read, unasked by a trigger (SEC-7). Items that
+ * visitors have written where they cannot read lead nowhere else, since what pages show of items is read with the right of the site.
  *
  * @returns whether a path is that of such a document; rules are looked at when it is asked first
  */
-export function referringIn({ rules, settings }: Pick<Site, 'rules' | 'settings'>): (path: string) => boolean {
+export function referringIn(site: Site): (path: string) => boolean {
+  const { rules, settings } = site
   let access: Access | undefined
   const known = new Map<string, boolean>()
   return path => {
     access ??= new Access(rules, { facts: NO_FACTS }, settings)
-    const refers = known.get(path) ?? access.readable(path)
+    const refers = known.get(path) ?? (access.readable(path) && !isGuarded(site, path))
     known.set(path, refers)
     return refers
   }
+}
+
+/** Whether a trigger may refuse to have a document read (PRIV-1). */
+function isGuarded(site: Site, path: string): boolean {
+  return (site.declarations('reactions').candidates('GET', path)?.triggers.length ?? 0) > 0
 }
 
 /** Characters of source that an element counts for in a document of which something may be hidden. */

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { composed } from '../pipeline/compose/composing.ts'
+import { answering, trigger } from '../pipeline/react/site.ts'
 import { page, put, remove, rulesPage } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -79,14 +80,17 @@ describe('JSON-LD with itemref: what its reader may not read', () => {
   for (const [document, leads] of [
     ['/in.html', false],
     ['/open.html', true],
+    ['/guarded.html', false],
   ] as const)
     it(`SEC-7 LIQ-16 SES-143 what visitors add leads ${leads ? 'where everybody may read' : 'nowhere'} in pages that show it`, async () => {
       const grants = rulesPage(
         ['*', 'POST', 'Allow', document, '#in'],
         ['*', 'GET', 'Allow', '/show.html'],
-        ['*', 'GET', 'Allow', '/open.html'],
+        ['*', 'GET', 'Allow', '/open.html|/guarded.html'],
       )
       await put(server, '/grants.html', grants)
+      const guard = { resource: '/guarded.html', method: ['GET', 'QUERY'], action: answering(401, 'a token, please') }
+      await put(server, '/guards.html', page(trigger(guard)))
       await put(server, '/show.html', SHOWING.replaceAll('DOC', document))
       await put(server, document, page(`<ul id=in></ul>${VAULT}`))
       expect((await http('POST', document, { Range: 'selector=#in' }, ENTRY('vault'))).status).to.equal(206)
