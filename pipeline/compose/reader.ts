@@ -13,7 +13,7 @@ export interface Reader {
   readonly languages: Languages
   /** Whether this reader may not see all of what is at a path, so that failures of its parts are looked at one by one (SEC-6). */
   seesParts?: (path: string) => boolean
-  composed?: { file: StoredFile; model: object; composition: Composition }
+  composed?: { file: StoredFile; composition: Composition }
 }
 
 /** Whether two files are the same version of one document: what has left the memory comes back as another object. */
@@ -34,13 +34,11 @@ export async function composedFor(
   reader: Reader,
 ): Promise<Composition> {
   const { composed } = reader
-  if (composed && isSame(composed.file, file) && composed.model === site.model && composed.composition.reads.hold(site))
-    return composed.composition
-  const { model } = site
+  if (composed && isSame(composed.file, file) && composed.composition.reads.hold(site)) return composed.composition
   const composition = await compose(site, file, reader.viewer, reader.languages, params, {
     containing: reader.seesParts?.(path) ?? false,
     found,
   })
-  reader.composed = { file, model, composition }
+  reader.composed = { file, composition }
   return composition
 }

@@ -1,5 +1,6 @@
 /** What a composition has read: it decides who may be shown the result, and how long it is the right one. */
 
+import type { Registry } from '../model/registry.ts'
 import type { Site } from '../site/site.ts'
 import { type FileState, isSameState, type Resource } from '../store/resource.ts'
 import type { Needs } from '../tree/selector/needs.ts'
@@ -29,11 +30,14 @@ export class Reads {
   #routes: { current: (site: Site) => unknown; were: unknown } | undefined
   /** State of the site in which reading began. */
   readonly #began: number
+  /** By which types, methods and resolvers were found. */
+  readonly #model: Registry
   /** State in which everything was as it was read: nothing may be different before the first change. */
   #holding: number
 
   constructor(site: Site) {
     rememberChanges(site)
+    this.#model = site.model
     this.#began = site.changes
     this.#holding = site.changes
   }
@@ -66,6 +70,7 @@ export class Reads {
   /** Whether nothing has changed since; false also where that cannot be told at once. */
   hold(site: Site): boolean {
     const { changes } = site
+    if (this.#model !== site.model) return false
     if (this.#holding === changes) return true
     for (const [path, state] of this.#documents) {
       const file = site.inMemory(path)

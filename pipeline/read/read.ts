@@ -9,6 +9,7 @@ import type { Conditions } from '../http/conditions.ts'
 import { digestingText } from '../http/digest.ts'
 import { directoryLocation, mayNameDirectory, NO_SCOPE } from '../http/path.ts'
 import type { Range, SelectorRange } from '../http/range.ts'
+import type { Registry } from '../model/registry.ts'
 import type { Operation } from '../operation.ts'
 import { absent, noMatch, requireAdmission, toSelector } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
@@ -72,6 +73,12 @@ export interface Read {
   versionField?: string
 }
 
+/** A read with what was declared when it began: the reactions around it are those of then, whatever comes meanwhile. */
+interface BegunRead extends Read {
+  model: Registry
+  reactions: object
+}
+
 /** What the makers of answers need to know beside the resource. */
 export interface Reading {
   read: Read
@@ -86,7 +93,8 @@ export interface Reading {
  *
  * @throws Fault 422 for a selector that does not parse (gate 7)
  */
-export function readResource(site: Site, read: Read, authority: Authorizing, reader?: Reader): Operation {
+export function readResource(site: Site, asked: Read, authority: Authorizing, reader?: Reader): Operation {
+  const read: BegunRead = { ...asked, model: site.model, reactions: site.declarations('reactions') }
   const { range } = read
   if (range?.unit !== 'selector') return readWhole(site, read, authority, reader)
   const selector = toSelector(range.selector, site)
@@ -130,7 +138,7 @@ async function lookForElements<T>(
   return isOutOfReach(read, authority, reader) ? undefined : lookAtSeen(site, read.path, look, reader)
 }
 
-function readWhole(site: Site, read: Read, authority: Authorizing, reader: Reader | undefined): Operation {
+function readWhole(site: Site, read: BegunRead, authority: Authorizing, reader: Reader | undefined): Operation {
   const { path } = read
   return {
     async admit() {
@@ -170,7 +178,7 @@ function pathsOf({ path, requested }: Read): string[] {
 /** The whole as JSON-LD or as it was put together, in steps. */
 function* readView(
   site: Site,
-  read: Read,
+  read: BegunRead,
   jsonLd: boolean,
   shared: boolean,
   { view }: Seen,
@@ -205,24 +213,24 @@ function withoutWorker(answer: Answer, { resource }: StoredFile, authority: Auth
 
 function readingOf(
   site: Site,
-  read: Read,
+  read: BegunRead,
   dependencies: Dependencies | undefined,
   authority: Authority,
   shared: boolean,
 ): Reading {
   const rules = dependencies && authority.repeatable(read.path, read.head)
-  return { read, shared: shared && !read.guarded, reuse: rules && untilChanged(site, dependencies, rules) }
+  return { read, shared: shared && !read.guarded, reuse: rules && untilChanged(site, read, dependencies, rules) }
 }
 
 /**
  * Selectors, those of rules among them, may ask for types, of which schemas decide (COMP-138); a reaction that is new may
  * have something to say about the request (REA-5).
  *
+ * @param begun what came since was not looked at
  * @param rules change whenever a rule of the site does
  */
-function untilChanged(site: Site, dependencies: Dependencies, rules: object): Reuse {
-  const { model } = site
-  const reactions = site.declarations('reactions')
+function untilChanged(site: Site, begun: BegunRead, dependencies: Dependencies, rules: object): Reuse {
+  const { model, reactions } = begun
   const isDeclared = () => site.rules === rules && site.model === model && site.declarations('reactions') === reactions
   return { holds: () => isDeclared() && dependencies.hold(site) }
 }
@@ -330,7 +338,7 @@ function* searching(
 /** In steps. @returns undefined where nothing may be seen */
 function* readElements(
   site: Site,
-  read: Read,
+  read: BegunRead,
   range: SelectorRange,
   found: Matches,
   seen: Seen,

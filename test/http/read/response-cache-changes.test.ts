@@ -4,8 +4,11 @@ import { fullAuthority } from '../../../pipeline/authority.ts'
 import { NO_BODY } from '../../../pipeline/body.ts'
 import { perform } from '../../../pipeline/operation.ts'
 import { moveDocument } from '../../../pipeline/write/move.ts'
+import { composed } from '../../pipeline/compose/composing.ts'
+import { schema } from '../../pipeline/model/markup.ts'
+import { answering, trigger } from '../../pipeline/react/site.ts'
 import { untilCoded } from '../../support/codings.ts'
-import { page, put, remove, ruleMarkup, rulesPage } from '../../support/content.ts'
+import { NS, page, put, remove, ruleMarkup, rulesPage } from '../../support/content.ts'
 import { type Client, client, type Fields, tagOf } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 
@@ -140,35 +143,80 @@ describe('kept answers after changes', () => {
     expect((await http('GET', '/written.html', returning)).status).to.equal(401)
   })
 
-  it('RULE-11 an answer decided before a rule came is decided anew, and not kept', async () => {
-    await put(server, '/raced.html', page('<p>raced</p>'))
+  /** Has a read wait for one document, which comes slowly from the disk, while something else is done. */
+  async function whileLoading(
+    slow: string,
+    read: () => ReturnType<Client>,
+    work: () => Promise<void>,
+  ): ReturnType<Client> {
     const { site } = server
-    const find = site.find
-    let release = () => {}
-    const held = new Promise<void>(resolve => {
-      release = resolve
-    })
-    let asked = () => {}
-    const arrived = new Promise<void>(resolve => {
-      asked = resolve
-    })
-    // The document comes slowly from the disk, while somebody else writes a rule.
+    const { find, inMemory } = site
+    const { promise: held, resolve: release } = Promise.withResolvers<void>()
+    const { promise: arrived, resolve: asked } = Promise.withResolvers<void>()
+    site.inMemory = path => (path === slow ? undefined : inMemory.call(site, path))
     site.find = async path => {
-      if (path !== '/raced.html') return find.call(site, path)
+      if (path !== slow) return find.call(site, path)
       asked()
       await held
       return find.call(site, path)
     }
     try {
-      const early = http('GET', '/raced.html', returning)
+      const early = read()
       await arrived
-      await put(server, '/raced-rules.html', rulesPage(['*', 'GET', 'Deny', '/raced.html']))
+      await work()
       release()
-      // What comes from the disk may have been written behind the rule, so that it is decided anew.
-      expect((await early).status).to.equal(401)
+      return await early
     } finally {
-      site.find = find
+      release()
+      Object.assign(site, { find, inMemory })
     }
+  }
+
+  it('RULE-11 an answer decided before a rule came is decided anew, and not kept', async () => {
+    await put(server, '/raced.html', page('<p>raced</p>'))
+    const early = await whileLoading(
+      '/raced.html',
+      () => http('GET', '/raced.html', returning),
+      () => put(server, '/raced-rules.html', rulesPage(['*', 'GET', 'Deny', '/raced.html'])),
+    )
+    // What comes from the disk may have been written behind the rule, so that it is decided anew.
+    expect(early.status).to.equal(401)
     for (let i = 0; i < UNDER_TEST; i++) expect((await http('GET', '/raced.html', returning)).status).to.equal(401)
+  })
+
+  it('REA-5 SEC-1 an answer of a request that began before a trigger came is not kept', async () => {
+    await put(server, '/watched.html', page('<p>watched</p>'))
+    const guard = page(trigger({ resource: '/watched.html', action: answering(418, 'caught') }))
+    const early = await whileLoading(
+      '/watched.html',
+      () => http('GET', '/watched.html', returning),
+      () => put(server, '/watcher.html', guard),
+    )
+    expect(early.status).to.equal(200)
+    for (let i = 0; i < UNDER_TEST; i++) expect((await http('GET', '/watched.html', returning)).status).to.equal(418)
+  })
+
+  it('MOD-1 COMP-4 a page that was put together while a schema changed is one of the new schema', async () => {
+    const says = (text: string) =>
+      page(
+        schema(
+          'urn:t:Say',
+          {},
+          `<div itemprop="property" itemscope itemtype="${NS}/Method"><meta itemprop="name" content="say"><div itemprop="implementation" itemscope itemtype="${NS}/Sessel"><script itemprop="source" type="text/sessel">"${text}"</script></div></div>`,
+        ),
+      )
+    await put(server, '/says.html', says('before'))
+    await put(server, '/slow.html', page('<i id="slow">slow</i>'))
+    const saying = composed(
+      '<main xmlns:t="urn:t:Say"><t:say/><p:include selector="#slow" resource="/slow.html"/></main>',
+    )
+    await put(server, '/saying.html', saying)
+    const early = await whileLoading(
+      '/slow.html',
+      () => http('GET', '/saying.html', returning),
+      () => put(server, '/says.html', says('later')),
+    )
+    expect(early.text).to.include('slow').and.include('later')
+    for (let i = 0; i < UNDER_TEST; i++) expect(await textOf('/saying.html')).to.include('later')
   })
 })
