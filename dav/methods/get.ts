@@ -99,8 +99,9 @@ async function fileAnswer(exchange: Exchange, node: Node, range: Range | undefin
     return none || { status: 200, headers, body: '' }
   }
   const file = await holding(exchange, node)
-  // A commit may come in between: everything in an answer is of one version.
-  if (file.resource.version !== resource.version)
+  // A commit may come in between: everything in an answer is of one version, and of its newest times.
+  const isSame = file.resource.version === resource.version && shownSeconds(file.resource) * 1000 === lastModified
+  if (!isSame || file.resource.shownLater !== resource.shownLater)
     return fileAnswer(exchange, { ...node, resource: file.resource }, range)
   if (isRange) {
     const part = rangeAnswer(file, range.ranges, headers)
