@@ -21,7 +21,7 @@ import { Prefixes } from './prefixes.ts'
 import { resolvingReads } from './read-resolvers.ts'
 import { Reads } from './reads.ts'
 import { requestDocument } from './request-document.ts'
-import { currentRoutes, type FoundRoute } from './routes.ts'
+import { currentRoutes, type Found } from './routes.ts'
 import type { TransientPlace } from './session-copies.ts'
 import type { Viewer } from './viewer.ts'
 import { walking } from './walk.ts'
@@ -54,8 +54,8 @@ export interface ComposeOptions {
   creating?: boolean
   /** Failures of parts are kept, for a reader who may not see all of the page (SEC-6). */
   containing?: boolean
-  /** When the route was found that serves the path; just now when missing. */
-  found?: FoundRoute | undefined
+  /** When it was found that the document serves the path; just now when missing. */
+  found?: Found | undefined
 }
 
 /** Compositions that are begun anew because something that they have read was changed meanwhile. */
@@ -75,11 +75,11 @@ export async function compose(
   params?: ReadonlyMap<string, string>,
   options: ComposeOptions = {},
 ): Promise<Composition> {
+  const found = options.found ?? { changes: site.changes, routes: params && currentRoutes(site) }
   await viewer.identify?.()
   for (let tries = 1; ; tries++) {
     const reads = new Reads(site)
-    const found = options.found ?? (params && { changes: site.changes, routes: currentRoutes(site) })
-    if (found) reads.route(canonicalPath(viewer.path), found, currentRoutes)
+    reads.served(canonicalPath(viewer.path), file.resource.path, found, currentRoutes)
     const graph = new SiteGraph(site, reads, () => requestDocument(viewer, site.settings.ns))
     try {
       const composition = await doing(

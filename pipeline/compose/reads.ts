@@ -5,7 +5,7 @@ import type { Site } from '../site/site.ts'
 import { type FileState, isSameState, type Resource } from '../store/resource.ts'
 import type { Needs } from '../tree/selector/needs.ts'
 import { isUnchangedSince, rememberChanges } from './changed-paths.ts'
-import type { FoundRoute } from './routes.ts'
+import type { Found } from './routes.ts'
 
 /** A question to the index of the site, with the documents that it has named. */
 interface Search {
@@ -26,6 +26,8 @@ export class Reads {
   /** By path: the state of the site in which nothing was there. */
   readonly #absent = new Map<string, number>()
   readonly #searches: Search[] = []
+  /** The document of the page, and the state of the site in which it was found. */
+  #served: { document: string; changes: number } | undefined
   /** Routes of the site, where one serves the page. */
   #routes: { current: (site: Site) => unknown; were: unknown } | undefined
   /** State of the site in which reading began. */
@@ -57,14 +59,17 @@ export class Reads {
   }
 
   /**
-   * A route serves a path where nothing is stored. What has changed since it was found is no less a change than what does later.
+   * A document serves a path. What has changed since that was found is no less a change than what does later.
    *
+   * @param document its path: that of the template, where a route serves it because nothing is stored at the path
    * @param current tells the routes as they stand
    */
-  route(path: string, { changes, routes }: FoundRoute, current: (site: Site) => unknown): void {
+  served(path: string, document: string, { changes, routes }: Found, current: (site: Site) => unknown): void {
+    this.#served = { document, changes }
+    this.#holding = Math.min(this.#holding, changes)
+    if (!routes) return
     this.#absent.set(path, changes)
     this.#routes = { current, were: routes }
-    this.#holding = Math.min(this.#holding, changes)
   }
 
   /** Whether nothing has changed since; false also where that cannot be told at once. */
@@ -75,13 +80,18 @@ export class Reads {
     for (const [path, state] of this.#documents) {
       const file = site.inMemory(path)
       // What has left the memory is no other version for that: many documents together may not fit into it.
-      if (file ? !isSameState(file.resource, state) : !isUnchangedSince(site, path, this.#began)) return false
+      if (file ? !isSameState(file.resource, state) : !isUnchangedSince(site, path, this.#since(path))) return false
     }
     for (const [path, state] of this.#absent) if (!isUnchangedSince(site, path, state)) return false
     if (this.#routes && this.#routes.current(site) !== this.#routes.were) return false
     for (const search of this.#searches) if (!finds(site, search)) return false
     this.#holding = changes
     return true
+  }
+
+  /** State of the site in which a document was looked for, or an earlier one. */
+  #since(path: string): number {
+    return path === this.#served?.document ? Math.min(this.#served.changes, this.#began) : this.#began
   }
 }
 

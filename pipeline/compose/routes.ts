@@ -14,16 +14,15 @@ export interface Resolved {
   file: StoredFile
   /** What a route has captured, in path order; undefined for what is stored at the path itself. */
   params: ReadonlyMap<string, string> | undefined
-  /** Of a route. */
-  found?: FoundRoute
+  found?: Found
 }
 
-/** When a route was found: as long as nothing is stored at the path, and the routes are those, it serves it. */
-export interface FoundRoute {
-  /** State of the site in which nothing was stored there. */
+/** When it was found: what comes, or goes, from then on may have others serve the path. */
+export interface Found {
+  /** State of the site before anybody looked. */
   changes: number
-  /** As `currentRoutes`. */
-  routes: unknown
+  /** As `currentRoutes`, where a route serves it: as long as nothing is stored at the path, and the routes are those. */
+  routes?: object | undefined
 }
 
 /** A segment of a template: as it is, or a name with what has to follow it. */
@@ -45,7 +44,7 @@ interface Route {
 export async function resolvePath(site: Site, path: string, unseen = false): Promise<Resolved | undefined> {
   const { changes } = site
   const file = unseen ? undefined : await site.find(path)
-  if (file) return { file, params: undefined }
+  if (file) return { file, params: undefined, found: { changes } }
   const segments = path.split('/')
   const found = { changes, routes: tableOf(site).state }
   for (const route of await routesOf(site)) {
@@ -142,7 +141,7 @@ function routesOf(site: Site): Promise<readonly Route[]> {
 }
 
 /** Another object whenever a route may have changed. */
-export function currentRoutes(site: Site): unknown {
+export function currentRoutes(site: Site): object | undefined {
   return tables.get(site)?.state
 }
 

@@ -196,6 +196,23 @@ describe('kept answers after changes', () => {
     for (let i = 0; i < UNDER_TEST; i++) expect((await http('GET', '/watched.html', returning)).status).to.equal(418)
   })
 
+  const LEAVING: [what: string, leave: (path: string) => Promise<unknown>][] = [
+    ['removed', path => remove(server, path)],
+    ['moved', path => http('MOVE', path, { Destination: '/live/elsewhere.html' })],
+  ]
+  for (const [what, leave] of LEAVING)
+    it(`COMP-4 HTTP-15 a page that was ${what} while it was put together is gone from then on`, async () => {
+      const path = `/live/${what}.html`
+      await put(server, '/slow.html', page('<i id="slow">slow</i>'))
+      await put(server, path, composed('<p:include selector="#slow" resource="/slow.html"/>'))
+      await whileLoading(
+        '/slow.html',
+        () => http('GET', path, returning),
+        async () => void (await leave(path)),
+      )
+      for (let i = 0; i < UNDER_TEST; i++) expect((await http('GET', path, returning)).status).to.equal(404)
+    })
+
   it('MOD-1 COMP-4 a page that was put together while a schema changed is one of the new schema', async () => {
     const says = (text: string) =>
       page(
