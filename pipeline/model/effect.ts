@@ -5,7 +5,7 @@ import { type ElementNode, type ParentNode, parentElement, rootElement, type Tre
 import type { Steps } from '../tree/steps.ts'
 import type { Referrer } from './inheritance.ts'
 import { findingItems, isItem, readItem, valueReader } from './items.ts'
-import { heldBy, type Pair } from './losses.ts'
+import { heldBy, NOTHING_HELD, type Pair } from './losses.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Registry } from './registry.ts'
 import { findAll, followedIn, type Revision, revising } from './revise.ts'
@@ -94,7 +94,7 @@ export function* following(
   if (!revised) return 'unwritable'
   const pairs = staying.map((element, i): Pair => {
     const now = revised.find(element) as ElementNode | undefined
-    return [before[i] ?? [], now ? heldBy(registry, now) : []]
+    return [before[i] ?? NOTHING_HELD, now ? heldBy(registry, now) : NOTHING_HELD]
   })
   const brought = place.part?.brought ?? place.part?.nodes ?? []
   const part = {

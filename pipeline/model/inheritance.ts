@@ -99,9 +99,17 @@ export class Inheritance {
     return this.#cascading.size > 0
   }
 
-  /** Properties of exactly this type that are declared to have followers. */
-  guardedOf(type: string): Iterable<string> {
-    return this.#cascading.get(type) ?? []
+  /** Properties that are declared to have followers, of a type and of each above it (MOD-12). */
+  guardedOf(type: string): readonly ReadonlySet<string>[] {
+    const seen = new Set<string>()
+    const guarded: ReadonlySet<string>[] = []
+    for (let next: string | undefined = type; next !== undefined && !seen.has(next) && seen.size < MOST_LEVELS; ) {
+      seen.add(next)
+      const properties = this.#cascading.get(next)
+      if (properties) guarded.push(properties)
+      next = this.#schemas.get(next)?.parent
+    }
+    return guarded
   }
 }
 

@@ -22,8 +22,13 @@ const keyOf = (type: string, property: string) => `${type}\0${property}`
 /** Items, or values, that are looked at in one step. */
 const ITEMS_PER_STEP = 50
 
-/** What one item holds. */
-export type ReferredValues = readonly { type: string; property: string; values: readonly string[] }[]
+/** Values that are put into a set in one step. */
+const VALUES_PER_STEP = 1000
+
+/** What one item holds of properties that are guarded, by type and property. */
+export type ReferredValues = ReadonlyMap<string, { type: string; property: string; values: readonly string[] }>
+
+export const NOTHING_HELD: ReferredValues = new Map()
 
 /** @returns what an element holds; nothing when it is no item */
 export function heldBy(
@@ -31,15 +36,18 @@ export function heldBy(
   element: ElementNode,
   read = valueReader(registry.vocabulary.ns),
 ): ReferredValues {
-  if (!isItem(element)) return []
+  if (!isItem(element)) return NOTHING_HELD
   const item = readItem(element)
-  return item.types.flatMap(type =>
-    [...registry.guardedOf(type)].map(property => ({
-      type,
-      property,
-      values: (item.properties.get(property) ?? []).flatMap(value => read(value, item) || []),
-    })),
-  )
+  const guarded = item.types.map(type => ({ type, names: registry.guardedOf(type) }))
+  const held = new Map<string, { type: string; property: string; values: readonly string[] }>()
+  // By what the item has: of what its types declare it may lack nearly all.
+  for (const [property, elements] of item.properties) {
+    const types = guarded.filter(({ names }) => names.some(each => each.has(property)))
+    if (types.length === 0) continue
+    const values = elements.flatMap(value => read(value, item) || [])
+    for (const { type } of types) held.set(keyOf(type, property), { type, property, values })
+  }
+  return held
 }
 
 /** What a document holds. */
@@ -47,12 +55,15 @@ export function* findingHoldings(registry: Registry, document: TreeDocument | un
   const holdings = new Map<string, Set<string>>()
   if (!document || !registry.hasGuarded) return holdings
   const read = valueReader(registry.vocabulary.ns)
+  let seen = 0
   for (const [i, element] of (yield* findingItems(document.root)).entries()) {
     if (i % ITEMS_PER_STEP === 0) yield
-    for (const { type, property, values } of heldBy(registry, element, read)) {
-      const key = keyOf(type, property)
+    for (const [key, { values }] of heldBy(registry, element, read)) {
       const known = holdings.get(key) ?? new Set()
-      for (const value of values) known.add(value)
+      for (const value of values) {
+        if (++seen % VALUES_PER_STEP === 0) yield
+        known.add(value)
+      }
       holdings.set(key, known)
     }
   }
@@ -97,11 +108,15 @@ export function* comparingDocuments(
 export function* tracing(losses: readonly Loss[], pairs: readonly Pair[]): Steps<Loss[]> {
   const changes = new Map<string, string>()
   const lossKey = ({ type, property, value }: Loss) => `${keyOf(type, property)}\0${value}`
-  for (const [i, [before, after]] of pairs.entries()) {
-    if (i % ITEMS_PER_STEP === 0) yield
-    for (const { type, property, values } of before) {
-      const now = after.find(each => each.type === type && each.property === property)?.values
-      const [value, to] = now ? exchangeOf(values, now) : []
+  let seen = 0
+  for (const [before, after] of pairs) {
+    if (++seen % ITEMS_PER_STEP === 0) yield
+    for (const name of (before.size < after.size ? before : after).keys()) {
+      if (++seen % ITEMS_PER_STEP === 0) yield
+      const [old, now] = [before.get(name), after.get(name)]
+      if (!old || !now) continue
+      const { type, property, values } = old
+      const [value, to] = exchangeOf(values, now.values)
       if (value === undefined || to === undefined) continue
       const key = lossKey({ type, property, value })
       if (!changes.has(key)) changes.set(key, to)
@@ -129,6 +144,8 @@ function* pairingItems(
 ): Steps<Pair[]> {
   if (!before || !after || !registry.hasGuarded) return []
   const pairs: Pair[] = []
+  /** Items of many types that are the same by several of them are a pair once. */
+  const known = new Map<ReferredValues, Set<ReferredValues>>()
   const old = yield* identifying(registry, before)
   const now = yield* identifying(registry, after)
   for (const [type, items] of old) {
@@ -138,7 +155,11 @@ function* pairingItems(
     for (const item of items) {
       const same = item.key ? byKey.get(item.key) : undefined
       const other = same ?? (items.length === 1 && others.length === 1 ? others[0] : undefined)
-      if (other) pairs.push([item.held, other.held])
+      if (!other) continue
+      const partners = known.get(item.held) ?? new Set()
+      if (partners.has(other.held)) continue
+      known.set(item.held, partners.add(other.held))
+      pairs.push([item.held, other.held])
     }
     yield
   }
@@ -155,10 +176,12 @@ function* identifying(registry: Registry, document: TreeDocument): Steps<Map<str
   const found = new Map<string, Identified[]>()
   for (const [i, element] of (yield* findingItems(document.root)).entries()) {
     if (i % ITEMS_PER_STEP === 0) yield
-    const held = heldBy(registry, element, read)
-    if (held.length === 0) continue
     const item = readItem(element)
-    for (const type of new Set(held.map(each => each.type))) {
+    const types = item.types.filter(type => registry.guardedOf(type).length > 0)
+    if (types.length === 0) continue
+    const held = heldBy(registry, element, read)
+    for (const type of new Set(types)) {
+      yield
       const name = registry.schema(type)?.key?.name
       const [first] = name === undefined ? [] : (item.properties.get(name) ?? [])
       const key = first && read(first, item)

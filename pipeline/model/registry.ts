@@ -272,13 +272,12 @@ export class Registry {
     return this.hasSchemas && this.inheritance.hasGuarded
   }
 
-  /** Properties of a type whose values cannot go without anything happening. */
-  guardedOf(type: string): ReadonlySet<string> {
-    const properties = new Set<string>()
-    if (!this.hasGuarded) return properties
-    for (const ancestor of this.schema(type)?.chain ?? [type])
-      for (const property of this.inheritance.guardedOf(ancestor)) properties.add(property)
-    return properties
+  /**
+   * Names of properties of a type whose values cannot go without anything happening, as it and each type above it have
+   * them: all together are put together for none of the many types that may be below them.
+   */
+  guardedOf(type: string): readonly ReadonlySet<string>[] {
+    return this.hasGuarded ? this.inheritance.guardedOf(type) : []
   }
 
   /** Types that have such properties. */

@@ -2,7 +2,15 @@
 
 import { valueKey } from '../model/entries.ts'
 import { isItem } from '../model/items.ts'
-import { findingHoldings, findingLosses, heldBy, type Loss, type ReferredValues, tracing } from '../model/losses.ts'
+import {
+  findingHoldings,
+  findingLosses,
+  heldBy,
+  type Loss,
+  NOTHING_HELD,
+  type ReferredValues,
+  tracing,
+} from '../model/losses.ts'
 import { elementsAround, touching } from '../model/place.ts'
 import type { Registry } from '../model/registry.ts'
 import type { Entry } from '../store/resource.ts'
@@ -70,7 +78,7 @@ export function* findingEditLosses(registry: Registry, stake: Stake, shown: Show
     : findingGone([...around, ...taken], shown)
   if (losses.length === 0) return losses
   const after = itemsAround(view.document, view.parents).map(element => heldBy(registry, element))
-  const same = after.length === around.length ? around.map((held, i) => [held, after[i] ?? []] as const) : []
+  const same = after.length === around.length ? around.map((held, i) => [held, after[i] ?? NOTHING_HELD] as const) : []
   const [old] = taken
   const now = view.nodes.find(isElement)
   const atPlace = old && now ? [[old, heldBy(registry, now)] as const] : []
@@ -87,7 +95,7 @@ function* comparing(registry: Registry, { tree, view }: Shown): Steps<Loss[]> {
 function* findingGone(stake: readonly ReferredValues[], { entries }: Shown): Steps<Loss[]> {
   const gone = new Map<string, Loss>()
   for (const held of stake) {
-    for (const { type, property, values } of held)
+    for (const { type, property, values } of held.values())
       for (const value of values) gone.set(valueKey(type, property, value), { type, property, value })
   }
   if (gone.size === 0) return []
