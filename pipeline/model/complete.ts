@@ -8,8 +8,8 @@ import {
   additionsFor,
   aroundIn,
   type ChangedItem,
+  findingMissing,
   keeper,
-  missingDefaults,
   type Tried,
 } from './defaults.ts'
 import { findingInstances } from './instance-check.ts'
@@ -49,9 +49,7 @@ async function withDefaults(judges: Judges, written: WrittenPlace): Promise<Writ
     const { registry, host, path } = judges
     const { ns } = registry.vocabulary
     const instances = await inTurns(findingInstances(registry, place), place.document.source.length)
-    const missing = instances
-      .flatMap(missingDefaults)
-      .filter(({ instance, property }) => !tried.get(instance.item.element)?.has(property.name))
+    const missing = await inTurns(findingMissing(ns, instances, tried), place.document.source.length)
     if (missing.length === 0) return place
     const { additions, changes, violations } = await additionsFor(host, path, place, missing, tried)
     if (violations.length > 0) throw schemaFault(ns, violations)

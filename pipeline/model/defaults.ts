@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
+import type { Fault } from '../fault.ts'
 import { toldFailure } from '../language/told.ts'
 import { comparing } from '../tree/compare.ts'
 import { parseFragment } from '../tree/fragment.ts'
@@ -16,14 +17,14 @@ import {
   type ParentNode,
 } from '../tree/nodes.ts'
 import { isVoid } from '../tree/serialize-html.ts'
-import { inTurns } from '../tree/steps.ts'
+import { inTurns, type Steps } from '../tree/steps.ts'
 import { budgetFault, type CodeHost, type DefaultResult, isSpent, responseFault } from './code.ts'
 import type { Instance } from './instance-check.ts'
 import { isItem, isTemplate, readItem } from './items.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Revision } from './revise.ts'
 import type { Schema, SchemaProperty } from './schema.ts'
-import type { SchemaViolation } from './violations.ts'
+import { type SchemaViolation, schemaFault } from './violations.ts'
 
 /** A property that an item has no element for, although its schema knows what to put there. */
 export interface Missing {
@@ -32,17 +33,48 @@ export interface Missing {
   property: SchemaProperty
 }
 
-export function missingDefaults({ item, schemas }: Instance): Missing[] {
-  const missing = new Map<string, Missing>()
-  for (const schema of schemas) {
-    if (schema.cyclic) continue
-    for (const property of schema.given) {
-      const { name } = property
-      if (item.properties.has(name) || missing.has(name)) continue
-      missing.set(name, { instance: { item, schemas }, schema, property })
+/** Whether an item lacks something that its schemas give it. */
+export function lacksDefaults({ item: { properties }, schemas }: Instance): boolean {
+  return schemas.some(({ cyclic, given }) => !cyclic && given.some(({ name }) => !properties.has(name)))
+}
+
+/** Defaults of one document that are worked out at once: more would be a page of some megabytes by themselves. */
+export const MOST_DEFAULTS = 100_000
+
+/** Properties that are looked for in one step. */
+const PROPERTIES_PER_STEP = 2_000
+
+/**
+ * What items lack of all that their schemas give them: a product of both.
+ *
+ * @param tried for what a default was asked already
+ * @throws Fault 422 for more than `MOST_DEFAULTS`
+ */
+export function* findingMissing(ns: string, instances: readonly Instance[], tried: Tried): Steps<Missing[]> {
+  const missing: Missing[] = []
+  let looked = 0
+  for (const instance of instances) {
+    const { item, schemas } = instance
+    const before = tried.get(item.element)
+    const names = new Set<string>()
+    for (const schema of schemas) {
+      if (schema.cyclic) continue
+      for (const property of schema.given) {
+        if (++looked % PROPERTIES_PER_STEP === 0) yield
+        const { name } = property
+        if (item.properties.has(name) || names.has(name)) continue
+        names.add(name)
+        if (before?.has(name)) continue
+        if (missing.push({ instance, schema, property }) > MOST_DEFAULTS) throw tooManyDefaults(ns, schema, property)
+      }
     }
   }
-  return [...missing.values()]
+  return missing
+}
+
+function tooManyDefaults(ns: string, { type: itemtype }: Schema, { name: property }: SchemaProperty): Fault {
+  const reason = `the items of one write lack more than ${MOST_DEFAULTS} values that have a default`
+  return schemaFault(ns, [{ check: 'default', itemtype, property, reason }])
 }
 
 /** An addition, and for whom it is made. */

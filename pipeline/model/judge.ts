@@ -6,7 +6,7 @@ import type { SiteStore } from '../store/store.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { inTurns, type Steps, TurnsBetween } from '../tree/steps.ts'
 import { complete, type Judges } from './complete.ts'
-import { missingDefaults } from './defaults.ts'
+import { lacksDefaults } from './defaults.ts'
 import {
   checkingGroups,
   checkingValues,
@@ -50,7 +50,7 @@ export function* judging(registry: Registry, path: string, place: WrittenPlace):
 
 /** Whether a document has to be changed further because of an instance, or code has to look at it. */
 function needsCopy(instance: Instance): boolean {
-  return missingDefaults(instance).length > 0 || chainsOf(instance).length > 0 || hasValidators(instance)
+  return lacksDefaults(instance) || chainsOf(instance).length > 0 || hasValidators(instance)
 }
 
 /**

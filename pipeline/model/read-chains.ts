@@ -7,7 +7,7 @@ import type { Steps } from '../tree/steps.ts'
 import { findingElements, isItem, type ModelItem, readItem } from './items.ts'
 import type { Registry } from './registry.ts'
 import type { Chain } from './resolvers.ts'
-import type { Schema, SchemaProperty } from './schema.ts'
+import { propertiesAmong, type Schema, type SchemaProperty } from './schema.ts'
 
 /** A property of an item whose values are to be resolved. */
 export interface PendingChain {
@@ -34,19 +34,25 @@ function resolvedProperties(schema: Schema): readonly SchemaProperty[] {
 }
 
 /**
- * Everything to be resolved in a tree. Items inside of others come first, so that resolvers of what is around are given
- * what becomes of them.
+ * Everything to be resolved in a tree: of the properties that have resolvers, those that an item holds. Items inside of others
+ * come first, so that resolvers of what is around are given what becomes of them.
  */
 export function* findingChains(model: Registry, root: ParentNode): Steps<PendingChain[]> {
   const items = yield* findingElements(root.childNodes, element => {
     return isItem(element) && typesOf(element).some(type => hasResolvers(model, type))
   })
-  return items.reverse().flatMap(element =>
-    typesOf(element).flatMap(type => {
+  const found: PendingChain[] = []
+  for (const element of items.reverse()) {
+    const item = readItem(element)
+    for (const type of item.types) {
+      yield
       const schema = model.schema(type)
-      return schema ? resolvedProperties(schema).map(property => ({ element, schema, property })) : []
-    }),
-  )
+      if (!schema || schema.cyclic) continue
+      for (const property of propertiesAmong(schema, item.properties))
+        if (property.read.length > 0) found.push({ element, schema, property })
+    }
+  }
+  return found
 }
 
 /** Elements that one step pays for. */

@@ -110,7 +110,7 @@ function* revisingAtOnce(
   revisions: readonly Revision[],
   tracked: readonly AnyNode[],
 ): Steps<Revised | undefined> {
-  const changes = spliced(document, tail, revisions)
+  const changes = yield* splicing(document, tail, revisions)
   yield
   apply(revisions)
   const attempts = attemptsFor(document, tail)
@@ -154,10 +154,18 @@ interface Splice extends PlannedSplice {
   owed: string
 }
 
+/** Revisions that are written as changes of the source text in one step. */
+const REVISIONS_PER_STEP = 200
+
 /** Changes of the source text; undefined when an element has no place of its own there. */
-function spliced(document: TreeDocument, tail: Tail, revisions: readonly Revision[]): PlannedSplice[] | undefined {
+function* splicing(
+  document: TreeDocument,
+  tail: Tail,
+  revisions: readonly Revision[],
+): Steps<PlannedSplice[] | undefined> {
   const splices: Splice[] = []
   for (const revision of revisions) {
+    if (splices.length % REVISIONS_PER_STEP === REVISIONS_PER_STEP - 1) yield
     const splice = spliceOf(document, tail, revision)
     if (!splice) return undefined
     splices.push(splice)

@@ -1,11 +1,14 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { Fault } from '../../../pipeline/fault.ts'
 import { extractingDeclarations } from '../../../pipeline/model/declarations.ts'
+import { findingMissing, MOST_DEFAULTS } from '../../../pipeline/model/defaults.ts'
 import { findingInstances } from '../../../pipeline/model/instance-check.ts'
 import { findingRequirements } from '../../../pipeline/model/integrity.ts'
 import { itemElements, valueReader } from '../../../pipeline/model/items.ts'
 import { judging } from '../../../pipeline/model/judge.ts'
 import { comparingDocuments, heldBy } from '../../../pipeline/model/losses.ts'
+import { findingChains } from '../../../pipeline/model/read-chains.ts'
 import { Registry } from '../../../pipeline/model/registry.ts'
 import { PRIMITIVES } from '../../../pipeline/model/types.ts'
 import { parseDocument } from '../../../pipeline/tree/document.ts'
@@ -159,6 +162,41 @@ describe('Data model, hostile input', () => {
       for (; !step.done; step = work.next()) steps++
       expect(step.value).to.deep.equal(types.map(type => ({ type, property: 'p3', value: 'old', to: 'new' })))
       expect(steps).to.be.within(100, 400)
+    })
+
+    it('MOD-30 SEC-12 of defaults that items lack so many are worked out as one write may have, and few in one step', () => {
+      const given = range(500).map(i => property(`p${i}`, { default: 'x' }))
+      const registry = registryOf(schema('x:b', {}, ...given))
+      const lacking = (count: number) => {
+        const body = range(count).map(() => instance('x:b', { p0: 'own' }))
+        const instances = atOnce(findingInstances(registry, { document: parseDocument('html', page(body.join(''))) }))
+        const work = findingMissing(NS, instances, new Map())
+        let steps = 1
+        let step = work.next()
+        for (; !step.done; step = work.next()) steps++
+        return { steps, names: step.value.map(({ property: { name } }) => name) }
+      }
+      const { steps, names } = lacking(20)
+      expect([names.length, names.includes('p0'), names.includes('p499')]).to.deep.equal([20 * 499, false, true])
+      expect(steps).to.be.within(5, 20)
+      expect(() => lacking(1 + MOST_DEFAULTS / 499))
+        .to.throw(Fault)
+        .with.property('status', 422)
+    })
+
+    it('MOD-71 SEC-12 of properties with resolvers those go through them that an item holds', () => {
+      const resolved = range(300).map(i =>
+        property(`p${i}`, { read: { markup: `<script itemprop="@read" type="text/sessel">(v) => v</script>` } }),
+      )
+      const registry = registryOf(schema('x:b', {}, ...resolved))
+      const { root } = parseDocument('html', page(instance('x:b', { p7: 'a', other: 'x', p3: 'b' }).repeat(300)))
+      const work = findingChains(registry, root)
+      let steps = 1
+      let step = work.next()
+      for (; !step.done; step = work.next()) steps++
+      expect(step.value.slice(0, 3).map(({ property: { name } }) => name)).to.deep.equal(['p3', 'p7', 'p3'])
+      expect(step.value).to.have.length(600)
+      expect(steps).to.be.above(300)
     })
 
     it('MOD-14 of a schema that declares a property again, those below it do not refer as the first one does', () => {
