@@ -25,7 +25,8 @@ import { consequencesOfRemoval, judgeDocument } from './judge-document.ts'
 import { type NewVersion, rederived, savedDocument, writtenDocuments } from './new-version.ts'
 import { parentMissing } from './places.ts'
 import type { Chain } from './put-chain.ts'
-import { type Noted, refuseOvertaken, TransitionJudge, type TransitionSink } from './transitions.ts'
+import { type Noted, refuseOvertaken } from './transition-races.ts'
+import { TransitionJudge, type TransitionSink } from './transitions.ts'
 import {
   authorization,
   carriedOut,

@@ -29,7 +29,8 @@ import {
 } from './element-target.ts'
 import { joinEdit } from './join-edit.ts'
 import { type SessionWrite, sessionWriteOf, writeSessionElement } from './session-element.ts'
-import { type Noted, refuseOvertaken, TransitionJudge } from './transitions.ts'
+import { type Noted, refuseOvertaken } from './transition-races.ts'
+import { TransitionJudge } from './transitions.ts'
 import { toldTo } from './whole.ts'
 
 export type { ElementWrite }

@@ -22,7 +22,7 @@ export interface ItemStates {
   types: readonly string[]
   /** Value of its primary key (MOD-44). */
   key: string | undefined
-  /** Values of the properties that somebody watches, exactly as they are. */
+  /** Values of the properties that it has and somebody watches, exactly as they are. */
   values: ReadonlyMap<string, readonly string[]>
   /** Constraints that select it, by property: those of each selector, which all items share that it selects. */
   watchers: ReadonlyMap<string, readonly Watchers[]>
@@ -68,26 +68,41 @@ export function itemReader(registry: Registry, { constraints, handlers }: Transi
   return function* (document, elements) {
     const read = new DocumentValues(registry.vocabulary.ns)
     const matchers = watching.map(({ selector, lists }) => ({ lists, asking: askingIn(selector, document) }))
+    /** By the selectors that select an item: those of one type share one map. */
+    const together = new Map<string, ReadonlyMap<string, readonly Watchers[]>>()
+    const watchersOf = function* (selecting: readonly number[]): Steps<ReadonlyMap<string, readonly Watchers[]>> {
+      const name = selecting.join()
+      let watchers = together.get(name)
+      if (!watchers) together.set(name, (watchers = yield* puttingTogether(selecting.map(i => matchers[i]?.lists))))
+      return watchers
+    }
+    const doubts = new Map<string, ReadonlySet<Watchers>>()
+    const doubtsOf = (doubtful: readonly number[]): ReadonlySet<Watchers> => {
+      const name = doubtful.join()
+      let unsure = doubts.get(name)
+      if (!unsure) doubts.set(name, (unsure = new Set(doubtful.flatMap(i => [...(matchers[i]?.lists.values() ?? [])]))))
+      return unsure
+    }
     const found: ItemStates[] = []
     for (const element of elements) {
       if (!isItem(element)) continue
       if (found.length % ITEMS_PER_STEP === 0) yield
       const item = yield* readingItem(element)
       const values = new Map<string, string[]>()
-      for (const name of properties) values.set(name, yield* readingTexts(read, item, name))
-      const watchers = new Map<string, Watchers[]>()
-      const unsure = new Set<Watchers>()
-      for (const [i, { lists, asking }] of matchers.entries()) {
+      // By what the item has: of what is watched it may lack nearly all.
+      for (const name of item.properties.keys())
+        if (properties.has(name)) values.set(name, yield* readingTexts(read, item, name))
+      const selecting: number[] = []
+      const doubtful: number[] = []
+      for (const [i, { asking }] of matchers.entries()) {
         if (i % SELECTORS_PER_STEP === SELECTORS_PER_STEP - 1) yield
         const answer = yield* askingWhether(asking(element))
         if (answer === false) continue
-        for (const [property, list] of lists) {
-          if (answer === 'unsure') unsure.add(list)
-          const known = watchers.get(property)
-          if (known) known.push(list)
-          else watchers.set(property, [list])
-        }
+        selecting.push(i)
+        if (answer === 'unsure') doubtful.push(i)
       }
+      const watchers = yield* watchersOf(selecting)
+      const unsure = doubtsOf(doubtful)
       const [type = ''] = item.types
       const keyed = item.types.map(each => registry.schema(each)?.key?.name).find(name => name !== undefined)
       const [key] = keyed === undefined ? [] : yield* readingTexts(read, item, keyed)
@@ -95,6 +110,21 @@ export function itemReader(registry: Registry, { constraints, handlers }: Transi
     }
     return found
   }
+}
+
+function* puttingTogether(
+  groups: readonly (ReadonlyMap<string, Watchers> | undefined)[],
+): Steps<Map<string, Watchers[]>> {
+  const watchers = new Map<string, Watchers[]>()
+  for (const lists of groups) {
+    yield
+    for (const [property, list] of lists ?? []) {
+      const known = watchers.get(property)
+      if (known) known.push(list)
+      else watchers.set(property, [list])
+    }
+  }
+  return watchers
 }
 
 /** Elements of all trees of one text come from the same tags. */

@@ -3,11 +3,10 @@
  * reaches a state that a handler waits for is told (REA-122).
  */
 
-import { Fault } from '../fault.ts'
 import { findingItems } from '../model/items.ts'
 import { touching } from '../model/place.ts'
 import type { Registry } from '../model/registry.ts'
-import type { ConstraintViolation } from '../model/violations.ts'
+import { type ConstraintViolation, LISTED } from '../model/violations.ts'
 import type { PlacedHandler } from '../react/declared/reactions.ts'
 import type { Site } from '../site/site.ts'
 import type { Edit, PlannedSplice, ProposedEdit, View, Way } from '../tree/edit/edit.ts'
@@ -35,7 +34,8 @@ import {
   tagPlace,
   typesNamed,
 } from './transition-items.ts'
-import { ambiguity, violation, withViolations } from './transition-violations.ts'
+import { type Noted, noted } from './transition-races.ts'
+import { findingAmbiguity, violation, withViolations } from './transition-violations.ts'
 
 /** Told of handlers that fire, once the write is committed. A write without it is not covered (REA-103). */
 export interface TransitionSink {
@@ -64,9 +64,6 @@ export interface Transitions {
 
 export const NO_TRANSITIONS: Transitions = { violations: [], fired: [] }
 
-/** States of watched items as they were found, by item and property (REA-108). */
-export type Noted = ReadonlyMap<string, string>
-
 /**
  * UTF-16 code units of one item that is told, and of all that one write has told: items stand in items, so that a small page
  * can hold one text in hundreds of them (REA-95).
@@ -76,7 +73,8 @@ const MOST_TOLD = 8 * LARGEST_TOLD
 
 export class TransitionJudge {
   readonly #registry: Registry
-  readonly #handlers: readonly PlacedHandler[]
+  /** By the property that they watch. */
+  readonly #handlersOf: ReadonlyMap<string, readonly { order: number; handler: PlacedHandler }[]>
   readonly #isWatching: boolean
   readonly #read: ReadItems
   /** What may still be told. */
@@ -85,7 +83,8 @@ export class TransitionJudge {
   private constructor(site: Site) {
     const { constraints, handlers } = site.declarations('reactions')
     this.#registry = site.model
-    this.#handlers = handlers
+    const ordered = handlers.map((handler, order) => ({ order, handler }))
+    this.#handlersOf = Map.groupBy(ordered, ({ handler }) => handler.handler.property)
     this.#isWatching = constraints.length > 0
     this.#read = itemReader(site.model, { constraints, handlers })
   }
@@ -284,10 +283,8 @@ export class TransitionJudge {
       firing.push(...this.#firing(pair))
       yield
     }
-    for (const each of ambiguous) {
-      violations.push(...ambiguity(each))
-      yield
-    }
+    // More are told to nobody.
+    for (const each of ambiguous) if (violations.length < LISTED) violations.push(...(yield* findingAmbiguity(each)))
     if (firing.length === 0 || !after) return { violations, fired: [] }
     const places = new Map((yield* findingItems(after.root)).map((element, place) => [element, place]))
     const fired: Fired[] = []
@@ -298,8 +295,10 @@ export class TransitionJudge {
 
   #violationsOf({ before, after }: Pair): ConstraintViolation[] {
     const violations: ConstraintViolation[] = []
-    const properties = new Set([...(before?.watchers.keys() ?? []), ...(after?.watchers.keys() ?? [])])
+    // What neither of both has is as it was.
+    const properties = new Set([...(before?.values.keys() ?? []), ...(after?.values.keys() ?? [])])
     for (const property of properties) {
+      if (!before?.watchers.has(property) && !after?.watchers.has(property)) continue
       const rules = rulesOf({ before, after }, property)
       const [old, to] = [stateOf(before, property), stateOf(after, property)]
       const from = typeof old === 'object' ? undefined : old
@@ -312,15 +311,19 @@ export class TransitionJudge {
 
   #firing({ before, after }: Pair): { handler: PlacedHandler; item: ItemStates }[] {
     if (!after) return []
-    return this.#handlers.flatMap(handler => {
-      const { property, becomes, selector } = handler.handler
-      const [old, now] = [stateOf(before, property), stateOf(after, property)]
-      if (typeof now !== 'string' || now === old || !becomes.includes(now)) return []
-      const isNamed = typesNamed(selector).some(({ type, isa }) =>
-        after.types.some(each => each === type || (isa && this.#registry.isa(each, type))),
-      )
-      return isNamed ? [{ handler, item: after }] : []
-    })
+    // By what the item has, in the order of the handlers.
+    const watching = [...after.values.keys()].flatMap(name => this.#handlersOf.get(name) ?? [])
+    return watching
+      .sort((a, b) => a.order - b.order)
+      .flatMap(({ handler }) => {
+        const { property, becomes, selector } = handler.handler
+        const [old, now] = [stateOf(before, property), stateOf(after, property)]
+        if (typeof now !== 'string' || now === old || !becomes.includes(now)) return []
+        const isNamed = typesNamed(selector).some(({ type, isa }) =>
+          after.types.some(each => each === type || (isa && this.#registry.isa(each, type))),
+        )
+        return isNamed ? [{ handler, item: after }] : []
+      })
   }
 
   *#fired(
@@ -366,29 +369,4 @@ export class TransitionJudge {
     const read = yield* readingAsWritten(document)
     return noted(yield* this.statesOf(document), read === document ? [] : yield* this.statesOf(read))
   }
-}
-
-/** @param shown as composition reads them */
-function noted(items: readonly ItemStates[], shown: readonly ItemStates[] = []): Noted {
-  const states = new Map<string, string>()
-  for (const [reading, each] of [items, shown].entries())
-    for (const [i, { type, key, watchers, values }] of each.entries())
-      for (const property of watchers.keys())
-        states.set(JSON.stringify([reading, type, key ?? i, property]), JSON.stringify(values.get(property) ?? []))
-  return states
-}
-
-/**
- * REA-108: of two writes that race on one item exactly one wins.
- *
- * @throws Fault 412 when an item that was noted at arrival has another state
- */
-export function refuseOvertaken(arrival: Noted, now: Noted): void {
-  for (const [item, state] of arrival)
-    if (now.get(item) !== state)
-      throw new Fault(
-        412,
-        'PreconditionFailed',
-        'Another write has changed the state of this item meanwhile. Read it again.',
-      )
 }
