@@ -22,6 +22,15 @@ export interface Requirement {
 /** Combinations of values of one composite group that are looked at for one instance. */
 const COMBINATIONS = 1_000
 
+/**
+ * Values that the combinations of one write name together: each names one of every member of its group, and all are looked for
+ * while other commits wait.
+ */
+const MOST_COMBINED = 20_000
+
+/** Members of a group that cost as much as a question. */
+const MEMBERS_PER_QUESTION = 10
+
 /** Questions that are put together in one step, and keys that they ask for. */
 const QUESTIONS_PER_STEP = 200
 
@@ -35,10 +44,10 @@ export function* findingRequirements(
   read: ReadValue,
 ): Steps<Requirement[]> {
   const found = new Map<string, Requirement>()
-  const room = { keys: MOST_KEYS }
+  const room = { keys: MOST_KEYS, combined: MOST_COMBINED }
   const kinds = [
     (instance: Instance) => referencesOf(registry, instance, read, room),
-    (instance: Instance) => uniquenessOf(instance, read),
+    (instance: Instance) => uniquenessOf(instance, read, room),
   ]
   let asked = 0
   for (const requirementsOf of kinds) {
@@ -97,7 +106,7 @@ function* referencesOf(registry: Registry, instance: Instance, read: ReadValue, 
   }
 }
 
-function* uniquenessOf(instance: Instance, read: ReadValue): Questions {
+function* uniquenessOf(instance: Instance, read: ReadValue, room: { combined: number }): Questions {
   const { properties } = instance.item
   for (const schema of instance.schemas) {
     for (const { name, unique } of propertiesAmong(schema, properties)) {
@@ -124,11 +133,14 @@ function* uniquenessOf(instance: Instance, read: ReadValue): Questions {
       // No combination is without any of them.
       if (!members.every(name => properties.has(name))) continue
       const values = members.map(name => valuesOf(instance, name, read).map(value => ({ name, value })))
-      if (values.reduce((product, list) => product * list.length, 1) > COMBINATIONS) {
+      const count = values.reduce((product, list) => product * list.length, 1)
+      if (count > COMBINATIONS || (room.combined -= count * members.length) < 0) {
         yield tooMany(schema.type, group, members)
         continue
       }
       for (const combination of combinations(values)) {
+        // Each is as long as the group.
+        for (let named = 0; named < members.length; named += MEMBERS_PER_QUESTION) yield
         const told = combination.map(({ name, value }) => `${name} '${value}'`).join(', ')
         yield {
           guard: {
@@ -177,12 +189,21 @@ function tooMany(itemtype: string, group: string, members: readonly string[]): R
       violation: {
         constraintSelector: selectorOf(members),
         failedConstraint: `unique-group(${group})`,
-        message: `Uniqueness cannot be told: ${members.join(', ')} have more than ${COMBINATIONS} combinations of values`,
+        message: `Uniqueness cannot be told: ${shownNames(members)} have more than ${COMBINATIONS} combinations of values, or those of all items name more than ${MOST_COMBINED}`,
         itemtype,
         properties: members,
       },
     },
   }
+}
+
+/** Names that a sentence tells. */
+const SHOWN = 20
+
+function shownNames(names: readonly string[]): string {
+  return names.length <= SHOWN
+    ? names.join(', ')
+    : `${names.slice(0, SHOWN).join(', ')} and ${names.length - SHOWN} more`
 }
 
 /** Every choice of one element from each list. */
@@ -218,7 +239,11 @@ export async function firstBroken(
   path: string,
   entries: readonly Entry[],
 ): Promise<Requirement | undefined> {
-  const asked = new Set(requirements.flatMap(({ guard }) => guard.any.flat()))
+  const asked = new Set<string>()
+  for (const [i, { guard }] of requirements.entries()) {
+    if (i % SLICE === SLICE - 1) await setImmediate()
+    for (const keys of guard.any) for (const key of keys) asked.add(key)
+  }
   const own = new Map<string, Set<string>>()
   for (const [i, { item, keys }] of entries.entries()) {
     if (i % SLICE === SLICE - 1) await setImmediate()
@@ -229,8 +254,11 @@ export async function firstBroken(
       else own.set(key, new Set([item]))
     }
   }
-  const countOwn = ([first = '', ...rest]: readonly string[]) =>
-    [...(own.get(first) ?? [])].filter(item => rest.every(key => own.get(key)?.has(item))).length
+  const nobody: ReadonlySet<string> = new Set()
+  const countOwn = (keys: readonly string[]) => {
+    const [rarest = nobody, ...rest] = keys.map(key => own.get(key) ?? nobody).sort((a, b) => a.size - b.size)
+    return [...rarest].filter(item => rest.every(items => items.has(item))).length
+  }
   const turns = new TurnsBetween()
   for (const requirement of requirements) {
     const { any, expect } = requirement.guard

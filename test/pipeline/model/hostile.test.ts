@@ -164,6 +164,26 @@ describe('Data model, hostile input', () => {
       expect(steps).to.be.within(100, 400)
     })
 
+    it('MOD-41 SEC-12 of combinations so many are looked for as name 20,000 values in one write, and long ones in steps of their own', () => {
+      const asked = (members: number, items: number, twice: number) => {
+        const registry = registryOf(schema('x:b', {}, ...range(members).map(i => property(`p${i}`, { unique: 'g' }))))
+        const values = (k: number) =>
+          Object.fromEntries(range(members).map(i => [`p${i}`, i < twice ? [`${k}`, `${k}b`] : `${k}`]))
+        const body = range(items).map(k => instance('x:b', values(k)))
+        const instances = atOnce(findingInstances(registry, { document: parseDocument('html', page(body.join(''))) }))
+        const work = findingRequirements(registry, instances, valueReader(NS))
+        let steps = 1
+        let step = work.next()
+        for (; !step.done; step = work.next()) steps++
+        const refused = step.value.filter(({ guard }) => guard.any.length === 0).length
+        return { steps, refused, found: step.value.length }
+      }
+      expect(asked(3, 10, 3)).to.deep.include({ refused: 0, found: 80 })
+      expect(asked(8, 11, 8)).to.deep.include({ refused: 1, found: 9 * 256 + 1 })
+      expect(asked(200, 1, 6).steps).to.be.above(6)
+      expect(asked(400, 1, 6)).to.deep.include({ refused: 1, found: 1 })
+    })
+
     it('MOD-30 SEC-12 of defaults that items lack so many are worked out as one write may have, and few in one step', () => {
       const given = range(500).map(i => property(`p${i}`, { default: 'x' }))
       const registry = registryOf(schema('x:b', {}, ...given))
