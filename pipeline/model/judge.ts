@@ -136,22 +136,34 @@ export function judgingShapes(
   return checkingShapes(registry.shapesAt(path), place, except)
 }
 
+/** One reading of a document from which an element is removed. */
+export interface Removal {
+  /** What shapes find in it without the element. */
+  failures: readonly ShapeFailure[]
+  /** As it is before. */
+  document: TreeDocument
+  element: ElementNode
+}
+
 /**
  * What breaking off an element newly breaks: what was not permitted before does not count, so that bad elements can be
  * removed one by one (MOD-98).
  *
  * @param shapes those that were asked
- * @param failures of the document without the element
- * @param target the element in the stored document
+ * @param readings each is compared with itself alone
  */
 export async function newFailures(
   shapes: readonly Shape[],
-  failures: readonly ShapeFailure[],
-  document: TreeDocument,
-  target: ElementNode,
+  ...readings: readonly Removal[]
 ): Promise<readonly ShapeFailure[]> {
-  if (!failures.some(isClosed)) return failures
-  return beyond(failures, await standingFailures(shapes, document, target))
+  let all: readonly ShapeFailure[] = []
+  for (const { failures, document, element } of readings) {
+    const found = failures.some(isClosed)
+      ? beyond(failures, await standingFailures(shapes, document, element))
+      : failures
+    all = allFailures(all, found)
+  }
+  return all
 }
 
 /** The same judgement with failures that another reading of the document has, as far as they are not known. */
@@ -192,7 +204,7 @@ export function beyond(failures: readonly ShapeFailure[], standing: readonly Sha
   })
 }
 
-export function isClosed({ constraint }: ShapeFailure): boolean {
+function isClosed({ constraint }: ShapeFailure): boolean {
   return constraint === 'permit'
 }
 

@@ -13,7 +13,7 @@ import { formatHttpDate } from '../http/conditions.ts'
 import { servedType } from '../http/media.ts'
 import { selectorContentRange } from '../http/range.ts'
 import { fragmentTag, splitFragmentTag } from '../http/tags.ts'
-import { allFailures, isClosed, newFailures } from '../model/judge.ts'
+import { allFailures, newFailures } from '../model/judge.ts'
 import type { Shape } from '../model/shape.ts'
 import { checkingShapes, type ShapeFailure } from '../model/shape-check.ts'
 import { isReadAsWritten } from '../read/representation.ts'
@@ -164,8 +164,11 @@ interface Asked extends WantedEdit {
   /** Text of the document as it was. */
   before: string
   /** Gets what the requester's own shapes find. */
-  brought: ShapeFailure[]
+  brought: Brought
 }
+
+/** What shapes find where HTML has the elements, and where pages show them. */
+type Brought = Record<'own' | 'shown', readonly ShapeFailure[]>
 
 /** What an edit as it was asked for must not do, in steps. @throws Fault */
 function* checking(asked: Asked, proposal: ProposedEdit, view: View, derived: Derived): Steps<void> {
@@ -176,7 +179,7 @@ function* checking(asked: Asked, proposal: ProposedEdit, view: View, derived: De
   yield* checkingConfiguration(site, change, view, derived, authority)
   yield* checkingDirectives(site, write, located, { before, proposal, view }, authority)
   const own = model.registry.shapesBeside(path, write.path)
-  brought.splice(0, brought.length, ...(yield* checkingOwnShapes(own, write.op, proposal, view)))
+  Object.assign(brought, yield* checkingOwnShapes(own, proposal, view))
 }
 
 /** An element of a stored document as those find it who read it by selector. */
@@ -195,13 +198,13 @@ function* findingKey(site: Site, file: StoredFile, key: Key): Steps<Key> {
 export function editRequest(
   asked: WantedEdit,
   target: Key = asked.located.target,
-): { request: EditRequest; brought: ShapeFailure[] } {
+): { request: EditRequest; brought: Brought } {
   const { site, write, wanted } = asked
   const { file, tree } = asked.located
   const { path } = file.resource
   // The tree may show the edit when it is looked at.
   const before = tree.source
-  const brought: ShapeFailure[] = []
+  const brought: Brought = { own: [], shown: [] }
   const removed =
     write.op === 'delete' ? atOnce(tellingFacts(site.rules, path, [target], site.onlookers(path), AT_ONCE)) : undefined
   const request: EditRequest = {
@@ -230,13 +233,13 @@ async function judgedWithConsequences(edit: WantedEdit): Promise<{ asked: Judged
   const asked = await judgeEdit(site, model, request)
   const { judgement, losses, open } = asked
   const { entries } = asked.derived
-  const { registry } = model
-  const beyond = (shapes: readonly Shape[], failures: readonly ShapeFailure[]) =>
-    op === 'delete' ? newFailures(shapes, failures, tree, target.element) : failures
-  const failures = [
-    ...(await beyond(registry.shapesAt(path), judgement.failures)),
-    ...(await beyond(registry.shapesBeside(path, edit.write.path), brought)),
-  ]
+  const beside = model.registry.shapesBeside(path, edit.write.path)
+  const { own, shown } = brought
+  const more =
+    op === 'delete'
+      ? newFailures(beside, { failures: own, document: tree, element: target.element }, { failures: shown, ...gone })
+      : allFailures(own, shown)
+  const failures = [...judgement.failures, ...(await more)]
   const follows = await consequencesOf(site, model, {
     path,
     judgement: { ...judgement, failures },
@@ -293,17 +296,11 @@ const NEEDS_PUT: Readonly<Record<Gained | 'select', string>> = {
  * Shapes that speak of the page that is written through, beside those of the document where it lands (COMP-88). They hold
  * where elements are shown as well, as those do.
  */
-function* checkingOwnShapes(
-  shapes: readonly Shape[],
-  op: ElementWrite['op'],
-  { shown }: ProposedEdit,
-  view: View,
-): Steps<readonly ShapeFailure[]> {
-  const found = yield* checkingShapes(shapes, { document: view.document, part: writtenPart(view) })
-  if (!shown || shapes.length === 0) return found
+function* checkingOwnShapes(shapes: readonly Shape[], { shown }: ProposedEdit, view: View): Steps<Brought> {
+  const own = yield* checkingShapes(shapes, { document: view.document, part: writtenPart(view) })
+  if (!shown || shapes.length === 0) return { own, shown: [] }
   const { document, ...part } = shown
-  const failures = yield* checkingShapes(shapes, { document, part })
-  return allFailures(found, op === 'delete' ? failures.filter(failure => !isClosed(failure)) : failures)
+  return { own, shown: yield* checkingShapes(shapes, { document, part }) }
 }
 
 /** The answer to a write whose edit is committed. @param at unix milliseconds of the commit */

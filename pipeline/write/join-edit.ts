@@ -46,7 +46,7 @@ export function joinEdit(joining: JoiningWrite, head: Head): Joined<Answer> | un
   const judged = judgeEditAtOnce(site, model, request)
   if (!judged || judged.isBeyond) return undefined
   const { judgement, losses, digest, derived, body } = judged
-  if (judgement.failures.length + brought.length + losses.length > 0) return undefined
+  if (judgement.failures.length + brought.own.length + brought.shown.length + losses.length > 0) return undefined
   const event = editEvent(site, write, selectors, judged)
   const own = ownChanges(found, judged, event, authority)
   const { digest: before } = head.file.resource

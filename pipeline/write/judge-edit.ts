@@ -6,7 +6,7 @@ import type { ShowTree } from '../declarations/retype.ts'
 import { Fault } from '../fault.ts'
 import { otherCharset } from '../http/media.ts'
 import { fragmentTag, tellingFragment } from '../http/tags.ts'
-import { isClosed, type Judgement, judgeAsItIs, judging, withFailures } from '../model/judge.ts'
+import { type Judgement, judgeAsItIs, judging, newFailures, withFailures } from '../model/judge.ts'
 import type { Loss } from '../model/losses.ts'
 import { elementsAround, type WrittenPlace } from '../model/place.ts'
 import { isReadAsWritten } from '../read/representation.ts'
@@ -288,26 +288,34 @@ function* looking(
 
 /**
  * Schemas and shapes hold where elements are shown as well, without anything being added (COMP-147): of a document that the
- * edit makes a page which is put together, in all of it. What an element is removed from may have broken a closed shape before
- * (MOD-98): removing brings nothing that is not permitted.
+ * edit makes a page which is put together, in all of it. Where an element is removed, what shapes find is what that newly
+ * breaks in either reading (MOD-98).
  *
  * @throws Fault 422 by the first step of MOD-112 that fails
  */
 async function judgedShown(
   site: Site,
   { registry, host }: ModelState,
-  { path, file, wanted }: EditRequest,
+  { path, file, tree, wanted }: EditRequest,
   judgement: Judgement,
   shown: Shown | undefined,
 ): Promise<Judgement> {
-  if (!shown) return judgement
+  const shapes = registry.shapesAt(path)
+  const removed = wanted.op === 'remove' ? wanted.target : undefined
+  const without = removed && { failures: judgement.failures, document: tree, element: removed }
+  const own = without ? { ...judgement, failures: await newFailures(shapes, without) } : judgement
+  if (!shown) return own
   const { document, ...part } = shown
+  const { length } = document.source
   const place = isReadAsWritten(site, file) ? { document, part } : { document }
-  const found =
-    (await inTurns(judging(registry, path, place), document.source.length)) ??
+  const { failures } =
+    (await inTurns(judging(registry, path, place), length)) ??
     (await judgeAsItIs({ registry, host, path }, copyPlace(place)))
-  const { failures } = found
-  return withFailures(judgement, wanted.op === 'remove' ? failures.filter(failure => !isClosed(failure)) : failures)
+  if (!removed || failures.length === 0) return withFailures(own, failures)
+  const before = await inTurns(findingShown(tree, [removed]), length)
+  const [element] = before.nodes.filter(isElement)
+  const removal = element && { failures, document: before.document, element }
+  return withFailures(own, removal ? await newFailures(shapes, removal) : failures)
 }
 
 /** Whether nothing but white space stands around one new element; white space that has joined words is part of these. */

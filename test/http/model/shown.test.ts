@@ -57,6 +57,20 @@ onBothPlanes('Data model, where pages show elements', on => {
     })
 
   for (const name of ['div', 'p', 'table'])
+    it(`MOD-98 COMP-147 what is removed from a ${name} must not leave what a closed shape permits beside it alone`, async () => {
+      const permit = [`${name}[class][itemscope][itemtype]`, 's\\:d', 'div[class]', 'i', 'i + u']
+      await on.shelf.clear()
+      const remove = async (selector: string) =>
+        verdictOf(await on.shelf.http('DELETE', '/n.html', { Range: `selector=${selector}` }))
+      await put(on.shelf.server, '/n.html', page(around(name, '<i>1</i><u>2</u><b>3</b><u>4</u>')))
+      await on.shelf.declare(shape({ selector: '.g', permit }))
+      expect(await remove('.in i')).to.match(/^409 permit/)
+      // What was wrong before may go piece by piece.
+      for (const selector of ['.in b', '.in u:last-child', '.in u', '.in i'])
+        expect(await remove(selector)).to.equal('204')
+    })
+
+  for (const name of ['div', 'p', 'table'])
     it(`MOD-56 REA-103 COMP-147 what follows from a write is judged in the ${name} around it as well`, async () => {
       const place = `<${name} class="g"><s:d><div>${instance(FOLLOWER, { at: 'a', state: 'good' })}</div></s:d></${name}><u itemscope></u>`
       const followed = [
