@@ -6,7 +6,7 @@
 import type { Identity } from './access/identity.ts'
 import type { Fields } from './http/conditions.ts'
 import { decodeField } from './http/field-text.ts'
-import { type Dictionary, LazyDictionary, type Value } from './language/values.ts'
+import { type Dictionary, FixedDictionary, LazyDictionary, type Value } from './language/values.ts'
 
 export interface RequestParts {
   /** Upper case, as received. */
@@ -53,7 +53,7 @@ export class RequestValue extends LazyDictionary {
       host: () => parts.host,
       headers: () => new HeaderValues(shownFields(parts.headers, parts.sessionCookie)),
       query: () => queryValue(parts.query, parts.repeated),
-      params: () => new Map(parts.params),
+      params: () => new FixedDictionary(parts.params),
       body: () => parts.body,
       auth: () => authValue(parts.identity),
     }
@@ -131,14 +131,14 @@ function queryValue(query: string, repeated: RequestParts['repeated']): Dictiona
     if (!known) values.set(name, [value])
     else if (!first) known.push(value)
   }
-  return new Map(Array.from(values, ([name, list]) => [name, list.length === 1 ? (list[0] ?? '') : list]))
+  return new FixedDictionary(Array.from(values, ([name, list]) => [name, list.length === 1 ? (list[0] ?? '') : list]))
 }
 
 /** Both spellings of the list of roles reach it (IDC-1); of somebody anonymous, all of it is empty. */
 function authValue(identity: Identity | undefined): Dictionary {
   if (!identity) return new NobodysIdentity()
   const { username, claims, roles } = identity
-  return new Map<string, Value>([
+  return new FixedDictionary([
     ['username', username],
     ['claims', jsonValue(claims)],
     ['role', roles],
@@ -149,7 +149,7 @@ function authValue(identity: Identity | undefined): Dictionary {
 /** Shows what REA-40 says, and has nothing to show under the other names of IDC-1. */
 class NobodysIdentity extends LazyDictionary {
   get(key: string): Value | undefined {
-    if (key === 'claims') return new Map()
+    if (key === 'claims') return new FixedDictionary()
     return key === 'roles' || key === 'role' ? [] : undefined
   }
 
@@ -167,5 +167,5 @@ export function jsonValue(json: unknown, depth = 0): Value {
   if (typeof json === 'number') return Number.isSafeInteger(json) ? BigInt(json) : json
   if (typeof json !== 'object' || json === null || depth === DEEPEST_CLAIM) return null
   if (Array.isArray(json)) return json.map(each => jsonValue(each, depth + 1))
-  return new Map(Object.entries(json).map(([name, each]) => [name, jsonValue(each, depth + 1)]))
+  return new FixedDictionary(Object.entries(json).map(([name, each]) => [name, jsonValue(each, depth + 1)]))
 }

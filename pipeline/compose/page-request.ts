@@ -1,6 +1,6 @@
 /** `request` as bindings, methods and templates read it: reading what belongs to the requester is noted (COMP-22). */
 
-import { LazyDictionary, type Value } from '../language/values.ts'
+import { FixedDictionary, LazyDictionary, type Value } from '../language/values.ts'
 import { HeaderValues, jsonValue } from '../request-value.ts'
 import type { Reads } from './reads.ts'
 import type { RequestBody, Viewer } from './viewer.ts'
@@ -49,7 +49,7 @@ export class PageRequest extends LazyDictionary {
       case 'query':
         return dictionaryOf(parametersOf(query))
       case 'params':
-        return new Map<string, Value>(this.#params)
+        return new FixedDictionary(this.#params)
       case 'headers':
         return new HeaderValues(headers())
       case 'auth':
@@ -63,12 +63,12 @@ export class PageRequest extends LazyDictionary {
   #auth(): Value {
     const { principal, roles } = this.#viewer
     const list = [...roles()]
-    const claims = new Map<string, Value>()
+    const claims = new FixedDictionary()
     for (const [name, claim] of Object.entries(principal?.claims ?? {})) {
       const value = jsonValue(claim)
       if (value !== null) claims.set(name, value)
     }
-    return new Map<string, Value>([
+    return new FixedDictionary([
       ['claims', claims],
       ['username', principal?.sub ?? null],
       ['role', list],
@@ -93,7 +93,7 @@ function dictionaryOf(fields: ReadonlyMap<string, readonly string[]>): Value {
     name,
     values.length === 1 ? (values[0] ?? '') : [...values],
   ])
-  return new Map(entries)
+  return new FixedDictionary(entries)
 }
 
 function bodyValue(body: RequestBody | undefined): Value {

@@ -77,6 +77,9 @@ export abstract class LazyDictionary {
   }
 }
 
+/** What is handed to programs to be read, all of it at once: others of the same request see it, too (SES-43). */
+export class FixedDictionary extends Map<string, Value> {}
+
 export function isDictionary(value: Value): value is Dictionary {
   return value instanceof Map || value instanceof LazyDictionary
 }

@@ -8,12 +8,22 @@ import { readableTree } from '../../pipeline/evaluation/readable.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import { ACCEPT_QUERY, essence } from '../../pipeline/http/media.ts'
+import { SesselError } from '../../pipeline/language/sessel/sessel.ts'
 import type { Value } from '../../pipeline/language/values.ts'
 import type { Operation } from '../../pipeline/operation.ts'
 import { routeHeaders } from '../../pipeline/read/representation.ts'
 import { absent, refuseForbidden, refuseUnseen, requireAllowed } from '../../pipeline/refusals.ts'
 import type { TreeDocument } from '../../pipeline/tree/nodes.ts'
 import { type Exchange, requestValue } from './exchange.ts'
+
+/** What stored code that a program calls learns of its request is not for the program to say (REA-43). */
+class Context extends Map<string, Value> {
+  /** @throws SesselError */
+  override set(name: string, value: Value): this {
+    if (name === 'request' && this.has(name)) throw new SesselError('TypeError', `“${name}” cannot be assigned`)
+    return super.set(name, value)
+  }
+}
 
 /** Whether a request is a QUERY with a program: every content type but that of selectors is one (HTTP-134). */
 export function asksForProgram(exchange: Exchange): boolean {
@@ -55,7 +65,7 @@ export function programOperation(exchange: Exchange): Operation {
       const requested = await requestValue(exchange, { params, body: null, repeated: 'list' })
       const names = new Map<string, Value>([
         ['request', requested],
-        ['Context', new Map<string, Value>([['request', requested]])],
+        ['Context', new Context([['request', requested]])],
       ])
       const range = header(exchange, 'range')
       const conditions = readConditions(request.headers)

@@ -1,7 +1,7 @@
 /** Members and subscripts, read and assigned (SES-41 to SES-43). */
 
 import type { Steps } from '../../tree/steps.ts'
-import { ElementValue, isDictionary, isList, LazyDictionary, type Value } from '../values.ts'
+import { ElementValue, FixedDictionary, isDictionary, isList, LazyDictionary, type Value } from '../values.ts'
 import { staticMember } from './classes.ts'
 import { typeOf } from './comparison.ts'
 import { type Evaluation, type Given, Pending, pausing, runtimeError, typeError, type Work } from './evaluation.ts'
@@ -46,7 +46,7 @@ export function field(value: Value, name: string, on: Evaluation): Given {
 
 /** `x.name = v`. @returns nothing of interest, with pauses where it is long */
 export function setMember(target: Value, name: string, value: Value, on: Evaluation): Given {
-  if (target instanceof Map) {
+  if (target instanceof Map && !(target instanceof FixedDictionary)) {
     checkKey(name)
     if (!target.has(name)) on.take(64)
     target.set(name, value)
