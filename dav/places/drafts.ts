@@ -1,6 +1,5 @@
 /** Drafts: empty HTML and XML files that wait for their content, seen by nobody but the mount (DAV-60 to DAV-62). */
 
-import { NO_BODY } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { kindOf, storedType } from '../../pipeline/http/media.ts'
 import { perform } from '../../pipeline/operation.ts'
@@ -19,6 +18,7 @@ import { checkWritable, scopeAuthority } from '../access/scope-authority.ts'
 import type { Exchange } from '../exchange.ts'
 import { afterCommit } from '../locks/after-commit.ts'
 import type { Mount } from '../mount.ts'
+import { act, acting } from '../requests/acting.ts'
 import { parentOf } from './overlay.ts'
 import { finishRemoval, isRemoval } from './removals.ts'
 import { requireSiteParent } from './site-parents.ts'
@@ -254,9 +254,14 @@ export async function makeEmpty(exchange: Exchange): Promise<void> {
     if (mark) await finishRemoval(mount, mark)
     // What a visitor stored in the meantime must not be emptied.
     const write = { path, type, conditions: { ifNoneMatch: '*' as const }, cause: {}, needsParent: true }
-    await perform(
-      putDocument(mount.site, write, () => authority),
-      NO_BODY,
+    // To triggers it is a PUT, as an empty document is when it is published.
+    await act(
+      ({ alongside, body }) =>
+        perform(
+          putDocument(mount.site, { ...write, alongside }, () => authority),
+          body,
+        ),
+      { ...acting(exchange, 'PUT', path), raw: exchange.raw },
     )
   }
 }

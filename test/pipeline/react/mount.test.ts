@@ -94,6 +94,19 @@ describe('mountReactions', () => {
     expect((await mounted('GET', '/~$work.tmp')).status).to.equal(404)
   })
 
+  it('REA-6 DAV-81 the empty file that a LOCK makes is a PUT to triggers: where they refuse it, nothing is made or locked', async () => {
+    site = await reactingSite({ '/t.html': guards }, { site: { mountReactions: true } })
+    const body = '<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype></lockinfo>'
+    for (const [path, statuses] of [
+      ['/guarded.txt', [409, 409]],
+      ['/free.txt', [201, 423]],
+    ] as const) {
+      const lock = async () => (await mounted('LOCK', path, { body })).status
+      expect([await lock(), await lock()], path).to.deep.equal(statuses)
+      expect((await site.site.find(path)) !== undefined, path).to.equal(statuses[0] === 201)
+    }
+  })
+
   it('REA-86 outbound requests are sent also where the client leaves before it is answered', async () => {
     const hooks = (to = await receiver())
     const action = request('action', { url: `${hooks.url}/hook` })
