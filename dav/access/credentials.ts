@@ -10,6 +10,7 @@ import { PasswordsBusy } from '../../config/passwords.ts'
 import type { Credential } from '../../config/site-schema.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { OrderedMap } from '../../pipeline/ordered-map.ts'
+import { normalForm } from '../../pipeline/tree/normal-form.ts'
 import type { LoginThrottle } from './login-throttle.ts'
 import { createScope, type Scope } from './scope.ts'
 
@@ -108,7 +109,8 @@ export function createGatekeeper(
   const checking = new Map<string, Promise<Author | undefined>>()
 
   async function prove(brought: Brought, key: string, address: string): Promise<Author | undefined> {
-    const user = brought.scheme === 'basic' ? brought.user : ''
+    // As the check reads it: each spelling of a name would have attempts of its own.
+    const user = brought.scheme === 'basic' ? normalForm(brought.user) : ''
     const author = await throttle.attempt(address, user, async () => {
       const credential = await (brought.scheme === 'basic'
         ? check.basic(brought.user, brought.password)

@@ -2,6 +2,9 @@
 
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { createGatekeeper } from '../../../dav/access/credentials.ts'
+import { createLoginThrottles, type LoginThrottle } from '../../../dav/access/login-throttle.ts'
+import { localRateLimits } from '../../../pipeline/coordination/local/rate-limits.ts'
 import { page, put, rulesPage } from '../../support/content.ts'
 import { type Client, client, type Fields } from '../../support/http.ts'
 import { basic, changesNothing, list, outcomeOf, propertyUpdate, startWire, to, type Wire } from '../wire.ts'
@@ -269,6 +272,20 @@ describe('credentials over the wire', () => {
       expect((await unlock('chief')).status).to.equal(204)
     })
   })
+})
+
+it('DAV-3 failed attempts with the spellings of one name are those of one user', async () => {
+  const { attempt } = createLoginThrottles({ rateLimits: localRateLimits() }).of('')
+  const users = new Set<string>()
+  const throttle: LoginThrottle = {
+    attempt(address, user, check) {
+      users.add(user)
+      return attempt(address, user, check)
+    },
+  }
+  const { author } = createGatekeeper(credentials, throttle)
+  for (const form of ['NFC', 'NFD']) await author(basic('Zoë'.normalize(form), `wrong ${form}`), '127.0.0.1')
+  expect([...users]).to.deep.equal(['Zoë'])
 })
 
 describe('DAV-3 failed attempts over the wire', () => {
