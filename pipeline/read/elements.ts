@@ -174,6 +174,36 @@ export function* jsonLdAnswer(
 }
 
 /**
+ * What the items of these elements take properties from beside them: JSON-LD is about that as well (HTTP-70, REA-23).
+ *
+ * @throws Fault 422 as the answer would be
+ */
+export function* referredBy(
+  elements: ElementNode[],
+  mayRefer: (element: ElementNode) => boolean,
+): Steps<ReadonlySet<ElementNode>> {
+  const referred = new Set<ElementNode>()
+  yield* withinLimits(
+    readingItemsWithin(
+      elements,
+      () => '',
+      mayRefer,
+      element => referred.add(element),
+    ),
+  )
+  return referred
+}
+
+function* withinLimits<T>(reading: Steps<T>): Steps<T> {
+  try {
+    return yield* reading
+  } catch (error) {
+    if (error instanceof TreeError) throw new Fault(422, 'InvalidFragment', error.message)
+    throw error
+  }
+}
+
+/**
  * @throws Fault 422 when references between items multiply beyond all proportion to the page
  */
 function* microdataText(
@@ -183,13 +213,8 @@ function* microdataText(
   mayRefer?: (element: ElementNode) => boolean,
 ): Steps<Stretches> {
   const read = jsonLdValue(ns)
-  try {
-    const reading = elements ? readingItemsWithin(elements, read, mayRefer) : readingTopLevelItems(tree.root, read)
-    return yield* writingJsonLd(yield* reading)
-  } catch (error) {
-    if (error instanceof TreeError) throw new Fault(422, 'InvalidFragment', error.message)
-    throw error
-  }
+  const reading = elements ? readingItemsWithin(elements, read, mayRefer) : readingTopLevelItems(tree.root, read)
+  return yield* withinLimits(writingJsonLd(yield* withinLimits(reading)))
 }
 
 export function commonHeaders(view: Representation, reading: Reading, tag: string): Record<string, string> {

@@ -29,6 +29,7 @@ import {
   fragmentAnswer,
   jsonLdAnswer,
   matchesAnswer,
+  referredBy,
 } from './elements.ts'
 import {
   findFor,
@@ -101,7 +102,10 @@ export function readResource(site: Site, asked: Read, authority: Authorizing, re
   return {
     async admit() {
       const decided = authority()
-      const look = (seen: Seen) => searching(read, selector, seen, decided)
+      const look = function* (seen: Seen) {
+        const found = yield* searching(read, selector, seen, decided)
+        return found && { view: found.view, elements: yield* shownElements(found) }
+      }
       const found = await lookForElements(site, read, look, decided, reader)
       if (!found) await findAbsence(site, read, decided, reader)
       return found?.view ? { addressed: { view: found.view, elements: found.elements } } : {}
@@ -112,7 +116,7 @@ export function readResource(site: Site, asked: Read, authority: Authorizing, re
           const look = function* (seen: Seen) {
             const found = yield* searching(read, selector, seen, decided)
             if (!found) return undefined
-            ask(found.view, found.elements)
+            ask(found.view, guard ? yield* shownElements(found) : found.elements)
             return yield* readElements(site, read, range, found, seen, decided)
           }
           return lookForElements(site, read, look, decided, reader)
@@ -333,6 +337,12 @@ function* searching(
   if (!seesAll) yield* mapping(seen, copy => copies.set(readable.original(copy), copy))
   const addressed = { document: readable.document, copyOf: (element: ElementNode) => copies.get(element) ?? element }
   return admitted({ form, elements, keys: [...keys, ...others], admission, view, readable, addressed })
+}
+
+/** The elements that an answer is about, for triggers and processors: as JSON-LD those that its items refer to as well. */
+function* shownElements({ form, elements, readable }: Matches): Steps<readonly ElementNode[]> {
+  if (form !== 'json-ld' || !readable) return elements
+  return [...elements, ...(yield* referredBy(elements, readable.isReadable))]
 }
 
 /** In steps. @returns undefined where nothing may be seen */

@@ -69,11 +69,13 @@ export function itemsWithin(nodes: ElementNode | ElementNode[], read: ValueReade
  * `itemsWithin` in steps.
  *
  * @param mayRefer whether `itemref` leads to an element outside of the chosen ones (SEC-7)
+ * @param leads told of each such element that one leads to
  */
 export function* readingItemsWithin(
   nodes: ElementNode | ElementNode[],
   read: ValueReader,
   mayRefer: (element: ElementNode) => boolean = () => true,
+  leads?: (element: ElementNode) => void,
 ): Steps<Item[]> {
   const list = Array.isArray(nodes) ? nodes : [nodes]
   const [first] = list
@@ -95,8 +97,9 @@ export function* readingItemsWithin(
     return known
   }
   const inOrder = list.length === 1 ? [...scopes] : yield* inTreeOrder([...scopes], yield* indexTree(first))
+  const outside = leads && ((target: ElementNode) => !isInside(target, chosen) && leads(target))
   return yield* readingItems(
-    itemReader(() => indexTree(first, isOpen), read),
+    itemReader(() => indexTree(first, isOpen), read, { leads: outside }),
     inOrder,
   )
 }
@@ -149,7 +152,7 @@ export function* readingProperties(
   { refers, index = () => indexTree(element), looked }: Referring = {},
 ): Steps<Property[]> {
   const mayRefer = attribute(element, 'itemref') !== undefined && (refers?.() ?? true)
-  const { itemOf, fill } = itemReader(mayRefer ? index : undefined, read, looked)
+  const { itemOf, fill } = itemReader(mayRefer ? index : undefined, read, { looked })
   const item = itemOf(element)
   yield* fill(item)
   return item.properties
@@ -284,14 +287,21 @@ interface ItemReader {
   fill(item: Item): Steps<void>
 }
 
+/** Who is told of what reading an item has come to. */
+interface Told {
+  /** How many elements each item has had looked at. */
+  looked?: ((elements: number) => void) | undefined
+  /** Each element that an `itemref` leads to. */
+  leads?: ((target: ElementNode) => unknown) | undefined
+}
+
 /**
  * @param indexing makes the index that `itemref` goes by, when it is needed first; without it, none leads anywhere
- * @param told how many elements each item has had looked at
  */
 function itemReader(
   indexing: (() => Steps<TreeIndex>) | undefined,
   read: ValueReader,
-  told: (elements: number) => void = () => {},
+  { looked: told = () => {}, leads }: Told = {},
 ): ItemReader {
   const items = new Map<ElementNode, Item>()
   const unread: Item[] = []
@@ -335,7 +345,10 @@ function itemReader(
     yield* visitingBelow(scope, visit)
     for (const reference of references) {
       const target = index.ids.get(reference)
-      if (target) yield* visiting(target, visit)
+      if (target) {
+        leads?.(target)
+        yield* visiting(target, visit)
+      }
       if (++looked % NODES_PER_STEP === 0) yield
     }
     // What is to be sorted in several steps is looked for in the whole tree.

@@ -69,3 +69,47 @@ describe('guards of elements, and requests about the whole page', () => {
     })
   }
 })
+
+describe('guards of elements, and items that refer to them', () => {
+  const CLOSED = '<section class="e closed" id="closed"><b itemprop="note">kept</b></section>'
+  const item = (itemref: string, more = '') =>
+    page(
+      `<div class="e mine" itemscope itemref="${itemref}">${more}</div><i id="open" itemprop="note">open</i>${CLOSED}`,
+    )
+  const PAGES: Record<string, string> = {
+    '/direct.html': item('open closed'),
+    '/nested.html': item('', '<u itemprop="part" itemscope itemref="closed"></u>'),
+    '/led.html': item('led', '').replace('<i ', '<u id="led" itemprop="part" itemscope itemref="closed"></u><i '),
+    '/open.html': item('open'),
+  }
+  let site: ReactingSite
+  before(async () => {
+    const resource = Object.keys(PAGES)
+    const guard = trigger({ resource, method: 'GET', selector: '.closed', action: answering(403, 'closed') })
+    const redaction = processor({
+      resource: '/redacted.html',
+      selector: '.closed',
+      action: 'Context.response.body = "left out"',
+    })
+    site = await reactingSite({
+      ...PAGES,
+      '/guard.html': page(guard + redaction),
+      '/redacted.html': item('closed'),
+    })
+  })
+  after(() => site.close())
+
+  const ask = (method: string, path: string, Accept: string) =>
+    site.ask(method, path, { headers: { Range: 'selector=.mine', Accept } })
+  for (const path of Object.keys(PAGES))
+    it(`REA-23 HTTP-70 JSON-LD of ${path} is about what its items refer to`, async () => {
+      const expected = path === '/open.html' ? 206 : 403
+      for (const method of ['GET', 'HEAD'])
+        expect((await ask(method, path, 'application/ld+json')).status, method).to.equal(expected)
+      expect((await ask('GET', path, 'text/html')).status, 'markup').to.equal(206)
+    })
+
+  it('REA-23 HTTP-70 a processor of what an item refers to sees its JSON-LD', async () => {
+    expect((await ask('GET', '/redacted.html', 'application/ld+json')).text).to.equal('left out')
+  })
+})
