@@ -135,6 +135,12 @@ export function destinationField(exchange: { request: IncomingMessage }): string
   return header(exchange, 'destination')
 }
 
+/** `Overwrite: F`, in any case; an absent field means `T`. Of several, one that keeps what is there is enough. */
+export function mayOverwrite(exchange: { request: IncomingMessage }): boolean {
+  const values = header(exchange, 'overwrite')?.split(',') ?? []
+  return !values.some(value => value.trim().toUpperCase() === 'F')
+}
+
 /**
  * Bodies are stored whole and as they are sent (HTTP-83, DAV-43).
  *

@@ -1,5 +1,6 @@
 /** COPY and MOVE of files and collections (RFC 4918 §9.8 and §9.9, DAV-48). */
 
+import { mayOverwrite } from '../../edge/request.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { type Lock, lockKey } from '../../pipeline/coordination/locks.ts'
 import { Fault } from '../../pipeline/fault.ts'
@@ -16,7 +17,7 @@ import { checkLocks, requireParent } from '../locks/guard.ts'
 import { requireSamePlace } from '../places/as-found.ts'
 import { checkMembers } from '../places/members.ts'
 import { isCollection, type Node } from '../places/place.ts'
-import { destinationOf, mayOverwrite } from '../requests/destination.ts'
+import { destinationOf } from '../requests/destination.ts'
 import { rootRefused } from './delete.ts'
 import { moveElement, movesElement } from './elements.ts'
 

@@ -1,6 +1,6 @@
 /** Where a COPY or MOVE goes (DAV-13, DAV-48). */
 
-import { destinationField, header } from '../../edge/request.ts'
+import { destinationField } from '../../edge/request.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { parseDestination } from '../../pipeline/http/destination.ts'
 import { reserved } from '../../pipeline/http/path.ts'
@@ -29,9 +29,4 @@ export function withoutPrefix(path: string, prefix: string): string | undefined 
   if (prefix === '') return path
   if (path === prefix) return '/'
   return path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : undefined
-}
-
-/** `Overwrite: F`, in any case; an absent field means `T`. */
-export function mayOverwrite(exchange: Exchange): boolean {
-  return header(exchange, 'overwrite')?.trim().toUpperCase() !== 'F'
 }

@@ -1,6 +1,6 @@
 /** PUT, POST, DELETE, MOVE and PATCH as operations: the fields of the request, read (gates 4 and 7 of HTTP-1). */
 
-import { checkBodyFields, destinationField, header } from '../../edge/request.ts'
+import { checkBodyFields, destinationField, header, mayOverwrite } from '../../edge/request.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import { parseDestination } from '../../pipeline/http/destination.ts'
@@ -92,8 +92,7 @@ export function move(exchange: Exchange): Operation {
   if (to !== undefined) refuseHelper(hosted.helpers, to)
   if (header(exchange, 'range') === undefined && destinationRange === undefined) {
     if (to === undefined) throw incomplete('Destination is missing.')
-    const overwrite = header(exchange, 'overwrite')?.trim().toUpperCase() !== 'F'
-    return moveDocument(site, { ...commonOfWhole(exchange), to, overwrite }, authority)
+    return moveDocument(site, { ...commonOfWhole(exchange), to, overwrite: mayOverwrite(exchange) }, authority)
   }
   const range = parseRange(header(exchange, 'range'))
   if (!range || destinationRange === undefined) throw incomplete('Range and Destination-Range belong together.')

@@ -122,6 +122,14 @@ describe('collections over the wire', () => {
       '412 PreconditionFailed',
       '412 PreconditionFailed',
     ],
+    [
+      'a file over a file, Overwrite: F twice',
+      'f.txt',
+      'into/old.txt',
+      { Overwrite: ['F', 'F'] },
+      '412 PreconditionFailed',
+      '412 PreconditionFailed',
+    ],
     ['a file to a new name, Overwrite: F', 'f.txt', 'g.txt', { Overwrite: 'F' }, '201', '201'],
     ['a file over a collection', 'f.txt', 'into', {}, '204', '204'],
     [

@@ -70,6 +70,8 @@ describe('MOVE of a whole resource', () => {
       move('/a.html', '/b.html', { Overwrite: 'F' }),
     )
     expect(failureOf(answer)).to.equal('412 PreconditionFailed')
+    const twice = await move('/a.html', '/b.html', { Overwrite: ['T', 'F'] })
+    expect(failureOf(twice)).to.equal('412 PreconditionFailed')
     expect((await move('/a.html', '/free1.html', { Overwrite: 'f' })).status).to.equal(204)
   })
 
