@@ -33,6 +33,7 @@ export class SiteReach implements Reach {
   readonly #bounds: Bounds
   readonly #sources = new Map<string, Source | undefined>()
   readonly #pins: (() => void)[] = []
+  #isReleased = false
   /** Whether documents that a search has found can be reached. */
   readonly #known = new Map<string, boolean>()
 
@@ -45,6 +46,7 @@ export class SiteReach implements Reach {
 
   /** To be called when the evaluation has ended. */
   release(): void {
+    this.#isReleased = true
     for (const release of this.#pins) release()
     this.#pins.length = 0
   }
@@ -126,7 +128,9 @@ export class SiteReach implements Reach {
     this.#allowance.look()
     const document = this.#site.tree(file)
     const unpin = pinTree(document)
-    this.#pins.push(unpin)
+    // A lambda that outlives its evaluation looks at documents all the same (REA-43), and nobody would release them.
+    if (this.#isReleased) unpin()
+    else this.#pins.push(unpin)
     const seen = this.#bounds.seen?.(path, document) ?? document
     if (!(seen instanceof Promise)) {
       this.#allowance.take(file.resource.size)

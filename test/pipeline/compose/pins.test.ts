@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: selector literals of programs look like templates
 /** Trees that are being read stay as they are while their documents go on being edited. */
 
 import { expect } from 'chai'
@@ -12,9 +13,10 @@ import { selectFirst, selectorFor } from '../../../pipeline/tree/selector/select
 import { outerMarkup } from '../../../pipeline/tree/serialize.ts'
 import { atOnce } from '../../../pipeline/tree/steps.ts'
 import { selecting, textOf } from '../../http/write-checks.ts'
-import { page, put, rulesPage } from '../../support/content.ts'
+import { page, put, remove, rulesPage } from '../../support/content.ts'
 import { type Client, client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
+import { trigger } from '../react/site.ts'
 
 describe('A pinned tree', () => {
   it('COMP-4 is not patched by an edit until its last reader is done', () => {
@@ -45,6 +47,20 @@ describe('A pinned tree', () => {
       await put(server, '/rules.html', rulesPage(['*', 'POST|PUT|DELETE', 'Allow', '/l.html']))
     })
     after(() => server.close())
+
+    it('REA-43 COMP-4 is kept by no lambda that code of a reaction has left for another one', async () => {
+      await put(server, '/looked-at.html', page('<p id="p">text</p>'))
+      const action = [
+        'Context.look = () => (${#p} from "/looked-at.html").first().text()',
+        'let look = Context.look; if (look() != "text") { throw "not seen" }',
+      ]
+      await put(server, '/trigger.html', page(trigger({ resource: '/l.html', method: 'DELETE', when: 'true', action })))
+      await put(server, '/l.html', page('<ul id="l"></ul>'))
+      expect((await send('DELETE', '/l.html')).status).to.equal(204)
+      const tree = server.site.inMemory('/looked-at.html')?.tree
+      expect(tree && isPinned(tree)).to.equal(false)
+      await remove(server, '/trigger.html')
+    })
 
     const markup = () => {
       const held = server.site.inMemory('/l.html')
