@@ -19,8 +19,9 @@ import {
   type TreeDocument,
 } from '../tree/nodes.ts'
 import { copyReading, findingShown } from '../tree/readings.ts'
+import { findingSame } from '../tree/same-nodes.ts'
 import { outerMarkup } from '../tree/serialize.ts'
-import { done, inTurns } from '../tree/steps.ts'
+import { done, inTurns, type Steps } from '../tree/steps.ts'
 
 /** An edit made on a copy of its document. */
 interface EditedCopy {
@@ -89,15 +90,23 @@ export async function completedEdit(
   const { place: copied, edited } = await editedCopy(tree, wanted)
   const before = markups(copied.document.kind, edited.shown?.nodes ?? broughtBy(copied))
   const around = surroundings(copied)
-  const { place, judgement } = await judgeCopy(judges, copied)
+  const followed = await inTurns(findingShownParents(copied, edited), copied.document.source.length)
+  const { place, judgement } = await judgeCopy(judges, { ...copied, followed })
   const { document } = place
   const brought = broughtBy(place)
-  const finding = findingShown(document, brought, place.part?.parents)
+  const beside = (place.followed ?? []).flatMap(element => element ?? [])
+  const finding = findingShown(document, brought, [...(place.part?.parents ?? []), ...beside])
   const shown = edited.shown && (await inTurns(finding, document.source.length))
   const inserted = exchanged(edited.inserted, before, markups(document.kind, shown?.nodes ?? brought))
   const { before: ahead, behind } = surroundings(place)
   const isBeyond = ahead !== around.before || behind !== around.behind
   return { proposal: proposalOf(place, edited, { inserted, shown }), place, judgement, isBeyond }
+}
+
+/** Whose children an edit has changed as composition reads it, in the document itself: HTML may have others around the place. */
+function* findingShownParents({ document }: WrittenPlace, { shown }: ProposedEdit): Steps<ElementNode[]> {
+  if (!shown) return []
+  return (yield* findingSame(shown.document, shown.parents.filter(isElement), document)).filter(isElement)
 }
 
 /** The text around what a write has brought. */

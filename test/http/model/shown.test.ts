@@ -20,7 +20,7 @@ const around = (name: string, markup: string) =>
   `<${name} class="g" itemscope itemtype="${NOTE}"><s:d><div class="in">${markup}</div></s:d></${name}>`
 
 onBothPlanes('Data model, where pages show elements', on => {
-  const validate = '<script itemprop="@validate" type="text/sessel">value != "evil"</script>'
+  const validate = '<script itemprop="@validate" type="text/sessel">self.first().value() != "evil"</script>'
   const model = [
     schema(
       NOTE,
@@ -48,11 +48,31 @@ onBothPlanes('Data model, where pages show elements', on => {
         expect(await write('PUT', '.g', around(name, markup)), what).to.match(verdict)
         expect(await write('POST', 'section', around(name, markup)), what).to.match(verdict)
         expect(await write('POST', '.in', '<i itemprop="state">good</i>'), what).to.equal('206')
+        expect(await write('POST', '.in', '<i itemprop="word">kind</i>'), what).to.equal('206')
         expect(verdictOf(await on.shelf.replace(path, page(around(name, markup)))), what).to.match(verdict)
         // A file that is no document is judged when it becomes one.
         await put(on.shelf.server, '/n.txt', page(around(name, markup)), 'text/plain')
         const moved = await on.shelf.http('MOVE', '/n.txt', { Destination: path, Overwrite: 'T' })
         expect(verdictOf(moved), what).to.match(verdict)
+      }
+    })
+
+  for (const name of ['div', 'p', 'table'])
+    it(`COMP-147 MOD-110 a ${name} around an element with a prefix is judged also where code judges the item around it`, async () => {
+      const holder = 'https://tides.example/Holder'
+      const checked = property('word', { '@validate': { markup: validate } })
+      await on.shelf.clear()
+      await on.shelf.declare(...model, schema(holder, {}, checked))
+      const bad = '<i class="bad" itemprop="state">bad</i>'
+      for (const path of ['/n.html', '/kept/n.html']) {
+        const inner = page(
+          `<section itemscope itemtype="${holder}"><b itemprop="word">x</b>${around(name, '')}</section>${bad}`,
+        )
+        await put(on.shelf.server, path, inner)
+        const replaced = await on.shelf.http('PUT', path, { Range: 'selector=.in' }, `<div class="in">${bad}</div>`)
+        expect(replaced.status).to.equal(422)
+        const to = { Destination: path, 'Destination-Range': 'selector=.in; placement=append' }
+        expect((await on.shelf.http('MOVE', path, { Range: 'selector=.bad', ...to })).status).to.equal(422)
       }
     })
 
