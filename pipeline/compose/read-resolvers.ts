@@ -10,7 +10,6 @@ import { type ChildNode, type ElementNode, isElement, type ParentNode, type Tree
 import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import type { Composing } from './composing.ts'
 import { failureOfPart } from './failure.ts'
-import type { Page } from './page.ts'
 import { apart } from './parts.ts'
 import { awaiting, type Work } from './work.ts'
 
@@ -85,14 +84,14 @@ async function running(
         const reason = 'its resolver cannot answer the request'
         throw schemaFault(ns, [{ check: '@read', itemtype: schema.type, property: property.name, reason }], 500)
       }
-      const told = 'value' in outcome ? outcome : { failure: toldFailure(outcome.failure, code.source, page) }
+      const told = 'value' in outcome ? outcome : { failure: toldFailure(outcome.failure, code.source) }
       values[place] = await inTurns(takingValues(ns, '@read', chain, at, before, told), 0)
     }
   }
 }
 
-function toldFailure(failure: CodeFailure, code: string, { search }: Page): CodeFailure {
-  return { ...failure, message: withoutValues(failure.message, code, search.source) }
+function toldFailure(failure: CodeFailure, code: string): CodeFailure {
+  return { ...failure, message: withoutValues(failure.message, code) }
 }
 
 /** Puts values in the places of the stored ones. */

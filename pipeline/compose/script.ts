@@ -67,7 +67,7 @@ async function run(javascript: JavaScript, job: ScriptJob, { composing, place }:
   if ('response' in outcome) throw new Error('A page cannot throw a response.')
   const { message } = outcome.failure
   // An `Error` is thrown by authors alone.
-  const told = message.startsWith('Error: ') ? message : withoutValues(message, job.source, place.holder.search.source)
+  const told = message.startsWith('Error: ') ? message : withoutValues(message, job.source)
   const failure = { ...outcome.failure, message: told }
   if (isSpent(failure)) throw budgetFault(failure)
   throw new Fault(500, 'BindingFailure', `A script of the page has failed: ${failure.message}`, { failure })

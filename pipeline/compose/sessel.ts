@@ -77,11 +77,11 @@ function run(
   return program instanceof Promise ? program.catch(unread).then(evaluated) : evaluated(program)
 }
 
-function resultOf(outcome: Outcome, text: string, { composing, place }: Dispatch): Value {
+function resultOf(outcome: Outcome, text: string, { composing }: Dispatch): Value {
   if ('value' in outcome) return outcome.value
   const { message } = outcome.failure
-  // What the author throws is for the author to say.
-  const told = ENGINE.test(message) ? withoutValues(message, text, place.holder.search.source) : message
+  // What the author throws is for the author to say. What else stands in the page may be a guess of a visitor (COMP-148).
+  const told = ENGINE.test(message) ? withoutValues(message, text) : message
   throw bindingFailure(composing, { variant: 'threw', message: told })
 }
 

@@ -99,6 +99,13 @@ describe('errors of pages', () => {
       expect(await failing(markup)).not.to.include('TOPSECRET')
     })
 
+  it('COMP-148 nor where the page holds the value, which visitors may have guessed', async () => {
+    const guesses = `<ul><li>${SECRET}</li><li>${JSON.stringify(`${SECRET} `)}</li></ul>`
+    const some = [EXPRESSIONS[0], SCRIPTS[2], 'a read resolver']
+    for (const [what, markup] of cases.filter(([what]) => some.includes(what)))
+      expect(await failing(guesses + markup), what).not.to.include('TOPSECRET')
+  })
+
   it('SES-50 SES-214 what stands in the page itself is told', async () => {
     expect(await failing('<p e:x="\'own\' - 1">x</p>')).to.include('cannot use &#39;own&#39; in arithmetic')
     expect(await failing('<p j:x="nosuch">x</p>')).to.include('nosuch')
