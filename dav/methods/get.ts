@@ -14,6 +14,7 @@ import { parseRange, type Range } from '../../pipeline/http/range.ts'
 import { blobBody, rangeAnswer } from '../../pipeline/read/whole.ts'
 import { absent } from '../../pipeline/refusals.ts'
 import type { StoredFile } from '../../pipeline/site/stored-file.ts'
+import { isDescribedAlike } from '../../pipeline/store/resource.ts'
 import { contentTag, shownSeconds } from '../../pipeline/store/tags.ts'
 import { known, listing, visible } from '../access/visibility.ts'
 import { LISTING_POLICY, listingOrder, listingPage } from '../answers/listing-page.ts'
@@ -100,8 +101,7 @@ async function fileAnswer(exchange: Exchange, node: Node, range: Range | undefin
   }
   const file = await holding(exchange, node)
   // A commit may come in between: everything in an answer is of one version, and of its newest times.
-  const isSame = file.resource.version === resource.version && shownSeconds(file.resource) * 1000 === lastModified
-  if (!isSame || file.resource.shownLater !== resource.shownLater)
+  if (file.resource.version !== resource.version || !isDescribedAlike(file.resource, resource))
     return fileAnswer(exchange, { ...node, resource: file.resource }, range)
   if (isRange) {
     const part = rangeAnswer(file, range.ranges, headers)

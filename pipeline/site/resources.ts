@@ -6,7 +6,7 @@ import type { Vocabulary } from '../model/vocabulary.ts'
 import { OrderedMap } from '../ordered-map.ts'
 import type { Body } from '../store/blobs.ts'
 import type { Commit } from '../store/commit.ts'
-import type { Resource } from '../store/resource.ts'
+import { isDescribedAlike, isSameState, type Resource } from '../store/resource.ts'
 import type { Loaded, SiteStore } from '../store/store.ts'
 import { digestOf } from '../tree/document.ts'
 import { PinnedDocument } from '../tree/edit/edit.ts'
@@ -233,12 +233,13 @@ export class Resources {
     return file
   }
 
-  /** Whether a version is what the store has, and no commit has come to its path since that was asked. */
-  async #isNewest({ path, version }: Resource): Promise<boolean> {
+  /** Whether a state is what the store has, and no commit has come to its path since that was asked. */
+  async #isNewest(resource: Resource): Promise<boolean> {
+    const { path } = resource
     const look = this.#looks.begin(path)
     try {
       const now = await this.#store.find(path)
-      return now?.version === version && !look.isOutdated
+      return now !== undefined && isSameState(now, resource) && isDescribedAlike(now, resource) && !look.isOutdated
     } finally {
       this.#looks.end(path, look)
     }

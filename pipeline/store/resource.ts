@@ -42,6 +42,17 @@ export function isSameState(a: FileState, b: FileState): boolean {
   return a.version === b.version && a.digest === b.digest
 }
 
+/** Whether two resources of one version have the same properties and times: those change without a new version. */
+export function isDescribedAlike(a: Resource, b: Resource): boolean {
+  return (
+    a.properties === b.properties &&
+    a.shown === b.shown &&
+    a.shownLater === b.shownLater &&
+    a.sameSecond === b.sameSecond &&
+    a.language === b.language
+  )
+}
+
 /** One dead property (DAV-34): namespace, local name and the element's content as XML. */
 export interface Property {
   namespace: string
