@@ -88,8 +88,8 @@ export async function openMount(parts: {
     failed,
   }
   site.overtaken = (commit, given) => overtakenBy(mount, commit, given)
-  site.watch((paths, isOwn) => {
-    if (!isOwn) return
+  site.watch((paths, own) => {
+    if (!own) return
     endLeaving(mount, paths)
     endOvertaken(mount, paths)
   })

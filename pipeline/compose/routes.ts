@@ -3,6 +3,7 @@
  * paths that match it.
  */
 
+import { filledPaths } from '../site/commit-row.ts'
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import type { Resource } from '../store/resource.ts'
@@ -111,8 +112,8 @@ function tableOf(site: Site): Table {
   }
   tables.set(site, table)
   rememberChanges(site)
-  site.watch(paths => {
-    for (const path of paths) if (path.endsWith('/') || path.includes('/:')) change(table, path)
+  site.watch((paths, own) => {
+    for (const path of filledPaths(paths, own)) if (path.endsWith('/') || path.includes('/:')) change(table, path)
   })
   return table
 }

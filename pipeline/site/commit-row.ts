@@ -98,6 +98,16 @@ export function changedBy(commits: readonly Pick<BesideChanges, 'changes'>[]): C
   return { filled, emptied, described }
 }
 
+/**
+ * Changed paths without collections that a commit of this process does nothing with but make or describe them: nothing in them
+ * is another.
+ */
+export function filledPaths(paths: Iterable<string>, own?: Pick<AskedCommit, 'changes'>): Iterable<string> {
+  if (!own?.changes.some(({ op }) => op === 'describe' || op === 'collection')) return paths
+  const others = new Set(own.changes.filter(({ op }) => op !== 'describe' && op !== 'collection').flatMap(pathsIn))
+  return [...paths].filter(path => !path.endsWith('/') || others.has(path))
+}
+
 /** Collections whose members a commit takes away or replaces. */
 export function removedCollections({ changes }: Pick<AskedCommit, 'changes'>): string[] {
   const paths = changes.flatMap(change => {

@@ -10,6 +10,7 @@ import type { SiteReader } from '../store/store.ts'
 import { type Needs, typeOfAny } from '../tree/selector/needs.ts'
 import { atOnce, type Steps, waitingTurn } from '../tree/steps.ts'
 import { ANY_TOKEN } from '../tree/tokens.ts'
+import { filledPaths } from './commit-row.ts'
 
 /** Name of the derived data. */
 export const TOKENS = 'tokens'
@@ -78,11 +79,11 @@ export class DocumentIndex {
     this.#most = most
   }
 
-  /** To be told of every commit. */
-  changed(paths: Iterable<string>): void {
+  /** To be told of every commit. @param own the commit, where it is one of this process */
+  changed(paths: Iterable<string>, own?: Pick<Commit, 'changes'>): void {
     // What nobody has asked about yet is read as it is then.
     if (!this.#isRead && !this.#reading) return
-    for (const path of paths) this.#changed.add(path)
+    for (const path of filledPaths(paths, own)) this.#changed.add(path)
   }
 
   /** Follows a commit of this process, told after `changed`: what it has brought is not read again. */

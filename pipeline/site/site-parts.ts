@@ -4,10 +4,12 @@ import type { RuleScope } from '../access/matching.ts'
 import type { FanOut } from '../coordination/fan-out.ts'
 import type { Leases } from '../coordination/leases.ts'
 import type { Basis } from '../declarations/rederive.ts'
+import type { AskedCommit } from '../declarations/site-declarations.ts'
 import type { CodeHosts } from '../model/code.ts'
 import type { SiteStore } from '../store/store.ts'
 import type { DocumentCache } from './cache.ts'
 import type { Coherence } from './coherence.ts'
+import type { ChangedPaths } from './commit-row.ts'
 
 /** The settings of a site that the pipeline acts on. */
 export interface PipelineSettings {
@@ -56,3 +58,6 @@ export interface SiteParts {
   /** Makes fragment tags (SEC-11); the same for all processes and at every start. Without it tags hold for this object alone. */
   tagKey?: Uint8Array
 }
+
+/** Is told of changed paths, and of the commit where it is one of this process. */
+export type Watcher = (paths: ChangedPaths, own?: Pick<AskedCommit, 'changes'>) => void

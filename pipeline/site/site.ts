@@ -27,7 +27,7 @@ import { CommitsUnderWay, type Committed, type Foreign, type Handed } from './co
 import { DocumentIndex } from './document-index.ts'
 import { readNotice } from './followed-edits.ts'
 import { Resources, type Version } from './resources.ts'
-import type { Audience, PipelineSettings, SiteParts } from './site-parts.ts'
+import type { Audience, PipelineSettings, SiteParts, Watcher } from './site-parts.ts'
 import type { StoredFile } from './stored-file.ts'
 import { type Usage, usageOf } from './usage.ts'
 
@@ -58,7 +58,7 @@ export class Site {
   readonly #declared: SiteDeclarations
   /** Made when somebody asks for the first time; what nobody has asked about follows no commits. */
   #index: DocumentIndex | undefined
-  readonly #watchers = new Set<(paths: ChangedPaths, isOwn?: true) => void>()
+  readonly #watchers = new Set<Watcher>()
   readonly #foreignWatchers = new Set<(paths: ChangedPaths) => Promise<void>>()
   readonly #audience: Audience | undefined
   readonly #coherence: Pick<Coherence, 'inStep'> | undefined
@@ -238,7 +238,7 @@ export class Site {
   #followedIndex(): DocumentIndex {
     if (this.#index) return this.#index
     const index = new DocumentIndex(this.store, type => this.model.subtypes(type))
-    this.#watchers.add(paths => index.changed(paths))
+    this.#watchers.add((paths, own) => index.changed(paths, own))
     this.#index = index
     return index
   }
@@ -290,7 +290,7 @@ export class Site {
     this.#resources.take(commit, result.resources, written)
     redeclared.take(result.counters)
     const paths = [...result.resources.keys()]
-    for (const watcher of this.#watchers) watcher(paths, true)
+    for (const watcher of this.#watchers) watcher(paths, commit)
     this.#index?.take(redeclared.commit, result.resources)
   }
 
@@ -386,10 +386,10 @@ export class Site {
   }
 
   /**
-   * Has a function told of the paths that each commit named, before the new state can be read; `/` at an end: all below. That a
-   * commit of this process is surely stored is said as well.
+   * Has a function told of the paths that each commit named, before the new state can be read; `/` at an end: all below. A
+   * commit of this process, which is surely stored, is given as well.
    */
-  watch(watcher: (paths: ChangedPaths, isOwn?: true) => void): void {
+  watch(watcher: Watcher): void {
     this.#watchers.add(watcher)
   }
 

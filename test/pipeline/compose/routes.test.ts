@@ -165,6 +165,37 @@ describe('Routes', () => {
       await remove(server, path)
     })
 
+  it('COMP-97 SEC-12 a collection that is made, or gets properties, is not gone through: nothing in it is another', async () => {
+    const { site } = server
+    const look = async () => {
+      await resolvePath(site, '/where/nothing/is.html')
+      await site.documentsWith([['class:none']])
+    }
+    await look()
+    const { walk, allDerived } = site.store
+    const gone: string[] = []
+    site.store.walk = (...asked) => {
+      gone.push(asked[0])
+      return walk.apply(site.store, asked)
+    }
+    site.store.allDerived = (...asked) => {
+      gone.push(asked[0])
+      return allDerived.apply(site.store, asked)
+    }
+    try {
+      const set = [{ namespace: 'urn:x', name: 'color', value: 'red' }]
+      await site.commit({ changes: [{ op: 'collection', path: '/made/' }] })
+      await site.commit({ changes: [{ op: 'describe', path: '/', set, remove: [] }] })
+      await look()
+      expect(gone).to.deep.equal([])
+      await site.commit({ changes: [{ op: 'delete', path: '/made/' }] })
+      await look()
+      expect(gone).to.include('/made/')
+    } finally {
+      Object.assign(site.store, { walk, allDerived })
+    }
+  })
+
   it('HTTP-11 an encoded slash is 400', async () =>
     expect((await send('GET', '/posts/a%2Fb.html')).status).to.equal(400))
 })
