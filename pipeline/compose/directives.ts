@@ -2,8 +2,8 @@
 
 import type { Schema } from '../model/schema.ts'
 import type { Attribute, ElementNode } from '../tree/nodes.ts'
+import { declaredPrefix, qualifiedName, writtenName } from '../tree/prefixes.ts'
 import { type Composing, isData, meaning, type Surroundings } from './composing.ts'
-import { declaredPrefix, qualifiedName, writtenName } from './prefixes.ts'
 
 /** An attribute in the text of a start tag: HTML's parser gives names in lower case (COMP-9). */
 const ATTRIBUTE = /([^\s"'>/=]+)(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+))?/g

@@ -5,9 +5,9 @@ import { parsingHtml } from '../tree/html.ts'
 import { TreeError } from '../tree/limits.ts'
 import { type DocumentKind, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import { findingPrefixed } from '../tree/prefixed-parser.ts'
+import { Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { readingMarkup } from './page.ts'
-import { Prefixes, qualifiedName, writtenName } from './prefixes.ts'
 import { isLive, meaningOf } from './vocabulary.ts'
 
 /** A directive, or an element that stands where it does in composed pages alone. */

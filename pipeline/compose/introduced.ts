@@ -2,8 +2,8 @@
 
 import type { Registry } from '../model/registry.ts'
 import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
+import { declaredPrefix, namespaceOf, Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
-import { declaredPrefix, namespaceOf, Prefixes, qualifiedName, writtenName } from './prefixes.ts'
 import { isLive, meaningOf, pageNamespace } from './vocabulary.ts'
 
 /**

@@ -4,9 +4,9 @@ import type { Value } from '../language/values.ts'
 import type { RawMethod } from '../model/declarations.ts'
 import type { LevelMethod, Schema } from '../model/schema.ts'
 import type { Attribute } from '../tree/nodes.ts'
+import { writtenName } from '../tree/prefixes.ts'
 import type { Dispatch } from './composing.ts'
 import { compositionError, named } from './failure.ts'
-import { writtenName } from './prefixes.ts'
 import { awaiting, type Work } from './work.ts'
 
 /** What a directive calls. */

@@ -15,9 +15,9 @@ import {
   type ParentNode,
 } from '../tree/nodes.ts'
 import { unprefixedFrom } from '../tree/prefixed-parser.ts'
+import { declaredPrefix, namespaceOf, type Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
 import type { Composing } from './composing.ts'
 import type { Page } from './page.ts'
-import { declaredPrefix, namespaceOf, type Prefixes, qualifiedName, writtenName } from './prefixes.ts'
 import { meaningOf, pageNamespace } from './vocabulary.ts'
 import { awaiting, type Work } from './work.ts'
 

@@ -3,8 +3,8 @@
 import { ElementValue, type Value } from '../language/values.ts'
 import { readItem, valueReader } from '../model/items.ts'
 import type { Registry } from '../model/registry.ts'
+import { declaredPrefix, writtenName } from '../tree/prefixes.ts'
 import { type Composing, type Dispatch, lookUp } from './composing.ts'
-import { declaredPrefix, writtenName } from './prefixes.ts'
 import { itemsOf, type Splice, spliceOf } from './splice.ts'
 
 export function stamping(dispatch: Dispatch): Splice[] {

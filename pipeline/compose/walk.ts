@@ -4,7 +4,8 @@
  */
 
 import type { Fault } from '../fault.ts'
-import { copiedFrom, type Value } from '../language/values.ts'
+import type { Value } from '../language/values.ts'
+import { copiedFrom } from '../tree/clone.ts'
 import {
   type ChildNode,
   type ElementNode,
@@ -13,6 +14,7 @@ import {
   type ParentNode,
   type TreeDocument,
 } from '../tree/nodes.ts'
+import { Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
 import { NODES_PER_STEP } from '../tree/steps.ts'
 import { type Composing, type Dispatch, type FailedPart, isData, meaning, type Surroundings } from './composing.ts'
 import { append, bytesOf, copyOf, NODE_BYTES, shallowCopy } from './copy.ts'
@@ -23,7 +25,6 @@ import { attributeCall, calling, elementCall, notFound } from './method.ts'
 import { Names } from './names.ts'
 import type { Page } from './page.ts'
 import { apart } from './parts.ts'
-import { Prefixes, qualifiedName, writtenName } from './prefixes.ts'
 import { copiesOf, readingCopy, readingOf, transientPlace } from './session-copies.ts'
 import { holdsElements, type Splice, splicesOf } from './splice.ts'
 import { stamping } from './stamp.ts'

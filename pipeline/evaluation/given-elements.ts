@@ -2,7 +2,7 @@
 
 import type { Allowance } from '../language/allowance.ts'
 import type { ElementValue } from '../language/values.ts'
-import { cloningElement } from '../tree/clone.ts'
+import { cloningStored } from '../tree/clone.ts'
 import { type ElementNode, isElement, isText, type ParentNode } from '../tree/nodes.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 
@@ -35,7 +35,7 @@ export function* payingFor(element: ElementNode, allowance: Allowance): Steps<vo
 /** An element that code gives, as one without a place in any document: of a stored one a copy (MOD-70). */
 export function* ownElement({ node, source }: ElementValue): Steps<ElementNode> {
   if (!source) return node
-  const copy = yield* cloningElement(node)
+  const copy = yield* cloningStored(node)
   delete copy.sourceCodeLocation
   return copy
 }

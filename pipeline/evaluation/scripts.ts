@@ -318,6 +318,7 @@ async function resolved(slots: Slots, code: RawCode, copies: readonly Value[], c
     place: 'read',
     source: code.source,
     arguments: [argument],
+    quoted: elements,
   }
   const outcome = await javascript.evaluate({ ...job, schemas: schemasFor(slots, call) }, allowance)
   if ('failure' in outcome && outcome.failure.variant === 'parse') return [...copies]

@@ -42,18 +42,6 @@ export class ElementValue {
   }
 }
 
-const copied = new WeakMap<ElementNode, ElementNode>()
-
-/** Notes that an element which code has built is a copy of a stored one. */
-export function noteStored(copy: ElementNode, stored: ElementNode): void {
-  copied.set(copy, stored)
-}
-
-/** The stored element that one which code has built is a copy of: its names mean what they mean there (COMP-12, COMP-145). */
-export function copiedFrom(element: ElementNode): ElementNode | undefined {
-  return copied.get(element)
-}
-
 /** A value with a type of its own. */
 export abstract class NamedValue {
   /** The name of its type for messages and `isa`, such as `Temporal.PlainDate`. */

@@ -1,6 +1,6 @@
 /** Values written back where they are read from (MOD-22, MOD-70). */
 
-import { cloningElement } from '../tree/clone.ts'
+import { cloningElement, copiedFrom, noteStored } from '../tree/clone.ts'
 import { valueAttribute } from '../tree/microdata-value.ts'
 import { attribute, type ElementNode } from '../tree/nodes.ts'
 import { atOnce, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
@@ -59,6 +59,10 @@ export function copiedPart(element: ElementNode, byContent: boolean): ElementNod
   return attributeOfValue(element, byContent) === undefined ? withoutChildren(element) : element
 }
 
-function withoutChildren({ nodeName, tagName, attrs, namespaceURI, parentNode, content }: ElementNode): ElementNode {
-  return { nodeName, tagName, attrs, namespaceURI, parentNode, childNodes: [], ...(content && { content }) }
+function withoutChildren(element: ElementNode): ElementNode {
+  const { nodeName, tagName, attrs, namespaceURI, parentNode, content } = element
+  const part = { nodeName, tagName, attrs, namespaceURI, parentNode, childNodes: [], ...(content && { content }) }
+  const stored = copiedFrom(element)
+  if (stored) noteStored(part, stored)
+  return part
 }

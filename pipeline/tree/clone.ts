@@ -78,18 +78,39 @@ function levelsOf(node: ElementNode, copy: ElementNode, nodes: readonly ChildNod
   return levels
 }
 
-/**
- * A copy of an element and all below it without a parent, offsets included; in steps.
- *
- * @param copied told of every node and its copy
- */
-export function* cloningElement(
+const stored = new WeakMap<ElementNode, ElementNode>()
+
+/** Notes that an element which code has built is a copy of a stored one. */
+export function noteStored(copy: ElementNode, original: ElementNode): void {
+  stored.set(copy, original)
+}
+
+/** The stored element that one which code has built is a copy of: its names mean what they mean there (COMP-12, COMP-145). */
+export function copiedFrom(element: ElementNode): ElementNode | undefined {
+  return stored.get(element)
+}
+
+/** A copy of an element and all below it without a parent, offsets included; in steps. */
+export function cloningElement(element: ElementNode): Steps<ElementNode> {
+  return cloningNoted(element, copiedFrom)
+}
+
+/** `cloningElement` of one that is stored: of each element it is noted which one is, as it may be taken out of the copy. */
+export function cloningStored(element: ElementNode): Steps<ElementNode> {
+  return cloningNoted(element, node => copiedFrom(node) ?? node)
+}
+
+function* cloningNoted(
   element: ElementNode,
-  copied?: (node: ChildNode, copy: ChildNode) => void,
+  originalOf: (node: ElementNode) => ElementNode | undefined,
 ): Steps<ElementNode> {
+  const note = (node: ChildNode, copy: ChildNode): void => {
+    const original = isElement(node) ? originalOf(node) : undefined
+    if (original && isElement(copy)) noteStored(copy, original)
+  }
   const copy = copyElement(element, null)
-  copied?.(element, copy)
-  yield* copyingBelow(levelsOf(element, copy, element.childNodes), ownChildren, copied)
+  note(element, copy)
+  yield* copyingBelow(levelsOf(element, copy, element.childNodes), ownChildren, note)
   return copy
 }
 

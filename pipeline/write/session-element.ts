@@ -3,7 +3,6 @@
 import type { Answer } from '../answer.ts'
 import type { Authority } from '../authority.ts'
 import type { Composition } from '../compose/compose.ts'
-import { Prefixes } from '../compose/prefixes.ts'
 import { inert, readingOf, type TransientPlace, type VisitorSession } from '../compose/session-copies.ts'
 import { Fault } from '../fault.ts'
 import { selectorContentRange } from '../http/range.ts'
@@ -23,6 +22,7 @@ import {
   type ParentNode,
   type TreeDocument,
 } from '../tree/nodes.ts'
+import { Prefixes } from '../tree/prefixes.ts'
 import { type Selector, selectingAll } from '../tree/selector/selector.ts'
 import { outerMarkup } from '../tree/serialize.ts'
 import { isVoid } from '../tree/serialize-html.ts'

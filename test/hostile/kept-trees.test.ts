@@ -23,6 +23,8 @@ const parameter = (name: string) =>
 
 const STORED = '(${#box} from "/other.html").first()'
 const GIVES = `${IMPORT} export default () => Tea.stored()`
+const READS = 'export default value => new DOMParser().parseFromString(value, "text/html").body.firstElementChild'
+const STATIC = '<meta itemprop="static" content="true">'
 
 describe('Stored elements that code of schemas gives', () => {
   let server: TestServer
@@ -42,11 +44,15 @@ describe('Stored elements that code of schemas gives', () => {
           property('box', { '@read': sessel('@read', STORED) }),
           property('crate', { '@read': script('@read', GIVES) }),
           property('chest', { '@write': script('@write', GIVES) }),
+          property('echo', { '@read': script('@read', 'export default value => String(value)') }),
+          property('read', { '@read': script('@read', READS) }),
+          property('found', { '@read': script('@read', `${IMPORT} export default () => Tea.entry()`) }),
           property('case', { default: script('default', GIVES) }),
           method('made', script('implementation', 'export default function () { return this.maker }')),
           method('passed', script('implementation', 'export default function () { return this.same(this.maker) }')),
           method('same', sessel('implementation', 'x'), parameter('x')),
-          method('stored', sessel('implementation', STORED), '<meta itemprop="static" content="true">'),
+          method('entry', sessel('implementation', '(${.entry} from "/list.html").first()'), STATIC),
+          method('stored', sessel('implementation', STORED), STATIC),
         ),
       ),
     )
@@ -144,6 +150,49 @@ describe('Stored elements that code of schemas gives', () => {
       const { status, text } = await send('GET', '/show.html')
       expect(status).to.equal(200)
       expect(text).to.include('p:stamp').and.include('<i>own</i>').and.not.include('TOPSECRET')
+    })
+
+  for (const [kind, made] of [
+    ['a part of the site', '[parts, entries].flat().map(e => e.cloneNode(true))'],
+    ['the other way round', '[entries, parts].flat().map(e => e.cloneNode(true))'],
+    ['another name', '[own, entries].flat().map(e => e.cloneNode(true))'],
+    ['XML', '[feed].flat().map(e => { let d = document.createElement("p"); d.innerHTML = e.innerHTML; return d })'],
+    ['what the script sees', 'document.querySelector(".entry").cloneNode(true)'],
+  ] as const)
+    it(`COMP-12 COMP-145 nor where a name means something else in what a script has as well: ${kind}`, async () => {
+      const bad = `<b e:x='(\${#vault} from "/list.html").first().text()' q:x=""><p:stamp x=""></p:stamp></b>`
+      const declared = composed('').match(/xmlns:\w="[^"]*"/g) ?? []
+      const [page1, css, sessel, js] = declared
+      await put(server, '/list.html', page(`<ul><li class="entry">${bad}</li></ul><b id="vault">TOPSECRET</b>`))
+      await put(server, '/parts.html', composed('<div class="part"><b e:x="1"><p:stamp x></p:stamp></b></div>'))
+      await put(server, '/own.html', composed('<div class="own"><b q:x="1"></b></div>'))
+      const feed = `<feed ${page1} xmlns:E="urn:x"><entry class="feed">${bad.replace('e:x', 'E:x').replace(' q:x=""', '')}</entry></feed>`
+      await put(server, '/feed.xml', feed)
+      const names = 'r:parts=".part" r:own=".own" r:feed=".feed" r:entries="li.entry"'
+      const around = `<div ${css} ${js} ${names} j:m='${made}'><p class="entry">${bad}</p>`
+      await put(
+        server,
+        '/show.html',
+        page(`${around}<section ${page1} ${sessel}><p:stamp m></p:stamp></section></div>`),
+      )
+      const { status, text } = await send('GET', '/show.html')
+      expect(status).to.equal(200)
+      expect(text).to.match(/e:x/i).and.not.include('TOPSECRET')
+    })
+
+  for (const property of ['echo', 'read', 'found'])
+    it(`COMP-12 COMP-145 MOD-71 nor what a read resolver in JavaScript makes of it: ${property}`, async () => {
+      const x = `e:x='(\${#vault} from "/list.html").first().text()'`
+      const bad = `<i itemprop="${property}" itemscope ${x} p:template="text/liquid"><b ${x}><p:stamp x></p:stamp></b>{{ x }}</i>`
+      await put(server, '/grants.html', rulesPage(['*', 'POST', 'Allow', '/list.html', '#in']))
+      await put(server, '/list.html', page('<div id="in"></div><b id="vault">TOPSECRET</b>'))
+      const entry = `<div class="entry" id="${property}" itemscope itemtype="${TEA}">${bad}</div>`
+      expect((await send('POST', '/list.html', { Range: 'selector=#in' }, entry)).status).to.equal(206)
+      const made = `@schema T url("${TEA}"); T.search().filter(t => t.attr("id") == "${property}").first().${property}`
+      await put(server, '/show.html', composed(`<div e:m='${made}'><p:stamp m/></div>`))
+      const { status, text } = await send('GET', '/show.html')
+      expect(status).to.equal(200)
+      expect(text).to.include('itemprop').and.not.include('TOPSECRET')
     })
 
   it('COMP-12 what a page builds of its own markup, or copies of it, runs as ever', async () => {

@@ -1,13 +1,14 @@
 /** Results on their way back from a worker (JS-36). */
 
+import { noteStored } from '../../tree/clone.ts'
 import { type ElementNode, isElement } from '../../tree/nodes.ts'
 import { inTurns, NODES_PER_STEP, type Steps, TurnsBetween } from '../../tree/steps.ts'
 import type { Allowance } from '../allowance.ts'
-import { ElementValue, noteStored, type Value } from '../values.ts'
+import { ElementValue, type Value } from '../values.ts'
 import { type CompactTree, expanding } from './compact.ts'
-import { prefixedNames } from './encode.ts'
 import { type GivenTree, unpacking } from './given.ts'
 import type { Instance } from './interface.ts'
+import type { StoredNames } from './stored-names.ts'
 
 /** What the realm has written, parsed. */
 export type Parts = Scalar | Composed
@@ -31,8 +32,8 @@ export interface Source {
   trees: GivenTree[]
   /** The element that a reference stands for. */
   elementOf: (reference: number) => ElementValue | undefined
-  /** Stored elements that it was handed, by the names with a prefix that they have. */
-  named: ReadonlyMap<string, ElementNode>
+  /** Of what it was handed. */
+  names: StoredNames
   /** What pays for the work. */
   allowance: Allowance
 }
@@ -111,13 +112,13 @@ class Reader {
   }
 
   *#element(number: number): Steps<ElementValue | null> {
-    const { trees, elementOf, allowance, named } = this.#source
+    const { trees, elementOf, allowance, names } = this.#source
     const given = trees[number]
     if (!given) return null
     if ('reference' in given) return elementOf(given.reference) ?? null
     allowance.step(given.tree.parts.length >> 2)
     const node = yield* elementFrom(given.tree)
-    if (node && named.size > 0) yield* notingNames(node, named)
+    if (node && names.size > 0) yield* notingNames(node, names)
     return node ? new ElementValue(node) : null
   }
 
@@ -137,13 +138,12 @@ function scalar(sent: Scalar): Value {
 }
 
 /** Elements with names of what was handed over count as copies of that: what visitors have written runs nothing (COMP-145). */
-function* notingNames(root: ElementNode, named: ReadonlyMap<string, ElementNode>): Steps<void> {
+function* notingNames(root: ElementNode, names: StoredNames): Steps<void> {
   let seen = 0
   const open = [root]
   for (let element = open.pop(); element; element = open.pop()) {
     if (++seen % NODES_PER_STEP === 0) yield
-    const name = prefixedNames(element).find(each => named.has(each))
-    const stored = name === undefined ? undefined : named.get(name)
+    const stored = names.find(element)
     if (stored) noteStored(element, stored)
     for (const nodes of [element.childNodes, element.content?.childNodes ?? []])
       for (const node of nodes) if (isElement(node)) open.push(node)

@@ -3,13 +3,16 @@
  * of names and values, `f` the same read-only, `n` an element, `z` a dictionary that is looked up, `i` an instance, `c` a class.
  */
 
+import { copiedFrom } from '../../tree/clone.ts'
+import { treeOf } from '../../tree/microdata.ts'
 import type { ChildNode, ElementNode, ParentNode, TreeDocument } from '../../tree/nodes.ts'
 import { isElement } from '../../tree/nodes.ts'
 import type { Allowance } from '../allowance.ts'
-import { copiedFrom, ElementValue, LazyDictionary, NamedValue, type Value } from '../values.ts'
+import { ElementValue, LazyDictionary, NamedValue, type Value } from '../values.ts'
 import { type CompactTree, compact } from './compact.ts'
 import type { DocumentView, SchemaClasses, ScriptJob } from './interface.ts'
 import type { Reference, SentValues, SentView } from './messages.ts'
+import { StoredNames } from './stored-names.ts'
 
 /** A value that JavaScript cannot be given: failure `marshal`. */
 export class Unsendable extends Error {}
@@ -36,8 +39,8 @@ export class Sender {
   readonly dictionaries: LazyDictionary[] = []
   /** Elements that references stand for. */
   readonly elements: ElementValue[] = []
-  /** Stored elements that were handed over, by the names with a prefix that they have. */
-  readonly named = new Map<string, ElementNode>()
+  /** Of what was handed over. */
+  readonly names = new StoredNames()
   readonly #view: DocumentView | undefined
   /** Nodes of a view that the program may change, so that paths would lead elsewhere. */
   readonly #viewNodes = new Map<ChildNode, number>()
@@ -65,9 +68,11 @@ export class Sender {
     if (!view) return undefined
     const { document, scope } = view
     let count = 0
+    const isStored = scope !== undefined && treeOf(scope) === document.root
     const tree = compact(document.kind, document.root.mode, scope ? [scope] : document.root.childNodes, node => {
       // Each node is paid for before the next, as the copy is made without a pause.
       this.#allowance.step(STEPS_PER_NODE)
+      this.#noteNames(node, isStored)
       if (this.#isWritable) this.#viewNodes.set(node, count++)
     })
     return { tree }
@@ -75,6 +80,7 @@ export class Sender {
 
   /** The JSON of what a place hands over, with what it refers to. */
   job(job: ScriptJob): SentValues {
+    for (const each of job.quoted ?? []) this.#noteAll(each)
     const isFixed = job.place === 'when' || job.place === 'action' || job.place === 'property'
     const parts = [`"arguments":[${(job.arguments ?? []).map(each => this.#write(each, isFixed)).join()}]`]
     if (job.this !== undefined) parts.push(`"self":${this.#write(job.this)}`)
@@ -197,10 +203,20 @@ export class Sender {
     return { tree: this.#treeCount++, node: 0 }
   }
 
+  #noteAll(quoted: ElementNode): void {
+    const open: ChildNode[] = [quoted]
+    for (let node = open.pop(); node; node = open.pop()) {
+      this.#noteNames(node, false)
+      if (!isElement(node)) continue
+      for (const child of node.childNodes) open.push(child)
+      for (const child of node.content?.childNodes ?? []) open.push(child)
+    }
+  }
+
   #noteNames(node: ChildNode, isStored: boolean): void {
     if (!isElement(node)) return
     const stored = copiedFrom(node) ?? (isStored ? node : undefined)
-    if (stored) for (const name of prefixedNames(node)) if (!this.named.has(name)) this.named.set(name, stored)
+    if (stored) this.names.add(node, stored)
   }
 
   /** Places of children on the way from the document that the worker sees to a node of it. */
@@ -228,10 +244,4 @@ export class Sender {
     }
     return places.get(child) ?? -1
   }
-}
-
-/** Names of an element and its attributes that have a prefix. */
-export function prefixedNames({ tagName, attrs }: ElementNode): string[] {
-  const names = attrs.map(({ prefix, name }) => (prefix ? `${prefix}:${name}` : name))
-  return [tagName, ...names].filter(name => name.includes(':'))
 }

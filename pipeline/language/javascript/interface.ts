@@ -67,6 +67,8 @@ export interface ScriptJob {
   this?: Value
   /** Missing arguments are undefined, so say null where a rule does. */
   arguments?: readonly Value[]
+  /** Elements whose markup is among the arguments: it may come back as elements. */
+  quoted?: readonly ElementNode[]
   document?: DocumentView
   /**
    * Names in scope (COMP-20). Given: there is a global `Context` (JS-14), and for expressions those that are identifiers

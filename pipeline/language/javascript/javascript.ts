@@ -304,7 +304,7 @@ function split(text: string): WrittenCall {
 }
 
 function sourceOf({ sender, allowance, given }: Sending): Source {
-  return { trees: given, elementOf: number => sender.elements[number], named: sender.named, allowance }
+  return { trees: given, elementOf: number => sender.elements[number], names: sender.names, allowance }
 }
 
 /** Completes what a script has built (JS-9). */

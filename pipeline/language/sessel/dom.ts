@@ -1,6 +1,6 @@
 /** Changing the trees of constructed elements (SES-144): they stay trees, and no deeper than documents may be. */
 
-import { cloningElement } from '../../tree/clone.ts'
+import { cloningElement, cloningStored } from '../../tree/clone.ts'
 import { checkNames, LONGEST_NAME, MAX_DEPTH, TreeError } from '../../tree/limits.ts'
 import { isShort } from '../../tree/long-text.ts'
 import { treeOf } from '../../tree/microdata.ts'
@@ -15,7 +15,7 @@ import {
 } from '../../tree/nodes.ts'
 import { isVoid } from '../../tree/serialize-html.ts'
 import { atOnce, NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
-import { copiedFrom, ElementValue, isList, noteStored, type Value } from '../values.ts'
+import { ElementValue, isList, type Value } from '../values.ts'
 import { typeOf } from './comparison.ts'
 import { type Evaluation, type Given, Pending, pausing, typeError, type Work } from './evaluation.ts'
 import { isMutable } from './kinds.ts'
@@ -59,16 +59,11 @@ export function* copying(node: ElementNode, on: Evaluation): Work<ElementNode> {
   return yield* pausing(copied(node))
 }
 
-/** Of each element it is noted which one is stored: it may be taken out of the copy. */
 function* copied(element: ElementNode): Steps<ElementNode> {
   const { nodeName } = treeOf(element)
   // What a stored template holds is in a tree of its own.
   const isStored = nodeName === '#document' || (nodeName === '#document-fragment' && element.sourceCodeLocation)
-  const copy = yield* cloningElement(element, (node, other) => {
-    if (!isElement(node) || !isElement(other)) return
-    const stored = copiedFrom(node) ?? (isStored ? node : undefined)
-    if (stored) noteStored(other, stored)
-  })
+  const copy = yield* isStored ? cloningStored(element) : cloningElement(element)
   delete copy.sourceCodeLocation
   return copy
 }

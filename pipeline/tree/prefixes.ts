@@ -3,7 +3,7 @@
  * kinds of trees are read here: scope is lexical, and the nearest declaration wins (COMP-12).
  */
 
-import { type Attribute, type ElementNode, isElement, type ParentNode } from '../tree/nodes.ts'
+import { type Attribute, type ElementNode, isElement, type ParentNode } from './nodes.ts'
 
 /** A qualified name in its two parts. */
 export interface QualifiedName {

@@ -1,0 +1,62 @@
+/** Names with a prefix in what a script was handed: in what it gives they mean what they mean there (COMP-12, COMP-145). */
+
+import { type ElementNode, HTML_NAMESPACE } from '../../tree/nodes.ts'
+import { namespaceOf, qualifiedName, writtenName } from '../../tree/prefixes.ts'
+
+/** Where no prefix means anything. */
+const NOWHERE: ElementNode = {
+  nodeName: 'div',
+  tagName: 'div',
+  namespaceURI: HTML_NAMESPACE,
+  attrs: [],
+  childNodes: [],
+  parentNode: null,
+}
+
+/** Stored elements that a script was handed, by their names with a prefix. */
+export class StoredNames {
+  readonly #elements = new Map<string, ElementNode>()
+
+  get size(): number {
+    return this.#elements.size
+  }
+
+  /**
+   * Notes names. One that means something else in another element means nothing: whose it is cannot be told afterwards, and
+   * what visitors have written runs nothing.
+   *
+   * @param stored what the element is, or is a copy of
+   */
+  add(element: ElementNode, stored: ElementNode): void {
+    for (const name of prefixedNames(element)) {
+      this.#add(name, stored)
+      // Names of XML come into HTML in small letters, where they may be others.
+      const folded = name.toLowerCase()
+      if (folded !== name) this.#add(folded, NOWHERE)
+    }
+  }
+
+  #add(name: string, stored: ElementNode): void {
+    this.#elements.set(name, agreed(name, this.#elements.get(name) ?? stored, stored))
+  }
+
+  /** The stored element that one which a script gives counts as a copy of. */
+  find(element: ElementNode): ElementNode | undefined {
+    let found: ElementNode | undefined
+    for (const name of prefixedNames(element)) {
+      const stored = this.#elements.get(name)
+      if (stored) found = agreed(name, found ?? stored, stored)
+    }
+    return found
+  }
+}
+
+/** The first of two elements where a name means the same in both. */
+function agreed(name: string, one: ElementNode, other: ElementNode): ElementNode {
+  const prefix = one === other ? undefined : qualifiedName(name)?.prefix
+  return prefix === undefined || namespaceOf(one, prefix) === namespaceOf(other, prefix) ? one : NOWHERE
+}
+
+function prefixedNames({ tagName, attrs }: ElementNode): string[] {
+  return [tagName, ...attrs.map(writtenName)].filter(name => name.includes(':'))
+}
