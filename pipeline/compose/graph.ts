@@ -10,7 +10,8 @@ import { withoutValues } from '../language/told.ts'
 import { ElementValue, type Source } from '../language/values.ts'
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
-import type { TreeDocument } from '../tree/nodes.ts'
+import { treeOf } from '../tree/microdata.ts'
+import type { ElementNode, ParentNode, TreeDocument } from '../tree/nodes.ts'
 import { pinTree } from '../tree/pins.ts'
 import { type Needs, neededTokens } from '../tree/selector/needs.ts'
 import {
@@ -43,7 +44,7 @@ export class SiteGraph {
   readonly #site: Site
   readonly #reads: Reads
   readonly #pages = new Map<string, Page | undefined>()
-  readonly #byTree = new Map<TreeDocument, Page>()
+  readonly #byRoot = new Map<ParentNode, Page>()
   /** What directives have selected: many of one page may ask the same. */
   readonly #selected = new Map<string, readonly ElementValue[]>()
   readonly #pins: (() => void)[] = []
@@ -80,15 +81,20 @@ export class SiteGraph {
     this.#pins.push(pinTree(tree))
     const page = yield* readingPage(file, tree, this.#site.settings.ns)
     this.#pages.set(path, page)
-    this.#byTree.set(page.search, page)
-    this.#byTree.set(page.tree, page)
+    this.#byRoot.set(page.search.root, page)
+    this.#byRoot.set(page.tree.root, page)
     this.#reads.document(path, file.resource)
     return page
   }
 
   /** The page that a tree belongs to. */
-  pageOf(tree: TreeDocument): Page | undefined {
-    return this.#byTree.get(tree)
+  pageOf({ root }: TreeDocument): Page | undefined {
+    return this.#byRoot.get(root)
+  }
+
+  /** The page that a stored element belongs to; undefined for what the content of a template holds. */
+  pageHolding(element: ElementNode): Page | undefined {
+    return this.#byRoot.get(treeOf(element))
   }
 
   /** Paths of the documents that may hold what a selector needs, in the order of their bytes. */

@@ -95,8 +95,9 @@ function* walkingElement(
   if (!place.inPlace) composing.allowance.take(page ? bytesOf(element) : NODE_BYTES)
   composing.allowance.step()
   if (place.depth > DEEPEST) throw tooMuch('The page is nested deeper than a page may be.')
-  const prefixes = (page ? place.prefixes : prefixesOf(element, place)).within(element)
-  const inside: Surroundings = { ...place, prefixes, depth: place.depth + 1 }
+  const { prefixes: around, holder } = page ? place : originOf(composing, element, place)
+  const prefixes = around.within(element)
+  const inside: Surroundings = { ...place, prefixes, holder, depth: place.depth + 1 }
   const splices = yield* replacing(composing, element, inside)
   if (splices) {
     yield* splicing(composing, splices.list, into, { ...inside, names: splices.names })
@@ -108,10 +109,15 @@ function* walkingElement(
 }
 
 /** In a copy that code has made of what is stored, names mean what they mean there: what visitors have written runs nothing (COMP-145). */
-function prefixesOf(element: ElementNode, { prefixes }: Surroundings): Prefixes {
+function originOf(
+  { graph }: Composing,
+  element: ElementNode,
+  { prefixes, holder }: Surroundings,
+): Pick<Surroundings, 'prefixes' | 'holder'> {
   const isNamed = element.tagName.includes(':') || element.attrs.some(a => writtenName(a).includes(':'))
   const stored = isNamed ? copiedFrom(element) : undefined
-  return stored ? Prefixes.around(stored) : prefixes
+  if (!stored) return { prefixes, holder }
+  return { prefixes: Prefixes.around(stored), holder: graph.pageHolding(stored) ?? holder }
 }
 
 /** What replaces an element that is a directive; undefined for any other element. */

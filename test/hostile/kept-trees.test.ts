@@ -204,4 +204,20 @@ describe('Stored elements that code of schemas gives', () => {
     )
     expect((await send('GET', '/show.html')).text.match(/<i>own<\/i>/g)).to.have.length(2)
   })
+
+  for (const [what, made, expected] of [
+    ['from XML', '(${item} from "/sub/feed.xml").map(e => new li { e.clone() })', '<media:rating>5</media:rating>'],
+    ['that includes from beside it', '(${.part} from "/sub/parts.html").map(e => e.clone())', '<b id="foot">foot</b>'],
+    ['of text', 'Document.parse("<html><p><p:stamp own></p:stamp></p></html>").children().last().clone()', '<p>5</p>'],
+  ])
+    it(`COMP-12 COMP-120 COMP-25 a copy of what authors wrote stays what it is: ${what}`, async () => {
+      await put(server, '/sub/foot.html', page('<b id="foot">foot</b>'))
+      const part = '<div class="part"><p:include resource="foot.html" selector="#foot"></p:include></div>'
+      await put(server, '/sub/parts.html', composed(part))
+      const feed =
+        '<feed xmlns:media="http://search.yahoo.com/mrss/"><item><media:rating>5</media:rating></item></feed>'
+      await put(server, '/sub/feed.xml', feed)
+      await put(server, '/show.html', composed(`<div e:own="5" e:m='${made}'><p:stamp m/></div>`))
+      expect((await send('GET', '/show.html')).text).to.include(expected)
+    })
 })

@@ -329,6 +329,7 @@ export function* documentFrom(markup: string, on: Evaluation): Work {
       root: yield* parsed(parsingHtml(markup), markup.length, on),
       clean: false,
     })
+    if (root) root.parentNode = null
     if (root) return new ElementValue(root)
   }
   const body = newElement('body')
