@@ -17,7 +17,7 @@ import type { Site } from '../site/site.ts'
 import { cloneNode } from '../tree/clone.ts'
 import { comparing } from '../tree/compare.ts'
 import { attribute, type ElementNode } from '../tree/nodes.ts'
-import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
+import { atOnce, inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { fetching } from './fetched.ts'
 import { ownElement, payingFor } from './given-elements.ts'
 import type { Language, LanguageOf } from './languages.ts'
@@ -41,7 +41,9 @@ export const sessel: LanguageOf = (site, allowance, others) => {
     default: (slot, at) =>
       run(slot, at, { self: undefined }, value => {
         if (value === null) return { value: undefined }
-        return { value: value instanceof ElementValue ? detached(value.node) : textForm(value, spending(allowance)) }
+        return {
+          value: value instanceof ElementValue ? atOnce(ownElement(value)) : textForm(value, spending(allowance)),
+        }
       }),
     validateValues: (slot, at) =>
       run(slot, at, { self: storedValues(at), hasPrior: true }, value => ({ value: isTruthy(value) })),

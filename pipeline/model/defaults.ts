@@ -21,6 +21,7 @@ import { inTurns, type Steps } from '../tree/steps.ts'
 import { budgetFault, type CodeHost, type DefaultResult, isSpent, responseFault } from './code.ts'
 import type { Instance } from './instance-check.ts'
 import { isItem, isTemplate, readItem } from './items.ts'
+import { keepingNames } from './kept-names.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Revision } from './revise.ts'
 import type { Schema, SchemaProperty } from './schema.ts'
@@ -139,6 +140,11 @@ export async function additionsFor(
       continue
     }
     const { value, changed: by } = given
+    for (const made of [value, by]) {
+      const around = made === by ? element.parentNode : element
+      if (made && typeof made !== 'string' && around && isElement(around))
+        await inTurns(keepingNames(made, around, document.kind), document.source.length)
+    }
     const nodeIn = (place: ElementNode) =>
       typeof value === 'string'
         ? metaFor(document.kind, place, property.name, value)

@@ -19,6 +19,7 @@ import {
   responseFault,
 } from './code.ts'
 import type { Instance } from './instance-check.ts'
+import { keepingNames } from './kept-names.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Revision } from './revise.ts'
 import { propertiesAmong, type Schema, type SchemaProperty } from './schema.ts'
@@ -102,8 +103,11 @@ export function* takingValues(
   before: readonly ElementNode[],
   outcome: Exclude<CodeResult<Given>, { response: unknown }>,
 ): Steps<readonly ElementNode[]> {
-  if ('value' in outcome)
-    return yield* taking(outcome.value, at.elements, before, isConfiguration(instance.item.types, ns))
+  if ('value' in outcome) {
+    const taken = yield* taking(outcome.value, at.elements, before, isConfiguration(instance.item.types, ns))
+    if (check === '@write') for (const each of taken) yield* keepingNames(each, at.element, at.document.kind)
+    return taken
+  }
   const { failure } = outcome
   if (isSpent(failure)) throw budgetFault(failure)
   // What does not compile is skipped; the rest of the chain runs (MOD-73).

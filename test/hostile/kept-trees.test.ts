@@ -24,6 +24,8 @@ const parameter = (name: string) =>
 const STORED = '(${#box} from "/other.html").first()'
 const GIVES = `${IMPORT} export default () => Tea.stored()`
 const READS = 'export default value => new DOMParser().parseFromString(value, "text/html").body.firstElementChild'
+const ENTRY = '(${.entry} from "/list.html").first()'
+const ADDS = `${IMPORT} export default () => { document.documentElement.append(Tea.entry().cloneNode(true)); return null }`
 const STATIC = '<meta itemprop="static" content="true">'
 
 describe('Stored elements that code of schemas gives', () => {
@@ -51,11 +53,22 @@ describe('Stored elements that code of schemas gives', () => {
           method('made', script('implementation', 'export default function () { return this.maker }')),
           method('passed', script('implementation', 'export default function () { return this.same(this.maker) }')),
           method('same', sessel('implementation', 'x'), parameter('x')),
-          method('entry', sessel('implementation', '(${.entry} from "/list.html").first()'), STATIC),
+          method('entry', sessel('implementation', ENTRY), STATIC),
           method('stored', sessel('implementation', STORED), STATIC),
         ),
       ),
     )
+    const codes = {
+      lent: { '@write': sessel('@write', ENTRY) },
+      wrapped: { '@write': sessel('@write', `new div { ${ENTRY} }`) },
+      borrowed: { '@write': script('@write', `${IMPORT} export default () => Tea.entry().cloneNode(true)`) },
+      given: { default: sessel('default', ENTRY) },
+      added: { default: script('default', ADDS) },
+    }
+    const types = Object.entries(codes).map(([name, code]) =>
+      schema(`${TEA}/${name}`, {}, property('default' in code ? 'missing' : 'written', code)),
+    )
+    await put(server, '/types.html', page(types.join('')))
     await put(server, '/rules.html', rulesPage(['*', 'QUERY', 'Allow', '/*'], ['*', 'PUT', 'Allow', '/tea.html']))
     await put(server, '/other.html', OTHER)
     await put(server, '/tea.html', TEA_PAGE)
@@ -204,6 +217,23 @@ describe('Stored elements that code of schemas gives', () => {
     )
     expect((await send('GET', '/show.html')).text.match(/<i>own<\/i>/g)).to.have.length(2)
   })
+
+  for (const property of ['lent', 'borrowed', 'wrapped', 'given', 'added'])
+    it(`COMP-147 COMP-145 MOD-32 MOD-70 nor in a document that code of its type puts it into: ${property}`, async () => {
+      await put(server, '/grants.html', rulesPage(['*', 'POST', 'Allow', '/list.html|/page.html', '#in']))
+      await put(server, '/list.html', page('<ul id="in"></ul><b id="vault">TOPSECRET</b>'))
+      const bad = `<b e:x='(\${#vault} from "/list.html").first().text()'><p:stamp x></p:stamp></b>`
+      const post = (path: string, entry: string) => send('POST', path, { Range: 'selector=#in' }, entry)
+      expect((await post('/list.html', `<li class="entry">${bad}</li>`)).status).to.equal(206)
+      await put(server, '/page.html', composed('<section id="in"></section>'))
+      const type = `${TEA}/${property}`
+      expect(
+        (await post('/page.html', `<div itemscope itemtype="${type}"><i itemprop="written">1</i></div>`)).status,
+      ).to.equal(206)
+      const { status, text } = await send('GET', '/page.html')
+      expect(status).to.equal(200)
+      expect(text).to.include('p:stamp').and.not.include('TOPSECRET')
+    })
 
   for (const [what, made, expected] of [
     ['from XML', '(${item} from "/sub/feed.xml").map(e => new li { e.clone() })', '<media:rating>5</media:rating>'],

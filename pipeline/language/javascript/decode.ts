@@ -117,8 +117,7 @@ class Reader {
     if (!given) return null
     if ('reference' in given) return elementOf(given.reference) ?? null
     allowance.step(given.tree.parts.length >> 2)
-    const node = yield* elementFrom(given.tree)
-    if (node && names.size > 0) yield* notingNames(node, names)
+    const node = yield* elementFrom(given.tree, names)
     return node ? new ElementValue(node) : null
   }
 
@@ -150,10 +149,11 @@ function* notingNames(root: ElementNode, names: StoredNames): Steps<void> {
   }
 }
 
-/** The element that a tree of one consists of. */
-export function* elementFrom(tree: CompactTree): Steps<ElementNode | undefined> {
+/** The element that a tree of one consists of. @param names of what the script was handed */
+export function* elementFrom(tree: CompactTree, names: StoredNames): Steps<ElementNode | undefined> {
   const root = yield* expanding(tree)
   const node = root.childNodes.find(isElement)
   if (node) node.parentNode = null
+  if (node && names.size > 0) yield* notingNames(node, names)
   return node
 }

@@ -331,7 +331,7 @@ async function outcomeOf({ result, trees }: Report, sending: Sending, evaluate: 
       written: assigned instanceof Map ? assigned : new Map<string, Value>(),
     }
     const tree = changed === undefined ? undefined : given[changed]
-    const element = tree && 'tree' in tree ? await inTurns(elementFrom(tree.tree), 0) : undefined
+    const element = tree && 'tree' in tree ? await inTurns(elementFrom(tree.tree, sending.sender.names), 0) : undefined
     if (element) done.changed = element
     return done
   } catch (error) {

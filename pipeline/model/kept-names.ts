@@ -1,0 +1,40 @@
+/** Names with a prefix in what code takes from one document into another (COMP-12, COMP-147). */
+
+import { copiedFrom } from '../tree/clone.ts'
+import { XMLNS_NAMESPACE } from '../tree/namespaces.ts'
+import { type Attribute, type DocumentKind, type ElementNode, isElement } from '../tree/nodes.ts'
+import { namespaceOf, Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
+import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
+
+/**
+ * Has names in copies of stored elements mean nothing in a new place where they would mean something else than where they
+ * are stored: what visitors have written there would become directives here.
+ *
+ * @param root what code has given; changed in place
+ * @param around what it will stand in
+ */
+export function* keepingNames(root: ElementNode, around: ElementNode, kind: DocumentKind): Steps<void> {
+  const open = [{ element: root, outer: Prefixes.around(around).within(around) }]
+  let seen = 0
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { element, outer } = next
+    if (++seen % NODES_PER_STEP === 0) yield
+    const stored = copiedFrom(element)
+    const names = stored ? [element.tagName, ...element.attrs.map(writtenName)] : []
+    for (const name of names) {
+      const prefix = qualifiedName(name)?.prefix
+      const uri = prefix === undefined ? undefined : outer.within(element).namespace(prefix)
+      if (stored && prefix !== undefined && uri !== undefined && uri !== namespaceOf(stored, prefix))
+        element.attrs.push(unbound(prefix, kind))
+    }
+    const inner = outer.within(element)
+    for (const nodes of [element.childNodes, element.content?.childNodes ?? []])
+      for (const node of nodes) if (isElement(node)) open.push({ element: node, outer: inner })
+  }
+}
+
+/** XML cannot unbind a prefix; one without a meaning is data there (COMP-120). */
+function unbound(prefix: string, kind: DocumentKind): Attribute {
+  if (kind === 'html') return { name: `xmlns:${prefix}`, value: '' }
+  return { name: prefix, prefix: 'xmlns', namespace: XMLNS_NAMESPACE, value: 'about:blank' }
+}
