@@ -103,11 +103,9 @@ export function* takingValues(
   before: readonly ElementNode[],
   outcome: Exclude<CodeResult<Given>, { response: unknown }>,
 ): Steps<readonly ElementNode[]> {
-  if ('value' in outcome) {
-    const taken = yield* taking(outcome.value, at.elements, before, isConfiguration(instance.item.types, ns))
-    if (check === '@write') for (const each of taken) yield* keepingNames(each, at.element, at.document.kind)
-    return taken
-  }
+  const into = check === '@write' ? at : undefined
+  if ('value' in outcome)
+    return yield* taking(outcome.value, at.elements, before, isConfiguration(instance.item.types, ns), into)
   const { failure } = outcome
   if (isSpent(failure)) throw budgetFault(failure)
   // What does not compile is skipped; the rest of the chain runs (MOD-73).
@@ -121,12 +119,13 @@ export function isList({ cardinality }: SchemaProperty, count: number): boolean 
   return count > 1 || (cardinality.text?.endsWith('n') ?? false)
 }
 
-/** What code gave, as elements: the original where its copy came back as it was. */
+/** What code gave, as elements: the original where its copy came back as it was. @param into where it will be stored */
 function* taking(
   result: Given,
   copies: readonly ElementNode[],
   originals: readonly ElementNode[],
   byContent: boolean,
+  into: CodeValues | undefined,
 ): Steps<ElementNode[]> {
   if ('texts' in result) return yield* writingTexts(result.texts, originals, byContent)
   const taken: ElementNode[] = []
@@ -135,6 +134,7 @@ function* taking(
     const original = places.get(element)
     const isKept = original !== undefined && (yield* comparing([original], [element]))
     if (!isKept) element.sourceCodeLocation = null
+    if (!isKept && into) yield* keepingNames(element, into.element, into.document.kind)
     taken.push(isKept ? original : element)
     if (taken.length % NODES_PER_STEP === 0) yield
   }
