@@ -5,6 +5,7 @@ import { memoryBody } from '../body.ts'
 import { compose } from '../compose/compose.ts'
 import { compositionError } from '../compose/failure.ts'
 import type { Reader } from '../compose/reader.ts'
+import { isLive, meaningOf } from '../compose/vocabulary.ts'
 import { Fault } from '../fault.ts'
 import { canonicalPath, decodeTarget, encodePath, isReserved, reserved } from '../http/path.ts'
 import type { Operation } from '../operation.ts'
@@ -13,8 +14,9 @@ import { largestDocument, type Site } from '../site/site.ts'
 import { notHtml, type StoredFile } from '../site/stored-file.ts'
 import { encoding } from '../tree/document.ts'
 import { attribute, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
+import { declaredPrefix, Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
 import { writingDocument } from '../tree/serialize.ts'
-import { inTurns, type Steps } from '../tree/steps.ts'
+import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { type DocumentPut, putTriggered, type RunTriggered } from './document.ts'
 
 /** A POST to a document without a place in it. */
@@ -65,6 +67,7 @@ export function createFromTemplate(site: Site, write: TemplatePost, authority: A
       const target = targetOf(tree, write)
       if (isReserved(target, site.settings.brand)) throw reserved()
       write.refuse(target)
+      await inTurns(unbinding(tree.root, site), Number.POSITIVE_INFINITY)
       const bytes = await inTurns(writingBytes(tree), Number.POSITIVE_INFINITY)
       const check = async () => requireAllowed(await decide(), question(template), 'POST', path)
       const { type } = template.resource
@@ -74,6 +77,25 @@ export function createFromTemplate(site: Site, write: TemplatePost, authority: A
       if (!isStored) return answer
       return { status: 301, headers: { Location: encodePath(target), 'Cache-Control': 'no-store' }, body: '' }
     },
+  }
+}
+
+/** Directives are consumed: what still has the name of one has come from elsewhere, as data, and stays that (COMP-107, COMP-145). */
+function* unbinding(root: ParentNode, { settings, model }: Site): Steps<void> {
+  const open = [{ nodes: root.childNodes, outer: Prefixes.none }]
+  let seen = 0
+  for (let next = open.pop(); next; next = open.pop()) {
+    for (const node of next.nodes) {
+      if (++seen % NODES_PER_STEP === 0) yield
+      if (!isElement(node)) continue
+      for (const name of [node.tagName, ...node.attrs.map(writtenName)]) {
+        const prefix = qualifiedName(name)?.prefix
+        const uri = prefix === undefined ? undefined : next.outer.within(node).namespace(prefix)
+        if (uri === undefined || !isLive(meaningOf(uri, settings.ns, model), 'html')) continue
+        node.attrs = [...node.attrs.filter(a => declaredPrefix(a) !== prefix), { name: `xmlns:${prefix}`, value: '' }]
+      }
+      open.push({ nodes: node.childNodes, outer: next.outer.within(node) })
+    }
   }
 }
 

@@ -235,6 +235,18 @@ describe('Stored elements that code of schemas gives', () => {
       expect(text).to.include('p:stamp').and.not.include('TOPSECRET')
     })
 
+  it('COMP-107 COMP-145 nor in a document that a page makes of a request', async () => {
+    const grants = [['*', 'POST', 'Allow', '/make.html'] as const, ['*', 'PUT', 'Allow', '/made.html'] as const]
+    await put(server, '/grants.html', rulesPage(['*', 'POST', 'Allow', '/list.html', '#in'], ...grants))
+    await put(server, '/list.html', page('<ul id="in"></ul><b id="vault">TOPSECRET</b>'))
+    const entry = `<li class="entry"><b e:x='(\${#vault} from "/list.html").first().text()'><p:stamp x></p:stamp></b></li>`
+    expect((await send('POST', '/list.html', { Range: 'selector=#in' }, entry)).status).to.equal(206)
+    await put(server, '/make.html', composed('<div r:l="li.entry"><p:stamp l/></div>', '<base href="/made.html">'))
+    expect((await send('POST', '/make.html', {}, 'x')).status).to.equal(301)
+    const { text } = await send('GET', '/made.html')
+    expect(text).to.include('p:stamp').and.not.include('TOPSECRET')
+  })
+
   for (const [what, made, expected] of [
     ['from XML', '(${item} from "/sub/feed.xml").map(e => new li { e.clone() })', '<media:rating>5</media:rating>'],
     ['that includes from beside it', '(${.part} from "/sub/parts.html").map(e => e.clone())', '<b id="foot">foot</b>'],
