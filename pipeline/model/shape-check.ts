@@ -23,6 +23,9 @@ const QUESTIONS_PER_STEP = 2_000
 /** The same where elements are asked about by one selector or few. */
 const ELEMENTS_PER_STEP = 100
 
+/** Branches of constraints that are asked about scope elements, each with a search below them, in one step. */
+const BRANCHES_PER_STEP = 200
+
 /** What one check works on. */
 interface Context {
   document: TreeDocument
@@ -123,12 +126,19 @@ function* checkingScopes(shape: Shape, scopes: readonly Scope[], context: Contex
   const held = shape.constraints.map(() => new Map<ElementNode, boolean>())
   const closed = new Map<ElementNode, readonly Unpermitted[]>()
   const failures: ShapeFailure[][] = []
+  let asked = 0
   let count = 0
   let dropped = 0
   for (const scope of scopes.toReversed()) {
     const { element, text } = scope
     const own: ShapeFailure[] = []
     for (const [i, constraint] of shape.constraints.entries()) {
+      // Of scope elements that hold little each constraint asks little.
+      asked += 1 + constraint.branches.length
+      if (asked >= BRANCHES_PER_STEP) {
+        asked = 0
+        yield
+      }
       if (yield* holding(constraint, element, context, held[i] ?? new Map())) continue
       const message = `Element matching '${text}' does not satisfy constraint '${constraint.text}'`
       own.push({ scope: text, constraint: constraint.text, message })
@@ -163,24 +173,30 @@ function* holding(
   const isShared = !branches.some(({ scoped }) => scoped)
   const matches = isShared ? context.matches : matchesIn(context.document, element)
   const among = (child: ElementNode) => below.some(branch => matches(branch, child))
-  const found = below.length > 0 && (yield* searching(element, among, isShared ? known : new Map()))
+  const found = below.length > 0 && (yield* searching(element, among, below.length, isShared ? known : new Map()))
   known.set(element, found)
   return found || branches.some(branch => matches(branch, element))
 }
 
-/** Whether an element below a parent is wanted; contents of templates are not looked at. */
+/**
+ * Whether an element below a parent is wanted; contents of templates are not looked at.
+ *
+ * @param questions that are asked of each
+ */
 function* searching(
   parent: ElementNode,
   isWanted: (element: ElementNode) => boolean,
+  questions: number,
   known: ReadonlyMap<ElementNode, boolean>,
 ): Steps<boolean> {
   const open = [{ nodes: parent.childNodes, next: 0 }]
+  const most = Math.min(ELEMENTS_PER_STEP, Math.ceil(QUESTIONS_PER_STEP / questions))
   let seen = 0
   for (let level = open.at(-1); level; level = open.at(-1)) {
     const node = level.nodes[level.next++]
     if (!node) open.pop()
     if (!node || !isElement(node)) continue
-    if (++seen % ELEMENTS_PER_STEP === 0) yield
+    if (++seen % most === 0) yield
     const below = known.get(node)
     if (below || isWanted(node)) return true
     if (below === undefined) open.push({ nodes: node.childNodes, next: 0 })
@@ -201,7 +217,11 @@ function boundariesOf(shapes: readonly Shape[], document: TreeDocument): (shape:
   const asking = function* (element: ElementNode, shape: Shape): Steps<boolean> {
     const found: Shape[] = []
     for (const each of closed) {
-      if (++asked % ELEMENTS_PER_STEP === 0) yield
+      for (const { branches } of each.scopes) asked += 1 + branches.length
+      if (asked >= QUESTIONS_PER_STEP) {
+        asked = 0
+        yield
+      }
       const isScope = each.scopes.some(({ branches }) => branches.some(branch => matches(branch, element)))
       if (isScope && found.push(each) === 2) break
     }
