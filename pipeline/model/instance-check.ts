@@ -1,7 +1,7 @@
 /** Judges single items by their schemas: cardinality, types and enumerations (MOD-22 to MOD-28), groups (MOD-80). */
 
 import type { ElementNode } from '../tree/nodes.ts'
-import type { Steps } from '../tree/steps.ts'
+import { atOnce, type Steps } from '../tree/steps.ts'
 import { isItem, type ModelItem, type ReadValue, readItem } from './items.ts'
 import { touching, type WrittenPlace } from './place.ts'
 import type { Registry } from './registry.ts'
@@ -33,7 +33,7 @@ export function* findingInstances(registry: Registry, place: WrittenPlace): Step
   for (const elements of [around, content]) {
     for (const [i, element] of elements.entries()) {
       if (i % INSTANCES_PER_STEP === 0) yield
-      const instance = isItem(element) && instanceOf(registry, element)
+      const instance = isItem(element) && (yield* governing(registry, element))
       if (instance) instances.push(instance)
     }
   }
@@ -41,8 +41,19 @@ export function* findingInstances(registry: Registry, place: WrittenPlace): Step
 }
 
 export function instanceOf(registry: Registry, element: ElementNode): Instance | undefined {
+  return atOnce(governing(registry, element))
+}
+
+/** In steps: an item may have thousands of types, each with a schema that has much of its parents. */
+function* governing(registry: Registry, element: ElementNode): Steps<Instance | undefined> {
   const item = readItem(element)
-  const schemas = item.types.flatMap(type => registry.schema(type) ?? [])
+  const schemas: Schema[] = []
+  for (const type of item.types) {
+    const schema = registry.schema(type)
+    if (!schema) continue
+    schemas.push(schema)
+    if (schemas.length > 1) yield
+  }
   return schemas.length > 0 ? { item, schemas } : undefined
 }
 
@@ -99,8 +110,7 @@ function brokenSchema(registry: Registry, schema: Schema): SchemaViolation[] {
     if (!references) return []
     const fail = (reason: string): SchemaViolation[] => [{ check: 'schema', itemtype, property: name, reason }]
     if (references === 'broken') return fail('its reference names no item type and property')
-    const target = registry.schema(references.type)
-    if (!target || target.properties.get(references.property)?.unique) return []
+    if (registry.isUnique(references.type, references.property) !== false) return []
     return fail(`it refers to ${references.type}#${references.property}, which is not unique`)
   })
 }

@@ -8,7 +8,7 @@ import { pathNames } from '../access/glob.ts'
 import { PersistentMap } from '../access/persistent-map.ts'
 import type { Extensions } from '../tree/selector/selector.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
-import type { RawDeclarations, RawEnum, RawSchema } from './declarations.ts'
+import type { RawDeclarations, RawEnum, RawProperty, RawSchema } from './declarations.ts'
 import { doubtsAbout, doubtsAboutShapes } from './doubts.ts'
 import { Inheritance, MOST_LEVELS } from './inheritance.ts'
 import { combine, type Schema } from './schema.ts'
@@ -150,10 +150,7 @@ export class Registry {
     for (const own of raw?.schemas ?? []) taken('the schema of', own.type, this.#schemas.get(own.type) ?? [], own)
     for (const own of raw?.enums ?? []) taken('the enumeration', own.url, this.#enums.get(own.url) ?? [], own)
     const knows = (url: string) => this.#schemas.get(url) !== undefined || this.#enums.get(url) !== undefined
-    const isUnique = (type: string, property: string) => {
-      const schema = this.schema(type)
-      return schema && schema.properties.get(property)?.unique === true
-    }
+    const isUnique = (type: string, property: string) => this.isUnique(type, property)
     for (const schema of raw?.schemas ?? []) reasons.push(...doubtsAbout(schema, this.vocabulary, knows, isUnique))
     for (const { url, values } of raw?.enums ?? [])
       if (values.length === 0) reasons.push(`the enumeration ${shown(url)} has no value: it permits none`)
@@ -217,7 +214,20 @@ export class Registry {
     return schema
   }
 
-  #resolve(type: string): Schema | undefined {
+  /**
+   * Whether a property is unique by itself (MOD-40), told without putting together all that the schema inherits: what many refer
+   * to may be as many schemas that have much of one parent.
+   *
+   * @returns undefined for a type without schema
+   */
+  isUnique(type: string, property: string): boolean | undefined {
+    const { levels } = this.#levels(type)
+    if (levels.length === 0) return undefined
+    return levels.some(level => declaredBy(level).get(property)?.unique.includes('true'))
+  }
+
+  /** What declares a type, and the types above it. */
+  #levels(type: string): { levels: RawSchema[]; next: string | undefined; cyclic: boolean } {
     const levels: RawSchema[] = []
     const seen = new Set<string>()
     let next: string | undefined = type
@@ -228,8 +238,12 @@ export class Registry {
       levels.push(level)
       next = level.parent
     }
+    return { levels, next, cyclic: next !== undefined && (seen.has(next) || levels.length === MOST_LEVELS) }
+  }
+
+  #resolve(type: string): Schema | undefined {
+    const { levels, next, cyclic } = this.#levels(type)
     if (levels.length === 0) return undefined
-    const cyclic = next !== undefined && (seen.has(next) || levels.length === MOST_LEVELS)
     const inherited = levels.slice(1).reduce((sum, level) => sum + partsOf(level), 0)
     if (inherited <= MOST_INHERITED) return combine(levels, cyclic, cyclic ? undefined : next)
     const chain = levels.map(level => level.type)
@@ -287,6 +301,18 @@ export class Registry {
     for (const ancestor of this.inheritance.guarded) for (const type of this.subtypes(ancestor)) types.add(type)
     return types
   }
+}
+
+const declared = new WeakMap<RawSchema, ReadonlyMap<string, RawProperty>>()
+
+/** What one schema declares itself, by name: of equal ones the first counts (MOD-13). */
+function declaredBy(schema: RawSchema): ReadonlyMap<string, RawProperty> {
+  let properties = declared.get(schema)
+  if (!properties) {
+    properties = new Map(schema.properties.toReversed().map(property => [property.name, property]))
+    declared.set(schema, properties)
+  }
+  return properties
 }
 
 function partsOf({ properties, methods, constraints }: RawSchema): number {

@@ -10,6 +10,7 @@ import { judging } from '../../../pipeline/model/judge.ts'
 import { comparingDocuments, heldBy } from '../../../pipeline/model/losses.ts'
 import { findingChains } from '../../../pipeline/model/read-chains.ts'
 import { Registry } from '../../../pipeline/model/registry.ts'
+import { checkingShapes } from '../../../pipeline/model/shape-check.ts'
 import { PRIMITIVES } from '../../../pipeline/model/types.ts'
 import { parseDocument } from '../../../pipeline/tree/document.ts'
 import { atOnce } from '../../../pipeline/tree/steps.ts'
@@ -182,6 +183,39 @@ describe('Data model, hostile input', () => {
       expect(asked(8, 11, 8)).to.deep.include({ refused: 1, found: 9 * 256 + 1 })
       expect(asked(200, 1, 6).steps).to.be.above(6)
       expect(asked(400, 1, 6)).to.deep.include({ refused: 1, found: 1 })
+    })
+
+    const many = range(300).map(i => `b.q${i}`)
+    for (const [what, fields, others, least] of [
+      ['constraints', { constraint: many }, [], 800],
+      ['alternatives of one', { constraint: many.join() }, [], 250],
+      ['scopes of another', { permit: 'b' }, [shape({ selector: many.join(), permit: 'i' })], 130],
+    ] as const)
+      it(`MOD-93 MOD-97 SEC-12 questions of shapes are counted, however little each element holds: ${what}`, () => {
+        const list = range(300).map(() => '<li><b></b></li>')
+        const { shapes } = atOnce(
+          registryOf(shape({ selector: 'li', ...fields }), ...others).exchanging('/none.html', undefined),
+        )
+        const document = parseDocument('html', page(list.join('')))
+        const work = checkingShapes(shapes, { document })
+        let steps = 1
+        let step = work.next()
+        for (; !step.done; step = work.next()) steps++
+        expect(steps).to.be.above(least)
+      })
+
+    it('MOD-50 SEC-12 whether what is referred to is unique is told without putting together what each schema inherits', () => {
+      const target = (i: number) => property(`r${i}`, { references: `x:${i}#p${i % 2}` })
+      const registry = registryOf(
+        schema('x:b', {}, property('p0', { unique: 'true' }), property('p1')),
+        below,
+        schema('x:again', { parent: 'x:b' }, property('p0'), property('p1', { unique: 'g' })),
+        schema('x:r', {}, ...all.map(target)),
+      )
+      const asked = ['x:7', 'x:again'].flatMap(type => ['p0', 'p1', 'p2'].map(name => registry.isUnique(type, name)))
+      expect(asked).to.deep.equal([true, false, false, true, false, false])
+      expect(registry.isUnique('x:none', 'p0')).to.equal(undefined)
+      expect(registry.findings('/model.html')).to.have.length(250)
     })
 
     it('MOD-30 SEC-12 of defaults that items lack so many are worked out as one write may have, and few in one step', () => {
