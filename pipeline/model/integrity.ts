@@ -28,6 +28,9 @@ const COMBINATIONS = 1_000
  */
 const MOST_COMBINED = 20_000
 
+/** Types of one item that look for each of its values; what further ones look for counts as combinations do. */
+const FEW_TYPES = 8
+
 /** Members of a group that cost as much as a question. */
 const MEMBERS_PER_QUESTION = 10
 
@@ -108,11 +111,15 @@ function* referencesOf(registry: Registry, instance: Instance, read: ReadValue, 
 
 function* uniquenessOf(instance: Instance, read: ReadValue, room: { combined: number }): Questions {
   const { properties } = instance.item
-  for (const schema of instance.schemas) {
+  for (const [i, schema] of instance.schemas.entries()) {
     for (const { name, unique } of propertiesAmong(schema, properties)) {
       yield
       if (!unique) continue
       for (const value of valuesOf(instance, name, read)) {
+        if (i >= FEW_TYPES && --room.combined < 0) {
+          yield tooMany(schema.type, name, [name])
+          break
+        }
         yield {
           guard: { any: [[valueKey(schema.type, name, value)]], expect: 'single' },
           answer: {

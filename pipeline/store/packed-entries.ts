@@ -2,8 +2,8 @@
 
 import type { Entry } from './resource.ts'
 
-/** Entries that are packed in one step. */
-const PER_STEP = 500
+/** Keys that are packed in one step. */
+const KEYS_PER_STEP = 5_000
 
 /** Lists that were packed in steps. */
 const packed = new WeakMap<readonly Entry[], string>()
@@ -14,11 +14,33 @@ export function packEntries(entries: readonly Entry[]): string {
 
 /** Packs a long list in steps, for whoever asks for it soon: a commit does it without a pause. */
 export function* packingEntries(entries: readonly Entry[]): Generator<void, void, void> {
-  if (entries.length <= PER_STEP) return
-  const lines: string[] = []
-  for (const entry of entries) if (lines.push(lineOf(entry)) % PER_STEP === 0) yield
-  packed.set(entries, lines.join('\n'))
+  if (entries.length + entries.reduce((sum, { keys }) => sum + keys.length, 0) <= KEYS_PER_STEP) return
+  const packedLines: string[] = []
+  let made = 0
+  for (const entry of entries) {
+    made += 1 + entry.keys.length
+    if (made >= KEYS_PER_STEP) {
+      made = 0
+      yield
+    }
+    packedLines.push(yield* packingLine(entry))
+  }
+  packed.set(entries, packedLines.join('\n'))
   yield
+}
+
+/** One item may have hundreds of thousands of keys. */
+function* packingLine(entry: Entry): Generator<void, string, void> {
+  const { item, keys } = entry
+  if (keys.length <= KEYS_PER_STEP || lines.has(entry)) return lineOf(entry)
+  const parts = [JSON.stringify(item)]
+  for (let i = 0; i < keys.length; i += KEYS_PER_STEP) {
+    parts.push(JSON.stringify(keys.slice(i, i + KEYS_PER_STEP)).slice(1, -1))
+    yield
+  }
+  const line = `[${parts.join()}]`
+  lines.set(entry, line)
+  return line
 }
 
 /** Entries that stay from version to version are the same objects, more often than not. */

@@ -12,6 +12,7 @@ import { findingChains } from '../../../pipeline/model/read-chains.ts'
 import { Registry } from '../../../pipeline/model/registry.ts'
 import { checkingShapes } from '../../../pipeline/model/shape-check.ts'
 import { PRIMITIVES } from '../../../pipeline/model/types.ts'
+import { packEntries, packingEntries } from '../../../pipeline/store/packed-entries.ts'
 import { parseDocument } from '../../../pipeline/tree/document.ts'
 import { atOnce } from '../../../pipeline/tree/steps.ts'
 import { NS, page } from '../../support/content.ts'
@@ -216,6 +217,30 @@ describe('Data model, hostile input', () => {
       expect(asked).to.deep.equal([true, false, false, true, false, false])
       expect(registry.isUnique('x:none', 'p0')).to.equal(undefined)
       expect(registry.findings('/model.html')).to.have.length(250)
+    })
+
+    it('MOD-40 SEC-12 values of an item of many types are looked for as 20,000 more than those of eight types', () => {
+      const registry = registryOf(schema('x:b', {}, property('p', { unique: 'true' })), below)
+      const markup = instance(
+        range(30)
+          .map(i => `x:${i}`)
+          .join(' '),
+        { p: range(1_000).map(String) },
+      )
+      const instances = atOnce(findingInstances(registry, { document: parseDocument('html', page(markup)) }))
+      const found = atOnce(findingRequirements(registry, instances, valueReader(NS)))
+      expect(found.filter(({ guard }) => guard.any.length > 0)).to.have.length(28_000)
+      expect(found.filter(({ guard }) => guard.any.length === 0)).to.have.length(1)
+    })
+
+    it('MOD-1 SEC-12 what an item of very many keys says is packed in steps, as it is at once', () => {
+      const of = () => [
+        { item: 'a', keys: range(23_000).map(i => `k"${i}`) },
+        { item: 'b', keys: ['x'] },
+      ]
+      const entries = of()
+      expect([...packingEntries(entries)].length).to.be.above(4)
+      expect(packEntries(entries)).to.equal(packEntries(of()))
     })
 
     it('MOD-30 SEC-12 of defaults that items lack so many are worked out as one write may have, and few in one step', () => {
