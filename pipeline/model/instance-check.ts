@@ -142,6 +142,14 @@ function adviceOnTemplates(itemtype: string, value = ''): string {
   return `; a template is judged as it is stored: write itemtype="{{ '${shown(itemtype)}' }}", and only what it makes is an item`
 }
 
+/** Permitted values, or members of a group, that one sentence tells: an answer has a hundred such sentences. */
+const MOST_TOLD = 200
+
+function toldOf(names: ReadonlySet<string>, told = (name: string) => name): string {
+  const first = names.values().take(MOST_TOLD).map(told).toArray().join(', ')
+  return names.size <= MOST_TOLD ? first : `${first} and ${names.size - MOST_TOLD} more`
+}
+
 function fits(count: number, { least, most }: Cardinality): boolean {
   return count >= least && count <= most
 }
@@ -166,7 +174,7 @@ function checkValue(
   const permitted = registry.enumeration(type)
   if (permitted) {
     if (value !== undefined && permitted.has(value)) return undefined
-    const list = [...permitted].map(each => `'${shown(each)}'`).join(', ')
+    const list = toldOf(permitted, each => `'${shown(each)}'`)
     return { check: 'enum', ...carried, reason: `${told} is not one of the permitted values: ${list || 'none'}` }
   }
   if (registry.schema(type)) {
@@ -208,8 +216,8 @@ function checkGroup({ properties }: ModelItem, { group, cardinality, members }: 
       ? [...properties.keys()].filter(name => members.has(name)).length
       : [...members].filter(name => properties.has(name)).length
   if (fits(present, cardinality)) return undefined
-  const found = present === 0 ? 'none' : [...members].filter(name => properties.has(name)).join(', ')
-  const all = [...members].join(', ') || 'no members'
+  const found = present === 0 ? 'none' : toldOf(new Set([...members].filter(name => properties.has(name))))
+  const all = toldOf(members) || 'no members'
   return `group '${group}' constraint violated: of ${all} ${expectedMembers(cardinality)} must be there, found ${found}`
 }
 

@@ -3,7 +3,7 @@ import { describe, it } from 'mocha'
 import { Fault } from '../../../pipeline/fault.ts'
 import { extractingDeclarations } from '../../../pipeline/model/declarations.ts'
 import { findingMissing, MOST_DEFAULTS } from '../../../pipeline/model/defaults.ts'
-import { findingInstances } from '../../../pipeline/model/instance-check.ts'
+import { checkingGroups, checkingValues, findingInstances } from '../../../pipeline/model/instance-check.ts'
 import { findingRequirements } from '../../../pipeline/model/integrity.ts'
 import { itemElements, valueReader } from '../../../pipeline/model/items.ts'
 import { judging } from '../../../pipeline/model/judge.ts'
@@ -241,6 +241,28 @@ describe('Data model, hostile input', () => {
       const entries = of()
       expect([...packingEntries(entries)].length).to.be.above(4)
       expect(packEntries(entries)).to.equal(packEntries(of()))
+    })
+
+    it('MOD-25 MOD-80 SEC-12 what a refusal tells of permitted values and of groups does not grow with both', () => {
+      const many = range(5_000).map(String)
+      const registry = registryOf(
+        enumeration('x:e', ...many),
+        schema('x:v', {}, property('p', { type: 'x:e' })),
+        schema('x:g', {}, groupConstraint({ group: 'g', cardinality: '1..1', property: many })),
+      )
+      const checked = (markup: string) => {
+        const instances = atOnce(findingInstances(registry, { document: parseDocument('html', page(markup)) }))
+        return [atOnce(checkingValues(registry, instances, valueReader(NS))), atOnce(checkingGroups(instances))].flat()
+      }
+      const wrong = [
+        ...checked(instance('x:v', { p: range(150).map(i => `wrong${i}`) })),
+        ...checked(instance('x:g').repeat(150)),
+      ]
+      expect(wrong).to.have.length(200)
+      for (const { reason } of wrong) {
+        expect(reason).to.match(/, '?199'? and 4800 more/)
+        expect(reason.length).to.be.below(2_500)
+      }
     })
 
     it('MOD-30 SEC-12 of defaults that items lack so many are worked out as one write may have, and few in one step', () => {
