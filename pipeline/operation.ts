@@ -52,6 +52,8 @@ export interface Admitted {
 export interface AddressedElements {
   view: SeenPage
   elements: readonly ElementNode[]
+  /** Of a POST beside an element the parent that it comes into, as it is stored in the document of the page. */
+  into?: ElementNode | undefined
 }
 
 /** A document as one reader sees it, as far as it says where its elements come from. */

@@ -1,7 +1,7 @@
 /** The filter that asks for the element of a request (REA-23); the others are answered by what is declared alone. */
 
 import { Fault } from '../fault.ts'
-import type { AddressedElements, SeenPage } from '../operation.ts'
+import type { AddressedElements } from '../operation.ts'
 import { isReadAsWritten } from '../read/representation.ts'
 import type { Site } from '../site/site.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
@@ -23,9 +23,10 @@ import type { Reaction } from './declared/reactions.ts'
 export async function selecting(
   site: Site,
   path: string,
-  { view, elements }: AddressedElements,
+  addressed: AddressedElements,
   reactions: readonly Reaction[],
 ): Promise<ReadonlySet<Reaction> | undefined> {
+  const { view, elements } = addressed
   const filtered = reactions.filter(({ selectors }) => selectors !== undefined && selectors.length > 0)
   if (filtered.length === 0 || elements.length === 0 || view.routed) return new Set()
   const file = await site.findParsed(path)
@@ -36,7 +37,7 @@ export async function selecting(
     const { source } = standard
     // Elements stand where the rules find them as well.
     const tree = isReadAsWritten(site, file) ? await inTurns(readingAsWritten(standard), source.length) : standard
-    const { stored, made } = await inTurns(sorting(view, elements, tree), source.length)
+    const { stored, made } = await inTurns(sorting(addressed, tree), source.length)
     const chosen = await inTurns(choosing(filtered, stored, tree), source.length * filtered.length)
     const others = filtered.filter(reaction => !chosen.has(reaction))
     const length = view.tree.source.length * others.length
@@ -53,10 +54,10 @@ interface Sorted {
 }
 
 /** In steps; what comes from other documents is left out. */
-function* sorting(view: SeenPage, elements: readonly ElementNode[], tree: TreeDocument): Steps<Sorted> {
+function* sorting({ view, elements, into }: AddressedElements, tree: TreeDocument): Steps<Sorted> {
   if (view.tree === tree) return { stored: elements, made: [] }
   const made: ElementNode[] = []
-  const wanted = new Set<string>()
+  const wanted = new Set(into && [tagPlace(into)])
   let seen = 0
   for (const element of elements) {
     if (++seen % NODES_PER_STEP === 0) yield

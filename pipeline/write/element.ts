@@ -163,10 +163,16 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
   }
 }
 
-/** What comes beside an element comes into its parent, whom rules are asked about (METH-3): guards of either are asked (REA-23). */
+/**
+ * What comes beside an element comes into its parent, whom rules are asked about (METH-3): guards of either are asked (REA-23).
+ * Where the page has put the element elsewhere, it comes into the parent that it is stored in (COMP-86).
+ */
 function addressedBy(write: ElementWrite, view: Representation, { element }: Key): AddressedElements {
   const parent = write.op === 'post' && isSibling(write.placement) ? parentElement(element) : undefined
-  return { view, elements: parent ? [element, parent] : [element] }
+  if (!parent) return { view, elements: [element] }
+  const origin = view.originOf(element)
+  const isOwn = origin?.file.resource.path === view.file.resource.path
+  return { view, elements: [element, parent], into: isOwn ? parentElement(origin.element) : undefined }
 }
 
 /** Where an element is stored, and what was found there unless that was given up. */

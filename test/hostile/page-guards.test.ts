@@ -113,3 +113,27 @@ describe('guards of elements, and items that refer to them', () => {
     expect((await ask('GET', '/redacted.html', 'application/ld+json')).text).to.equal('left out')
   })
 })
+
+describe('guards of elements, and what stands beside elements that the page puts in another place', () => {
+  const LIST = '<ul class="closed"><li id="kept">kept</li></ul>'
+  const composed = (shown: string) =>
+    page(`<main xmlns:p="${NS}/1.0" xmlns:r="${NS}/Binding/CSS">${shown}${LIST}</main>`)
+  const PAGES: Record<string, string> = {
+    '/stamp.html': composed('<div id="shown" r:each="#kept"><p:stamp each/></div>').replaceAll('kept', 'a'),
+    '/include.html': composed('<div id="shown"><p:include selector="#kept" resource="/include.html"/></div>'),
+  }
+  let site: ReactingSite
+  before(async () => {
+    const guard = trigger({ resource: Object.keys(PAGES), selector: '.closed', action: answering(403, 'closed') })
+    site = await reactingSite({ ...PAGES, '/guard.html': page(guard) })
+  })
+  after(() => site.close())
+
+  for (const path of Object.keys(PAGES))
+    for (const placement of ['before', 'after', 'append'])
+      it(`REA-23 COMP-86 ${placement} ${path}`, async () => {
+        const headers = { Range: `selector=#shown > li; placement=${placement}` }
+        const { status } = await site.ask('POST', path, { headers, body: '<b>new</b>' })
+        expect(status).to.equal(placement === 'append' ? 206 : 403)
+      })
+})
