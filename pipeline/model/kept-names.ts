@@ -3,7 +3,7 @@
 import { copiedFrom } from '../tree/clone.ts'
 import { XMLNS_NAMESPACE } from '../tree/namespaces.ts'
 import { type Attribute, type DocumentKind, type ElementNode, isElement } from '../tree/nodes.ts'
-import { namespaceOf, Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
+import { declaredPrefix, namespaceOf, Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 
 /**
@@ -11,10 +11,16 @@ import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
  * are stored: what visitors have written there would become directives here.
  *
  * @param root what code has given; changed in place
- * @param around what it will stand in
+ * @param around what it will stand in; undefined for the root of a document
+ * @param isLive where that is not known: only names of such namespaces go without the meaning that they have there
  */
-export function* keepingNames(root: ElementNode, around: ElementNode, kind: DocumentKind): Steps<void> {
-  const open = [{ element: root, outer: Prefixes.around(around).within(around) }]
+export function* keepingNames(
+  root: ElementNode,
+  around: ElementNode | undefined,
+  kind: DocumentKind,
+  isLive?: (uri: string) => boolean,
+): Steps<void> {
+  const open = [{ element: root, outer: around ? Prefixes.around(around).within(around) : Prefixes.none }]
   let seen = 0
   for (let next = open.pop(); next; next = open.pop()) {
     const { element, outer } = next
@@ -24,8 +30,13 @@ export function* keepingNames(root: ElementNode, around: ElementNode, kind: Docu
     for (const name of names) {
       const prefix = qualifiedName(name)?.prefix
       const uri = prefix === undefined ? undefined : outer.within(element).namespace(prefix)
-      if (stored && prefix !== undefined && uri !== undefined && uri !== namespaceOf(stored, prefix))
-        element.attrs.push(unbound(prefix, kind))
+      if (!stored || prefix === undefined) continue
+      const meant = namespaceOf(stored, prefix)
+      const isOther = uri === undefined ? isLive !== undefined && !(meant && isLive(meant)) : uri !== meant
+      if (!isOther) continue
+      const kept =
+        meant !== undefined && isLive && !isLive(meant) ? declaring(prefix, kind, meant) : unbound(prefix, kind)
+      element.attrs = [...element.attrs.filter(a => declaredPrefix(a) !== prefix), kept]
     }
     const inner = outer.within(element)
     for (const nodes of [element.childNodes, element.content?.childNodes ?? []])
@@ -35,6 +46,10 @@ export function* keepingNames(root: ElementNode, around: ElementNode, kind: Docu
 
 /** XML cannot unbind a prefix; one without a meaning is data there (COMP-120). */
 function unbound(prefix: string, kind: DocumentKind): Attribute {
-  if (kind === 'html') return { name: `xmlns:${prefix}`, value: '' }
-  return { name: prefix, prefix: 'xmlns', namespace: XMLNS_NAMESPACE, value: 'about:blank' }
+  return declaring(prefix, kind, kind === 'html' ? '' : 'about:blank')
+}
+
+function declaring(prefix: string, kind: DocumentKind, value: string): Attribute {
+  if (kind === 'html') return { name: `xmlns:${prefix}`, value }
+  return { name: prefix, prefix: 'xmlns', namespace: XMLNS_NAMESPACE, value }
 }

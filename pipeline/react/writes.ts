@@ -2,6 +2,7 @@
 
 import type { Authorizing } from '../authority.ts'
 import { memoryBody, NO_BODY } from '../body.ts'
+import { isLive, meaningOf } from '../compose/vocabulary.ts'
 import { asFault } from '../failures.ts'
 import { Fault } from '../fault.ts'
 import { canonicalPath, decodeTarget, encodePath, isReserved, reserved } from '../http/path.ts'
@@ -9,10 +10,12 @@ import type { Allowance } from '../language/allowance.ts'
 import { type Platform, SesselError } from '../language/sessel/sessel.ts'
 import type { ElementValue } from '../language/values.ts'
 import { readingItem, valueReader } from '../model/items.ts'
+import { keepingNames } from '../model/kept-names.ts'
 import type { Operation } from '../operation.ts'
 import { perform } from '../operation.ts'
 import { absent } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
+import { cloningElement, cloningStored } from '../tree/clone.ts'
 import { encoding, joining } from '../tree/document.ts'
 import type { ElementNode } from '../tree/nodes.ts'
 import { writingStretches } from '../tree/serialize.ts'
@@ -80,8 +83,9 @@ export function writingPlatform(writes: ActionWrites): Required<Pick<Platform, '
     async put(item, path) {
       await refusing('PUT', path, async () => {
         const to = checkedPath(path, site)
-        const node = await inTurns(storing(item, site), 0)
-        if (own && to === own.path) {
+        const isOwn = own !== undefined && to === own.path
+        const node = await inTurns(storing(item, site, isOwn && own.isFragment), 0)
+        if (isOwn) {
           own.body.replace(await inTurns(writingItem(node, own.isFragment), 0))
           return
         }
@@ -140,19 +144,22 @@ function checkedPath(path: string, { settings }: Site): string {
   return canonical
 }
 
-/** An element as it is stored: an instance has its key as `id` (MOD-46); in steps. */
-function* storing({ node, type }: ElementValue, site: Site): Steps<ElementNode> {
+/**
+ * An element as it is stored: an instance has its key as `id` (MOD-46), and what visitors have written elsewhere becomes no
+ * directive (COMP-147); in steps.
+ */
+function* storing({ node, type, source }: ElementValue, site: Site, isFragment: boolean): Steps<ElementNode> {
+  const copy = yield* source ? cloningStored(node) : cloningElement(node)
+  const isLiveName = (uri: string) => isLive(meaningOf(uri, site.settings.ns, site.model), 'html')
+  yield* keepingNames(copy, undefined, 'html', isFragment ? isLiveName : undefined)
   const key = type === undefined ? undefined : site.model.schema(type)?.key
-  if (!key) return node
+  if (!key) return copy
   const item = yield* readingItem(node)
   const [element] = item.properties.get(key.name) ?? []
   const value = element && valueReader(site.settings.ns)(element, item)
-  if (!value || /\s/.test(value)) return node
-  // What is below it is written where it is.
-  return {
-    ...node,
-    attrs: [...node.attrs.filter(({ name, prefix }) => name !== 'id' || prefix), { name: 'id', value }],
-  }
+  if (!value || /\s/.test(value)) return copy
+  copy.attrs = [...copy.attrs.filter(({ name, prefix }) => name !== 'id' || prefix), { name: 'id', value }]
+  return copy
 }
 
 /** The document that an element becomes (REA-60), or its markup alone; in steps. */

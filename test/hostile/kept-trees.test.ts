@@ -26,6 +26,8 @@ const GIVES = `${IMPORT} export default () => Tea.stored()`
 const READS = 'export default value => new DOMParser().parseFromString(value, "text/html").body.firstElementChild'
 const ENTRY = '(${.entry} from "/list.html").first()'
 const ADDS = `${IMPORT} export default () => { document.documentElement.append(Tea.entry().cloneNode(true)); return null }`
+const trigger = (action: string, resource: string) =>
+  `<div itemscope itemtype="${NS}/Trigger"><meta itemprop="resource" content="${resource}">${sessel('action', action).markup}</div>`
 const STATIC = '<meta itemprop="static" content="true">'
 
 describe('Stored elements that code of schemas gives', () => {
@@ -245,6 +247,56 @@ describe('Stored elements that code of schemas gives', () => {
     expect((await send('POST', '/make.html', {}, 'x')).status).to.equal(301)
     const { text } = await send('GET', '/made.html')
     expect(text).to.include('p:stamp').and.not.include('TOPSECRET')
+  })
+
+  for (const [what, made, method, path] of [
+    ['a whole', `(\${html} from "/page.html").first().clone().append(${ENTRY}.clone())`, 'PUT', '/made.html'],
+    [
+      'a whole of its own path',
+      `(\${html} from "/page.html").first().clone().append(${ENTRY}.clone())`,
+      'PUT',
+      '/page.html',
+    ],
+    ['an element', ENTRY, 'POST', '/page.html'],
+    ['one around it', `new div { ${ENTRY} }`, 'POST', '/page.html'],
+    ['part of one', '(${.entry b} from "/list.html").first()', 'POST', '/page.html'],
+  ] as const)
+    it(`COMP-147 COMP-145 REA-60 REA-62 nor in what an action writes of it: ${what}`, async () => {
+      await put(server, '/grants.html', rulesPage(['*', 'POST', 'Allow', '/list.html', '#in']))
+      const own = `<i class="own" e:y='"own"'><p:stamp y></p:stamp></i>`
+      await put(server, '/list.html', page('<ul id="in"></ul><b id="vault">TOPSECRET</b>'))
+      await put(server, '/page.html', composed(`<section id="in">${own}</section>`))
+      const bad = `e:x='(\${#vault} from "/list.html").first().text()'><p:stamp x></p:stamp>`
+      const entry = `<li class="entry" ${bad}<i xmlns:e="http://purl.org/x" xmlns:p="http://purl.org/y"><b ${bad}</b></i></li>`
+      expect((await send('POST', '/list.html', { Range: 'selector=#in' }, entry)).status).to.equal(206)
+      await put(server, '/grants.html', rulesPage(['*', 'POST|PUT', 'Allow', '/*']))
+      const action = `@schema Site url("${NS}/1.0"); Site.PUT(${made}, "${path}")`
+      await put(server, '/trigger.html', page(trigger(action, path === '/page.html' ? path : '/go.html')))
+      const isElement = method === 'POST'
+      const asked = path === '/page.html' ? path : '/go.html'
+      const reply = await send(
+        method,
+        asked,
+        isElement ? { Range: 'selector=#in' } : { 'Content-Type': 'text/html' },
+        'x',
+      )
+      await put(server, '/trigger.html', page(''))
+      expect(reply.status, reply.text).to.be.oneOf([200, 201, 204, 206, 404])
+      const { status, text } = await send('GET', path)
+      expect(status).to.equal(200)
+      expect(text).to.include('p:stamp').and.include('<i class="own">own</i>').and.not.include('TOPSECRET')
+    })
+
+  it('COMP-12 REA-62 what an action writes of a page with the same declarations runs as ever', async () => {
+    await put(server, '/grants.html', rulesPage(['*', 'POST|PUT', 'Allow', '/*']))
+    await put(server, '/page.html', composed(`<section id="in"></section>`))
+    await put(server, '/own.html', composed(`<i class="own" e:y='"own"'><p:stamp y></p:stamp></i>`))
+    const made = 'new div { (${.own} from "/own.html").first() }'
+    const action = `@schema Site url("${NS}/1.0"); Site.PUT(${made}, "/page.html")`
+    await put(server, '/trigger.html', page(trigger(action, '/page.html')))
+    expect((await send('POST', '/page.html', { Range: 'selector=#in' }, 'x')).status).to.equal(206)
+    await put(server, '/trigger.html', page(''))
+    expect((await send('GET', '/page.html')).text).to.include('<div><i class="own">own</i></div>')
   })
 
   for (const [what, made, expected] of [
