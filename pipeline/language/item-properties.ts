@@ -1,6 +1,13 @@
 /** Properties of items as programs and templates read them (SES-143, LIQ-16). */
 
-import { indexTree, type Property, readingProperties, type TreeIndex, treeOf } from '../tree/microdata.ts'
+import {
+  indexTree,
+  type Property,
+  type Referring,
+  readingProperties,
+  type TreeIndex,
+  treeOf,
+} from '../tree/microdata.ts'
 import type { ValueReader } from '../tree/microdata-value.ts'
 import { attribute } from '../tree/nodes.ts'
 import type { Steps } from '../tree/steps.ts'
@@ -14,7 +21,7 @@ export interface ItemReading {
   /** Counts work. */
   spend(steps: number): void
   /** Whether `itemref` leads to other elements of a stored document (SEC-7); in all of them when missing. */
-  refersIn?: ((path: string) => boolean) | undefined
+  refersIn?(path: string): boolean
 }
 
 /** Bytes that each element of a document takes in what is kept of it. */
@@ -30,18 +37,39 @@ const indexes = new WeakMap<Allowance, WeakMap<Source, TreeIndex>>()
  * @param item has `itemscope`
  * @throws AllowanceSpent, and TreeError as `readingProperties`
  */
-export function* itemProperties({ node, source }: ElementValue, read: ValueReader, on: ItemReading): Steps<Property[]> {
+export function* itemProperties(item: ElementValue, read: ValueReader, on: ItemReading): Steps<Property[]> {
+  const { node } = item
   // Both are taken apart, however few properties there are.
   for (const name of ['itemtype', 'itemref']) on.spend((attribute(node, name)?.length ?? 0) >> 4)
-  return yield* readingProperties(node, read, {
-    refers: () => source?.path === undefined || (on.refersIn?.(source.path) ?? true),
-    index: () => indexing(node, source, on),
-    looked: elements => on.spend(elements >> 3),
-  })
+  return yield* readingProperties(node, read, new ReferringItem(item, on))
+}
+
+/** A class: closures in an object would keep what they reach among what lives long. */
+class ReferringItem implements Referring {
+  readonly #item: ElementValue
+  readonly #on: ItemReading
+
+  constructor(item: ElementValue, on: ItemReading) {
+    this.#item = item
+    this.#on = on
+  }
+
+  refers(): boolean {
+    const path = this.#item.source?.path
+    return path === undefined || (this.#on.refersIn?.(path) ?? true)
+  }
+
+  index(): Steps<TreeIndex> {
+    return indexing(this.#item, this.#on)
+  }
+
+  looked(elements: number): void {
+    this.#on.spend(elements >> 3)
+  }
 }
 
 /** Of what code has built nothing is kept, as it may change. */
-function* indexing(node: ElementValue['node'], source: Source | undefined, on: ItemReading): Steps<TreeIndex> {
+function* indexing({ node, source }: ElementValue, on: ItemReading): Steps<TreeIndex> {
   const kept = source && treeOf(node) === source.document.root ? source : undefined
   let known = indexes.get(on.allowance)
   if (!known) indexes.set(on.allowance, (known = new WeakMap()))

@@ -99,7 +99,7 @@ export function* readingItemsWithin(
   const inOrder = list.length === 1 ? [...scopes] : yield* inTreeOrder([...scopes], yield* indexTree(first))
   const outside = leads && ((target: ElementNode) => !isInside(target, chosen) && leads(target))
   return yield* readingItems(
-    itemReader(() => indexTree(first, isOpen), read, { leads: outside }),
+    itemReader(() => indexTree(first, isOpen), read, outside && { leads: outside }),
     inOrder,
   )
 }
@@ -146,15 +146,14 @@ export interface Referring {
  * @param element has `itemscope`
  * @throws TreeError as `topLevelItems`
  */
-export function* readingProperties(
-  element: ElementNode,
-  read: ValueReader,
-  { refers, index = () => indexTree(element), looked }: Referring = {},
-): Steps<Property[]> {
-  const mayRefer = attribute(element, 'itemref') !== undefined && (refers?.() ?? true)
-  const { itemOf, fill } = itemReader(mayRefer ? index : undefined, read, { looked })
+export function* readingProperties(element: ElementNode, read: ValueReader, on: Referring = {}): Steps<Property[]> {
+  const mayRefer = attribute(element, 'itemref') !== undefined && (on.refers?.() ?? true)
+  const counted = { elements: 0 }
+  const indexing = mayRefer ? () => on.index?.() ?? indexTree(element) : undefined
+  const { itemOf, fill } = itemReader(indexing, read, { counted })
   const item = itemOf(element)
   yield* fill(item)
+  on.looked?.(counted.elements)
   return item.properties
 }
 
@@ -287,12 +286,12 @@ interface ItemReader {
   fill(item: Item): Steps<void>
 }
 
-/** Who is told of what reading an item has come to. */
+/** What is told of how items are read. No more than is needed: V8 places what generators within a function reach among what lives long. */
 interface Told {
-  /** How many elements each item has had looked at. */
-  looked?: ((elements: number) => void) | undefined
-  /** Each element that an `itemref` leads to. */
-  leads?: ((target: ElementNode) => unknown) | undefined
+  /** How many elements were looked at. */
+  counted?: { elements: number }
+  /** Told of each element that an `itemref` leads to. */
+  leads?(target: ElementNode): unknown
 }
 
 /**
@@ -301,7 +300,7 @@ interface Told {
 function itemReader(
   indexing: (() => Steps<TreeIndex>) | undefined,
   read: ValueReader,
-  { looked: told = () => {}, leads }: Told = {},
+  { counted = { elements: 0 }, leads }: Told = {},
 ): ItemReader {
   const items = new Map<ElementNode, Item>()
   const unread: Item[] = []
@@ -330,7 +329,7 @@ function itemReader(
         seen++
         return collect(element, found)
       })
-      told(seen)
+      counted.elements += seen
       return found
     }
     index ??= yield* indexing()
@@ -352,7 +351,7 @@ function itemReader(
       if (++looked % NODES_PER_STEP === 0) yield
     }
     // What is to be sorted in several steps is looked for in the whole tree.
-    told(visited.size + (found.length > SORTED_AT_ONCE ? index.order.size : 0))
+    counted.elements += visited.size + (found.length > SORTED_AT_ONCE ? index.order.size : 0)
     return yield* inTreeOrder(found, index)
   }
 

@@ -5,7 +5,7 @@ import { attribute, type ElementNode, isElement, isText } from '../../tree/nodes
 import { normalized } from '../../tree/selector/normal-text.ts'
 import { begin, inTurns, NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
 import type { Allowance } from '../allowance.ts'
-import { itemProperties } from '../item-properties.ts'
+import { type ItemReading, itemProperties } from '../item-properties.ts'
 import { ElementValue, LazyDictionary } from '../values.ts'
 import { FilterError } from './error.ts'
 import { writingJson } from './json.ts'
@@ -45,7 +45,7 @@ export class Output {
   }
 }
 
-export class Run {
+export class Run implements ItemReading {
   readonly scope: LiquidScope
   readonly allowance: Allowance
   /** Names of blocks, the innermost last; the first holds what `assign` and `capture` set. */
@@ -73,6 +73,14 @@ export class Run {
 
   step(count = 1): void {
     this.allowance.step(count)
+  }
+
+  spend(steps: number): void {
+    this.step(steps)
+  }
+
+  refersIn(path: string): boolean {
+    return this.scope.refersIn?.(path) ?? true
   }
 
   /** Whether so much was done since it last was that others should get their turn. */
@@ -256,9 +264,7 @@ export class Run {
     const properties = new Map<string, LiquidValue>()
     if (attribute(item.node, 'itemscope') === undefined) return properties
     const lists = new Map<string, LiquidValue[]>()
-    const { allowance, scope } = this
-    const reading = { allowance, spend: (steps: number) => this.step(steps), refersIn: scope.refersIn }
-    for (const { name, element, value } of yield* itemProperties(item, modelValue(scope.ns), reading)) {
+    for (const { name, element, value } of yield* itemProperties(item, modelValue(this.scope.ns), this)) {
       this.step()
       const read = typeof value === 'string' ? value : new ElementValue(element, item.source)
       const list = lists.get(name)
