@@ -3,7 +3,7 @@
 import type { Entry } from './resource.ts'
 
 /** Keys that are packed in one step. */
-const KEYS_PER_STEP = 5_000
+const KEYS_PER_STEP = 1_000
 
 /** Lists that were packed in steps. */
 const packed = new WeakMap<readonly Entry[], string>()
