@@ -137,7 +137,7 @@ export function judgingShapes(
 }
 
 /** One reading of a document from which an element is removed. */
-export interface Removal {
+interface Removal {
   /** What shapes find in it without the element. */
   failures: readonly ShapeFailure[]
   /** As it is before. */

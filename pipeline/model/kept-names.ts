@@ -1,9 +1,8 @@
 /** Names with a prefix in what code takes from one document into another (COMP-12, COMP-147). */
 
 import { copiedFrom } from '../tree/clone.ts'
-import { XMLNS_NAMESPACE } from '../tree/namespaces.ts'
-import { type Attribute, type DocumentKind, type ElementNode, isElement } from '../tree/nodes.ts'
-import { declaredPrefix, namespaceOf, Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
+import { type DocumentKind, type ElementNode, isElement } from '../tree/nodes.ts'
+import { bindPrefix, namespaceOf, Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 
 /**
@@ -34,9 +33,7 @@ export function* keepingNames(
       const meant = namespaceOf(stored, prefix)
       const isOther = uri === undefined ? isLive !== undefined && !(meant && isLive(meant)) : uri !== meant
       if (!isOther) continue
-      const kept =
-        meant !== undefined && isLive && !isLive(meant) ? declaring(prefix, kind, meant) : unbound(prefix, kind)
-      element.attrs = [...element.attrs.filter(a => declaredPrefix(a) !== prefix), kept]
+      bindPrefix(element, prefix, meant !== undefined && isLive && !isLive(meant) ? meant : unbound(kind), kind)
     }
     const inner = outer.within(element)
     for (const nodes of [element.childNodes, element.content?.childNodes ?? []])
@@ -45,11 +42,6 @@ export function* keepingNames(
 }
 
 /** XML cannot unbind a prefix; one without a meaning is data there (COMP-120). */
-function unbound(prefix: string, kind: DocumentKind): Attribute {
-  return declaring(prefix, kind, kind === 'html' ? '' : 'about:blank')
-}
-
-function declaring(prefix: string, kind: DocumentKind, value: string): Attribute {
-  if (kind === 'html') return { name: `xmlns:${prefix}`, value }
-  return { name: prefix, prefix: 'xmlns', namespace: XMLNS_NAMESPACE, value }
+function unbound(kind: DocumentKind): string {
+  return kind === 'html' ? '' : 'about:blank'
 }

@@ -3,7 +3,8 @@
  * kinds of trees are read here: scope is lexical, and the nearest declaration wins (COMP-12).
  */
 
-import { type Attribute, type ElementNode, isElement, type ParentNode } from './nodes.ts'
+import { XMLNS_NAMESPACE } from './namespaces.ts'
+import { type Attribute, type DocumentKind, type ElementNode, isElement, type ParentNode } from './nodes.ts'
 
 /** A qualified name in its two parts. */
 export interface QualifiedName {
@@ -44,6 +45,19 @@ export function namespaceOf(element: ElementNode, prefix: string): string | unde
     for (const a of node.attrs) if (declaredPrefix(a) === prefix) return a.value === '' ? undefined : a.value
   }
   return undefined
+}
+
+/**
+ * Has an element declare a prefix, in place of what it declared of it before.
+ *
+ * @param uri empty to unbind it, which XML cannot
+ */
+export function bindPrefix(element: ElementNode, prefix: string, uri: string, kind: DocumentKind): void {
+  const declaration: Attribute =
+    kind === 'html'
+      ? { name: `xmlns:${prefix}`, value: uri }
+      : { name: prefix, prefix: 'xmlns', namespace: XMLNS_NAMESPACE, value: uri }
+  element.attrs = [...element.attrs.filter(a => declaredPrefix(a) !== prefix), declaration]
 }
 
 const NOTHING: ReadonlyMap<string, string> = new Map()

@@ -14,7 +14,7 @@ import { largestDocument, type Site } from '../site/site.ts'
 import { notHtml, type StoredFile } from '../site/stored-file.ts'
 import { encoding } from '../tree/document.ts'
 import { attribute, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
-import { declaredPrefix, Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
+import { bindPrefix, Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
 import { writingDocument } from '../tree/serialize.ts'
 import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { type DocumentPut, putTriggered, type RunTriggered } from './document.ts'
@@ -90,9 +90,10 @@ function* unbinding(root: ParentNode, { settings, model }: Site): Steps<void> {
       if (!isElement(node)) continue
       for (const name of [node.tagName, ...node.attrs.map(writtenName)]) {
         const prefix = qualifiedName(name)?.prefix
-        const uri = prefix === undefined ? undefined : next.outer.within(node).namespace(prefix)
-        if (uri === undefined || !isLive(meaningOf(uri, settings.ns, model), 'html')) continue
-        node.attrs = [...node.attrs.filter(a => declaredPrefix(a) !== prefix), { name: `xmlns:${prefix}`, value: '' }]
+        if (prefix === undefined) continue
+        const uri = next.outer.within(node).namespace(prefix)
+        if (uri !== undefined && isLive(meaningOf(uri, settings.ns, model), 'html'))
+          bindPrefix(node, prefix, '', 'html')
       }
       open.push({ nodes: node.childNodes, outer: next.outer.within(node) })
     }
