@@ -212,7 +212,7 @@ async function defaultFor(
   if ('response' in outcome) throw responseFault(outcome.response)
   if ('value' in outcome) return outcome
   if (isSpent(outcome.failure)) throw budgetFault(outcome.failure)
-  return { ...outcome, failure: toldFailure(outcome.failure, written.source, document.source) }
+  return { ...outcome, failure: toldFailure(outcome.failure, written.source) }
 }
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz'

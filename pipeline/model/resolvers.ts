@@ -63,7 +63,7 @@ export async function resolve(
     const at = valuesFor(chain, values, path, document)
     const outcome = await host.write(code, at)
     if ('response' in outcome) throw responseFault(outcome.response)
-    const told = 'value' in outcome ? outcome : { failure: toldFailure(outcome.failure, code.source, document.source) }
+    const told = 'value' in outcome ? outcome : { failure: toldFailure(outcome.failure, code.source) }
     values = await inTurns(takingValues(ns, '@write', chain, at, values, told), 0)
   }
   return replacements(chain.elements, values)

@@ -44,7 +44,7 @@ export async function checkValidators(
       const at = { path, document, element: item.element, itemtype, property: name, elements }
       const outcome = await host.validateValues(validate, { ...at, asList: isList(property, elements.length) })
       if ('value' in outcome) sound.add(validate)
-      violations.push(...told(outcome, { itemtype, property: name }, [validate.source, document.source]))
+      violations.push(...told(outcome, { itemtype, property: name }, [validate.source]))
     }
     violations.push(...(await checkUncompiled(host, schema, item)))
   }
@@ -80,7 +80,7 @@ export async function checkItemValidators(
   for (const { type: itemtype, validators } of schemas) {
     for (const code of validators) {
       const outcome = await host.validateItem(code, { path, document, element: item.element, itemtype })
-      violations.push(...told(outcome, { itemtype }, [code.source, document.source]))
+      violations.push(...told(outcome, { itemtype }, [code.source]))
     }
   }
   return violations

@@ -76,6 +76,30 @@ describe('refusals by the data model', () => {
   const slot = (name: string, code: string) => property(name, { slot: { markup: code } })
   const vote = (name: string) => page(`<div itemscope itemtype="${VOTE}"><b itemprop="${name}">1</b></div>`)
 
+  it('HTTP-170 MOD-132 nor where who writes has sent the value, as a guess among others', async () => {
+    const [guess, other] = ['SECRET-7', 'SECRET-8']
+    const lone = (name: string, ...more: string[]) => schema(`${VOTE}/${name}`, {}, ...more)
+    const slots = {
+      valid: lone('valid', slot('valid', sessel('@validate', FAILING))),
+      item: schema(`${VOTE}/item`, { slot: { markup: sessel('@validate', FAILING) } }),
+      written: lone('written', slot('written', sessel('@write', FAILING))),
+      given: lone('given', property('v', { slot: { markup: sessel('default', FAILING) } })),
+    }
+    await put(server, '/votes.html', page(Object.values(slots).join('')))
+    await put(server, '/rules.html', rulesPage(['*', 'GET|PUT', 'Allow', '/p/*']))
+    for (const name of Object.keys(slots)) {
+      const item = `<div itemscope itemtype="${VOTE}/${name}"><b itemprop="${name}">${guess}, ${other}</b></div>`
+      const answers: string[] = []
+      for (const secret of [guess, 'SECRET-9']) {
+        await put(server, '/hidden.html', page(`<i class="hidden">${secret}</i>`))
+        const { status, text } = await http('PUT', '/p/vote.html', {}, page(item))
+        expect(status, name).to.be.oneOf([422, 500])
+        answers.push(text.replace(/<[^>]*>/g, ''))
+      }
+      expect(answers[0], name).to.include('in arithmetic').and.equal(answers[1])
+    }
+  })
+
   it('HTTP-170 code of a schema or a reaction that fails at content of another document does not tell it', async () => {
     await put(server, '/hidden.html', page('<i class="hidden">SECRET</i>'))
     const votes = schema(
