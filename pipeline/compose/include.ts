@@ -5,7 +5,7 @@ import { withoutValues } from '../language/told.ts'
 import type { Site } from '../site/site.ts'
 import { attribute } from '../tree/nodes.ts'
 import { type Selector, SelectorError, selectorFor } from '../tree/selector/selector.ts'
-import type { Dispatch } from './composing.ts'
+import type { Dispatch, Surroundings } from './composing.ts'
 import { compositionError } from './failure.ts'
 import { type Splice, spliceOf } from './splice.ts'
 import type { Work } from './work.ts'
@@ -15,8 +15,8 @@ export function* including({ composing, element, place }: Dispatch): Work<Splice
   const { graph, site } = composing
   const text = attribute(element, 'selector')?.trim() ?? ''
   if (text === '') throw compositionError('An include needs a selector.')
-  const { file, search } = place.holder
-  const selector = authorsSelector(site, text, 'include', search.source)
+  const { file } = place.holder
+  const selector = authorsSelector(site, text, 'include', place)
   const resource = attribute(element, 'resource')
   const globs = resource?.split(/\s+/).filter(glob => glob !== '')
   const found = yield* graph.select(
@@ -25,7 +25,7 @@ export function* including({ composing, element, place }: Dispatch): Work<Splice
     globs?.map(glob => absolute(glob, file.resource.path)),
   )
   const [first, second] = found
-  const told = () => withoutValues(`“${text}”`, search.source)
+  const told = () => withoutValues(`“${text}”`, ...authorsTexts(place))
   if (!first) throw compositionError(`An include finds no element ${told()}.`, 404)
   if (second) throw compositionError(`The selector of an include matches more than one element: ${told()}.`)
   return spliceOf(first, composing.allowance)
@@ -40,15 +40,28 @@ function absolute(glob: string, path: string): string {
  * A selector that stands in a page.
  *
  * @param directive that it belongs to, for the message
- * @param own source of the page; what a template has put into the selector is not told (COMP-148)
+ * @param place where it stands
  * @throws Fault 500 (COMP-131)
  */
-export function authorsSelector(site: Pick<Site, 'selectors'>, text: string, directive: string, own: string): Selector {
+export function authorsSelector(
+  site: Pick<Site, 'selectors'>,
+  text: string,
+  directive: string,
+  place: Surroundings,
+): Selector {
   try {
     return selectorFor(text, site.selectors)
   } catch (error) {
-    if (error instanceof SelectorError)
-      throw compositionError(`The selector of ${directive} cannot be used: ${withoutValues(error.message, own)}.`)
-    throw error
+    if (!(error instanceof SelectorError)) throw error
+    const told = withoutValues(error.message, ...authorsTexts(place))
+    throw compositionError(`The selector of ${directive} cannot be used: ${told}.`)
   }
+}
+
+/**
+ * Texts of which a directive may be told. What a template has put into it is not, though it may stand elsewhere in the page, where
+ * visitors have written what they guess (COMP-148).
+ */
+function authorsTexts({ page, holder }: Surroundings): readonly string[] {
+  return page ? [page.search.source] : holder.templates
 }

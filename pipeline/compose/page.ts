@@ -38,6 +38,8 @@ export interface Page {
   readonly busy: ReadonlySet<ElementNode>
   /** The source of a template: what stands between the tags of its host. */
   templateSource(host: ElementNode): { source: string; line: number }
+  /** Sources of all its templates: no visitor writes into them. */
+  readonly templates: readonly string[]
   /** The element of `tree` that stands in the text where one of `search` does. */
   counterpart(element: ElementNode): ElementNode | undefined
 }
@@ -107,6 +109,7 @@ class ReadPage implements Page {
   readonly source: Source
   readonly search: TreeDocument
   readonly tree: TreeDocument
+  readonly templates: readonly string[]
   readonly #sources: ReadonlyMap<number, { source: string; line: number }>
   #busy: ReadonlySet<ElementNode> | undefined
   #places: Map<number, ElementNode> | undefined
@@ -122,6 +125,7 @@ class ReadPage implements Page {
     this.source = { path: file.resource.path, document: search }
     this.search = search
     this.tree = tree
+    this.templates = hosts.map(({ source }) => source)
     this.#sources = new Map(hosts.map(({ start, source, line }) => [start, { source, line }]))
     this.#busy = busy
   }

@@ -269,10 +269,7 @@ function* binding(dispatch: Dispatch, { does, value }: AttributeDirective): Work
   const { languages, graph, site, allowance } = dispatch.composing
   if (does === 'sessel') return yield* awaiting(languages.sessel(value, dispatch))
   if (does === 'javascript') return yield* awaiting(languages.javascript(value, dispatch))
-  return yield* graph.select(
-    authorsSelector(site, value, 'a resource binding', dispatch.place.holder.search.source),
-    allowance,
-  )
+  return yield* graph.select(authorsSelector(site, value, 'a resource binding', dispatch.place), allowance)
 }
 
 /** An element that stays, and what is in it. */

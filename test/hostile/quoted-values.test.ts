@@ -104,6 +104,13 @@ describe('errors of pages', () => {
     const some = [EXPRESSIONS[0], SCRIPTS[2], 'a read resolver']
     for (const [what, markup] of cases.filter(([what]) => some.includes(what)))
       expect(await failing(guesses + markup), what).not.to.include('TOPSECRET')
+    for (const directive of ['<p:include selector="#{{ x }}"/>', '<i r:v="b:{{ x }}">x</i>']) {
+      const host = `<div e:x="${escaped(`${TEXT}.slice(6)`)}" p:template="text/liquid">${directive}</div>`
+      await put(server, '/page.html', composed(`<ul><li>#TOPSECRET, b:TOPSECRET, TOPSECRET</li></ul>${host}`))
+      const { status, text } = await http('GET', '/page.html')
+      expect(status, directive).to.be.oneOf([404, 500])
+      expect(text, directive).to.include('…').and.not.include('TOPSECRET')
+    }
   })
 
   it('SES-50 SES-214 what stands in the page itself is told', async () => {
