@@ -29,6 +29,8 @@ export interface Subscriber {
   address: string
   /** Decides for the subscriber by the rules as they stand at the moment of the call. */
   authority: Authorizing<RulesAuthority>
+  /** Whether a trigger stands before the path now that was not asked when the stream was opened. */
+  isGuardedAnew?: () => boolean
   /** Id of the last event that the client saw. */
   lastEventId: string | undefined
 }
@@ -280,7 +282,9 @@ export class Stream {
     this.#sendBuffer?.push(resetFrame(this.#context.ns, reason))
   }
 
+  /** By the rules, and by triggers: new ones are asked when the client comes back (EVT-65). */
   #isAdmitted(access: Access): boolean {
+    if (this.subscriber.isGuardedAnew?.()) return false
     return access.permit('GET', this.subscriber.path, undefined, { subscribe: true })
   }
 
@@ -289,6 +293,7 @@ export class Stream {
    * EVT-66). Where the stream has ended, nobody reads it again.
    */
   #review(): void {
+    if (this.subscriber.isGuardedAnew?.()) this.end('now')
     const access = this.#context.accessOf(this.subscriber, this.#access)
     const back = this.#sendBuffer?.takeBack(access)
     if (back === undefined || !this.isOpen) return

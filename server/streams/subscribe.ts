@@ -47,6 +47,7 @@ async function subscribe(exchange: Exchange): Promise<Answer> {
     session: session.missing ? randomUUID() : session.id,
     address: exchange.address,
     authority: exchange.authority,
+    isGuardedAnew: guardedAnew(exchange),
     lastEventId: lastEventId === '' ? undefined : lastEventId,
   })
   const cookie = session.issue ?? sessionCookies(hosted.settings, exchange.request.headers.cookie)
@@ -66,6 +67,19 @@ async function subscribe(exchange: Exchange): Promise<Answer> {
       'X-Accel-Buffering': 'no',
     },
     stream: sink => stream.start(sink),
+  }
+}
+
+/** @returns whether a trigger stands before the path that was none of those that the request has passed (EVT-3, EVT-65) */
+function guardedAnew({ site, path, reactions }: Exchange): () => boolean {
+  const passed = new Set(reactions.guards(path))
+  let seen = reactions
+  return () => {
+    const now = site.declarations('reactions')
+    if (now === seen) return false
+    if (now.guards(path).some(guard => !passed.has(guard))) return true
+    seen = now
+    return false
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { listen } from '../pipeline/events/stream-client.ts'
 import {
   answering,
   javascript,
@@ -12,6 +13,7 @@ import {
   reactingSite,
   trigger,
 } from '../pipeline/react/site.ts'
+import { put } from '../support/content.ts'
 
 describe('guards that look at a page', () => {
   it('JS-24 see it, however many requests they let pass without a look', async () => {
@@ -68,6 +70,72 @@ describe('guards of elements, and requests about the whole page', () => {
       expect([status, text]).to.deep.equal([403, 'left out'])
     })
   }
+})
+
+describe('guards that come while streams are open', () => {
+  let site: ReactingSite
+  before(async () => {
+    site = await reactingSite({ '/page.html': page('<p>x</p>'), '/other.html': page('<p>x</p>') })
+  })
+  after(() => site.close())
+
+  const guard = (method: string, when: string) =>
+    trigger({ resource: '/page.html', method, when, otherwise: answering(403, 'closed') })
+  const write = async (path: string, text: string) => {
+    const headers = { Range: 'selector=p' }
+    expect((await site.ask('PUT', path, { headers, body: `<p>${text}</p>` })).status).to.equal(206)
+  }
+  /** What a stream hears, and whether it is open afterwards, where reactions have been stored since it was opened. */
+  async function heard(path: string, before: string, after: string): Promise<string> {
+    await put(site, '/guard.html', page(before))
+    const stream = await listen(site, path)
+    await put(site, '/guard.html', page(after))
+    await write(path, 'told')
+    await Promise.race([stream.ended, stream.until(() => stream.mutations.length > 0).catch(() => undefined)])
+    const text = stream.text
+    stream.close()
+    await put(site, '/guard.html', page(''))
+    return text.includes('told') ? 'told' : text.includes('reset') ? 'reset' : 'closed'
+  }
+
+  for (const [what, path, before, after, expected] of [
+    ['one that refuses', '/page.html', '', guard('GET', '1 == 2'), 'closed'],
+    [
+      'one beside another',
+      '/page.html',
+      guard('GET', '1 == 1'),
+      guard('GET', '1 == 1') + guard('GET', '1 == 2'),
+      'closed',
+    ],
+    ['one that refuses more than before', '/page.html', guard('GET', '1 == 1'), guard('GET', '1 == 2'), 'closed'],
+    ['one of another page', '/other.html', '', guard('GET', '1 == 2'), 'told'],
+    ['one of another method', '/page.html', '', guard('DELETE', '1 == 2'), 'told'],
+    [
+      'the same, somewhere else',
+      '/page.html',
+      guard('GET', '1 == 1'),
+      `<p>new</p>${guard('POST', '1 == 2')}${guard('GET', '1 == 1')}`,
+      'told',
+    ],
+    ['none any more', '/page.html', guard('GET', '1 == 1'), '', 'told'],
+  ] as const)
+    it(`EVT-65 EVT-3 ${what}`, async () => {
+      expect(await heard(path, before, after)).to.equal(expected)
+    })
+
+  it('EVT-65 EVT-47 who is let in by the new one comes back, and misses nothing', async () => {
+    const stream = await listen(site, '/page.html')
+    await write('/page.html', 'first')
+    await stream.until(() => stream.mutations.length > 0)
+    const id = stream.mutations[0]?.id ?? ''
+    await put(site, '/guard.html', page(guard('GET', '1 == 1')))
+    await write('/page.html', 'second')
+    expect(await stream.ended).to.equal(true)
+    const again = await listen(site, '/page.html', { 'Last-Event-ID': id })
+    await again.until(() => again.mutations.length > 0)
+    expect(again.text).to.include('second').and.not.include('first')
+    again.close()
+  })
 })
 
 describe('guards of elements, and items that refer to them', () => {

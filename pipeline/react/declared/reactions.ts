@@ -159,6 +159,11 @@ export class SiteReactions {
     }
   }
 
+  /** The triggers that a read of a path passes, as they are written. */
+  guards(path: string): string[] {
+    return (this.candidates('GET', path)?.triggers ?? []).map(({ raw }) => JSON.stringify(raw))
+  }
+
   /** Reactions in their order, without those whose patterns begin with something else than a path does. */
   mayMatch(names: readonly string[]): readonly Reaction[] {
     if (this.#size === 0) return []

@@ -74,6 +74,22 @@ describe('permission of streams', () => {
       expect(bodiesOf(reader.mutations)).to.deep.equal(['<li id="b">on its way</li>'])
     })
 
+    it('EVT-65 EVT-3 so it does not where a trigger has come, which ends the stream without any event, too', async () => {
+      await ruled(OPEN)
+      let isGuardedAnew = false
+      const { reader } = await site.watch(PATH, { isGuardedAnew: () => isGuardedAnew })
+      const idle = await site.watch('/other.html', { isGuardedAnew: () => isGuardedAnew })
+      reader.stop()
+      for (const text of ['on its way', 'waiting', 'behind'])
+        await site.write(PATH, ['PUT', '#b', `<li id="b">${text}</li>`])
+      isGuardedAnew = true
+      reader.resume()
+      await until(() => reader.ending === 'ended')
+      expect(bodiesOf(reader.mutations)).to.deep.equal(['<li id="b">on its way</li>'])
+      await site.advance(20_000)
+      expect(idle.reader.ending).to.equal('ended')
+    })
+
     it('EVT-65 only those who lost it are cut off; others do not notice', async () => {
       await ruled(OPEN)
       const ann = await site.watch(PATH, { principal: user('ann') })

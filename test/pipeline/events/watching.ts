@@ -99,6 +99,7 @@ export interface WatchOptions {
   lastEventId?: string
   principal?: Principal
   headers?: Record<string, string>
+  isGuardedAnew?: () => boolean
 }
 
 export interface WatchedSite {
@@ -168,9 +169,10 @@ export async function watchedSite(options: WatchedSiteOptions = {}): Promise<Wat
 
   function subscriberOf(path: string, given: WatchOptions): Subscriber {
     const { session = `session ${sessions++}`, address = '192.0.2.1', lastEventId, principal, headers = {} } = given
+    const { isGuardedAnew = () => false } = given
     const facts = { method: 'GET', path, queryString: '', headers: (name: string) => headers[name] }
     const authority = rulesAuthority(site, { facts, ...(principal && { principal }) }, options.oracle)
-    return { path, session, address, lastEventId, authority }
+    return { path, session, address, lastEventId, authority, isGuardedAnew }
   }
 
   const open = (path: string, given: WatchOptions = {}) => streams.open(site, settings, subscriberOf(path, given))
