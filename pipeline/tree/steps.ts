@@ -101,16 +101,27 @@ export function unnoticed(most = UNNOTICED): number {
 }
 
 /**
- * Does the work without a pause if it is short, else breaks it off.
+ * Does the work without a pause if it is short, else breaks it off. What others have the processor for meanwhile does not
+ * count: on a busy machine all would be made once more.
  *
- * @param most milliseconds that it may take
+ * @param most milliseconds of the processor that it may take
  * @returns what came of it; undefined when it was broken off
  */
 export function ifShort<T>(work: Steps<T>, most = UNNOTICED): { value: T } | undefined {
-  const made = begin(work, most)
+  const from = process.threadCpuUsage()
+  for (let left = most; left > 0; left = most - processorTime(from)) {
+    const made = begin(work, left)
+    if (made) return made
+  }
   // What the work has prepared is taken back.
-  if (!made) work.return(undefined as never)
-  return made
+  work.return(undefined as never)
+  return undefined
+}
+
+/** Milliseconds of the processor that this thread has had since. */
+function processorTime(since: NodeJS.CpuUsage): number {
+  const { user, system } = process.threadCpuUsage(since)
+  return (user + system) / 1000
 }
 
 /**

@@ -84,7 +84,7 @@ type Looked = Omit<JudgedEdit, 'judgement' | 'open' | 'isAsAsked' | 'isBeyond'> 
   shown: Shown | undefined
 }
 
-/** Milliseconds for which the document itself may show an edit; an edit that takes longer to judge is made on a copy. */
+/** Milliseconds of the processor for which the document itself may show an edit; an edit that takes longer to judge is made on a copy. */
 const LOOK = 25
 
 /** UTF-16 code units of a document whose bytes are made before it shows an edit: a few milliseconds. */
@@ -162,7 +162,7 @@ function asJudged({ tree, wanted }: EditRequest, looked: Looked, judgement: Judg
   return { ...looked, isAsAsked: true, isBeyond, judgement, open: async () => (await editedCopy(tree, wanted)).place }
 }
 
-/** Shows an edit in the document itself. @param most milliseconds @returns undefined where that takes longer */
+/** Shows an edit in the document itself. @param most milliseconds of the processor @returns undefined where that takes longer */
 function shownInPlace(
   before: Before,
   edit: ProposedEdit | undefined,

@@ -278,6 +278,16 @@ describe('tree/steps', () => {
     expect(trace).to.deep.equal(['taken back after 0', 'taken back after 60000'])
   })
 
+  it('HTTP-4 what is short is not broken off because others have the processor', () => {
+    function* waiting(): Steps<string> {
+      // Takes no time of the processor, as a thread that is not let on it.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3)
+      yield
+      return 'done'
+    }
+    expect(ifShort(waiting(), 2)).to.deep.equal({ value: 'done' })
+  })
+
   it('HTTP-181 a document has no more nodes than memory holds', function () {
     this.timeout(300_000)
     const refusal = (kind: DocumentKind, source: string) => {
