@@ -141,6 +141,34 @@ describe('what templates take', () => {
     }
   })
 
+  const text = 'a'.repeat(60_000)
+  const operands = (test: string) => `{% if ${Array(50).fill(test).join(' or ')} %}{% endif %}`
+  const numerals = Array<Value>(3_000).fill('123')
+  const nested = items(`${'<div itemscope>'.repeat(100)}${'<b></b>'.repeat(10_000)}`)
+  const compared: [what: string, source: string, names: Record<string, Value>, most?: number][] = [
+    ['texts that are compared', operands('s < t'), { s: `${text}b`, t: `${text}a` }],
+    ['texts that are searched', operands('s contains t'), { s: text, t: `${text.slice(1)}b` }],
+    ['lists that are searched', operands('l contains 5'), { l: numerals }],
+    ['lists that are compared', operands('l == m'), { l: numerals, m: [...Array<Value>(2_999).fill(123n), 5n] }],
+    ['arguments of a filter', `{{ 1 | default: 2${', s.size'.repeat(500)} }}`, { s: text }],
+    ['elements in a list', '{{ l | append: "" }}', { l: Array<Value>(200).fill(nested[0] ?? null) }],
+    ['elements in each other', '{{ l }}', { l: nested }, 60_000],
+  ]
+  for (const [what, source, names, limit = 20_000] of compared)
+    it(`LIQ-71 ${what} leave the loop to others between them`, () => {
+      const template = compileTemplate(source, CONTEXT)
+      const allowance = unhurried()
+      const work = rendering(template, new Run(scopeOf(names), allowance))
+      let [most, before] = [0, 0]
+      const pause = () => {
+        most = Math.max(most, allowance.stepsTaken - before)
+        before = allowance.stepsTaken
+      }
+      while (!work.next().done) pause()
+      pause()
+      expect(most, `of ${allowance.stepsTaken} steps`).to.be.below(limit)
+    })
+
   it('LIQ-71 a long text that ends in half a character is printed to its end', async () => {
     const s = `${'x'.repeat(200_000)}\ud800`
     expect(await rendered('{{ s }}', { names: { s } })).to.equal(s)

@@ -4,10 +4,10 @@ import { FilterError } from './error.ts'
 import type { Expression, Filtered, FilterUse } from './expression.ts'
 import type { FilterCall } from './filters/call.ts'
 import { FILTERS } from './filters/filters.ts'
-import { compareValues } from './operators.ts'
+import { comparing } from './operators.ts'
 import type { Run } from './run.ts'
 import { isNumber, isTruthy, type LiquidValue, numberIn, plain, Range, Safe } from './values.ts'
-import { Pending, ready, type Work } from './work.ts'
+import { Pending, ready, type Work, withoutPause } from './work.ts'
 
 /** @throws Pending when a value is not there yet, FilterError, AllowanceSpent */
 export function evaluate(expression: Expression, run: Run): LiquidValue {
@@ -30,15 +30,22 @@ export function evaluate(expression: Expression, run: Run): LiquidValue {
     }
     case 'range':
       return new Range(bound(expression.first, run), bound(expression.last, run))
-    default: {
-      const { operator, left, right } = expression
-      const value = evaluate(left, run)
-      // The result is a boolean, as with every other operator.
-      if (operator === 'and') return isTruthy(value) && isTruthy(evaluate(right, run))
-      if (operator === 'or') return isTruthy(value) || isTruthy(evaluate(right, run))
-      return compareValues(operator, value, evaluate(right, run), run)
-    }
+    default:
+      return withoutPause(operating(expression, run), () => undefined)
   }
+}
+
+/** An expression in turns: each of its operators may go through long texts and lists. */
+function* operating(expression: Expression, run: Run): Work<LiquidValue> {
+  if (expression.kind !== 'operation') return yield* ready(() => evaluate(expression, run))
+  const { operator, left, right } = expression
+  const value = yield* operating(left, run)
+  // The result is a boolean, as with every other operator.
+  if (operator === 'and') return isTruthy(value) && isTruthy(yield* operating(right, run))
+  if (operator === 'or') return isTruthy(value) || isTruthy(yield* operating(right, run))
+  const other = yield* operating(right, run)
+  if (run.isDue()) yield undefined
+  return yield* comparing(operator, value, other, run)
 }
 
 function keyOf(key: Expression | string, run: Run): LiquidValue {
@@ -51,15 +58,23 @@ function bound(expression: Expression, run: Run): bigint {
   return number === undefined ? 0n : typeof number === 'bigint' ? number : BigInt(Math.trunc(number))
 }
 
-/** Filters of one expression that are evaluated at once: each may go through a long text. */
+/** Filters of one expression, and arguments of each, that are evaluated at once: each may go through a long text. */
 const FEW = 2
 
 /** UTF-16 code units of a text behind which the next filter can wait. */
 const LONG = 16 * 1024
 
 /** Whether evaluation may take turns; other expressions are evaluated at once. */
-export function takesTurns({ filters }: Filtered): boolean {
-  return filters.length > FEW || filters.some(({ name }) => FILTERS.get(name)?.work !== undefined)
+export function takesTurns({ input, filters }: Filtered): boolean {
+  return input.kind === 'operation' || filters.length > FEW || filters.some(use => hasMany(use) || isWork(use))
+}
+
+function isWork({ name }: FilterUse): boolean {
+  return FILTERS.get(name)?.work !== undefined
+}
+
+function hasMany({ args, named }: FilterUse): boolean {
+  return args.length + named.length > FEW
 }
 
 /** As `evaluate`, for an expression that does not take turns. */
@@ -76,11 +91,11 @@ export function evaluateFiltered({ input, filters }: Filtered, run: Run): Liquid
 /** @throws FilterError, AllowanceSpent */
 export function* evaluating(filtered: Filtered, run: Run): Work<LiquidValue> {
   const { input, filters } = filtered
-  let value = yield* ready(() => evaluate(input, run))
+  let value = yield* operating(input, run)
   for (const use of filters) {
     const { now, work } = filterOf(use)
     const before = value
-    const call = yield* ready(() => callOf(use, before, run))
+    const call = yield* hasMany(use) ? calling(use, before, run) : ready(() => callOf(use, before, run))
     value = work ? yield* working(work, call) : now ? yield* ready(() => now(call)) : value
     const text = value instanceof Safe ? value.text : value
     if (run.isDue() || (typeof text === 'string' && text.length > LONG)) yield undefined
@@ -111,4 +126,19 @@ function callOf(use: FilterUse, input: LiquidValue, run: Run): FilterCall {
   const named = new Map<string, LiquidValue>()
   for (const [name, value] of use.named) named.set(name, evaluate(value, run))
   return { run, name: use.name, input, args: use.args.map(arg => evaluate(arg, run)), named, evaluating }
+}
+
+/** The same in turns. */
+function* calling(use: FilterUse, input: LiquidValue, run: Run): Work<FilterCall> {
+  const call = callOf({ ...use, args: [], named: [] }, input, run)
+  const named = new Map<string, LiquidValue>()
+  for (const [name, value] of use.named) named.set(name, yield* argument(value, run))
+  const args: LiquidValue[] = []
+  for (const value of use.args) args.push(yield* argument(value, run))
+  return { ...call, args, named }
+}
+
+function* argument(value: Expression, run: Run): Work<LiquidValue> {
+  if (run.isDue()) yield undefined
+  return yield* ready(() => evaluate(value, run))
 }

@@ -1,24 +1,26 @@
 /** The operators that compare (LIQ-28, LIQ-29). */
 
-import { contains, equals, order } from './compare.ts'
+import { containing, equaling, order } from './compare.ts'
 import type { Operator } from './expression.ts'
 import type { Run } from './run.ts'
 import type { LiquidValue } from './values.ts'
+import type { Work } from './work.ts'
 
-export function compareValues(
+/** Long values are gone through in turns. */
+export function* comparing(
   operator: Exclude<Operator, 'and' | 'or'>,
   left: LiquidValue,
   right: LiquidValue,
   run: Run,
-): boolean {
+): Work<boolean> {
   switch (operator) {
     case '==':
-      return equals(left, right, run)
+      return yield* equaling(left, right, run)
     case '!=':
     case '<>':
-      return !equals(left, right, run)
+      return !(yield* equaling(left, right, run))
     case 'contains':
-      return contains(left, right, run)
+      return yield* containing(left, right, run)
     default: {
       const sign = order(left, right, run)
       if (sign === undefined) return false

@@ -8,7 +8,7 @@ import { escapeMarkup, inserted, insertedSafe, type OutputPlace } from './escape
 import { evaluate, evaluateFiltered, evaluating, takesTurns } from './evaluate.ts'
 import type { Expression, Filtered } from './expression.ts'
 import { numbersOf, writingJson } from './json.ts'
-import { compareValues } from './operators.ts'
+import { comparing } from './operators.ts'
 import { LoopState, Output, type Run } from './run.ts'
 import type { Located, Loop, Node, Template } from './template.ts'
 import { isHash, isList, isTruthy, type LiquidValue, numberIn, plain, Range, Safe } from './values.ts'
@@ -35,6 +35,7 @@ export function* rendering(template: Template, run: Run): Work<string> {
 const turns = new WeakMap<Filtered, boolean>()
 
 function isSlow(value: Filtered): boolean {
+  if (value.filters.length === 0) return value.input.kind === 'operation'
   let slow = turns.get(value)
   if (slow === undefined) turns.set(value, (slow = takesTurns(value)))
   return slow
@@ -51,7 +52,7 @@ function* body(nodes: readonly Node[], run: Run): Work<Jump> {
         break
       case 'output':
         run.step()
-        if (node.value.filters.length > 0 && isSlow(node.value)) yield* slowOutput(node.value, node.place, run)
+        if (isSlow(node.value)) yield* slowOutput(node.value, node.place, run)
         else {
           const late = output(node.value, node.place, run)
           if (late) {
@@ -151,7 +152,7 @@ function* tag(node: Exclude<Node, { kind: 'text' | 'output' }>, run: Run): Work<
           if (met) break
           run.step()
           if (run.isDue()) yield undefined
-          met = compareValues('==', subject, yield* evaluated(value, run), run)
+          met = yield* comparing('==', subject, yield* evaluated(value, run), run)
         }
         if (met) return yield* body(branch, run)
       }
@@ -219,7 +220,7 @@ function* capture(node: Extract<Node, { kind: 'capture' }>, run: Run): Work<Jump
 
 function* cycle(node: Extract<Node, { kind: 'cycle' }>, run: Run): Work<Jump> {
   const { name, values, place } = node
-  const group = name ? run.text(yield* ready(() => evaluate(name, run))) : ''
+  const group = name ? yield* ready(() => run.text(evaluate(name, run))) : ''
   run.passOver(group.length)
   const key = `${textKey(group)}:${name ? '' : node.group}`
   const index = run.cycles.get(key) ?? 0

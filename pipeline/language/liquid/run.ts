@@ -25,7 +25,7 @@ const STEPS_PER_TURN = 10_000
 /** UTF-16 code units of a text that are gone through for a step. */
 const PASSED_PER_STEP = 128
 
-/** Steps of hashes in a text that is made without a pause: some 20 milliseconds, in which nobody else has a turn. */
+/** Steps of hashes in a text that is made without a pause, or of elements: some 20 milliseconds, in which nobody else has a turn. */
 const MOST_AT_ONCE = 50_000
 
 /** Characters that are kept of what was written last. */
@@ -65,6 +65,10 @@ export class Run implements ItemReading {
   readonly #items = new Map<ElementNode, ReadonlyMap<string, LiquidValue>>()
   readonly #properties = new Map<ElementValue, Map<string, LiquidValue>>()
   readonly #names = new Map<ElementValue, readonly string[]>()
+  /** Texts of elements in lists: one may be in them many times. */
+  readonly #texts = new Map<ElementNode, string>()
+  /** Steps that texts of elements have taken since there was a pause. */
+  #textSteps = 0
 
   constructor(scope: LiquidScope, allowance: Allowance) {
     this.scope = scope
@@ -186,6 +190,7 @@ export class Run implements ItemReading {
       default:
     }
     if (isList(bare)) {
+      if (depth === 0) this.#readElements(bare)
       if (depth >= MAX_NESTING) throw new FilterError('Lists are nested too deeply to be printed.')
       this.step(1 + bare.length)
       let text = ''
@@ -196,9 +201,28 @@ export class Run implements ItemReading {
       }
       return text
     }
-    if (bare instanceof ElementValue) return this.#elementText(bare)
+    if (bare instanceof ElementValue)
+      return (depth > 0 ? this.#texts.get(bare.node) : undefined) ?? this.#elementText(bare)
     if (bare instanceof Range) return `${bare.first}..${bare.last}`
     return isHash(bare) ? this.#hashText(bare) : ''
+  }
+
+  /** Reads the elements of a list, with pauses: when its text is made, theirs are known. */
+  #readElements(list: readonly LiquidValue[], read = new Set<unknown>(), depth = 0): void {
+    if (read.has(list) || depth >= MAX_NESTING) return
+    read.add(list)
+    for (const element of list) {
+      const bare = plain(element)
+      if (isList(bare)) this.#readElements(bare, read, depth + 1)
+      if (!(bare instanceof ElementValue) || this.#texts.has(bare.node)) continue
+      const { stepsTaken } = this.allowance
+      this.#texts.set(bare.node, this.#elementText(bare))
+      this.#textSteps += this.allowance.stepsTaken - stepsTaken
+      if (this.#textSteps <= MOST_AT_ONCE) continue
+      this.#textSteps = 0
+      // Whoever asks again for the list finds what is read of it.
+      throw new Pending(Promise.resolve())
+    }
   }
 
   #elementText({ node }: ElementValue): string {

@@ -1,7 +1,7 @@
 /** Work that can be left for a turn of the event loop, or until a promise is settled (LIQ-71). */
 
 import { Precedence } from '../../tree/precedence.ts'
-import { noteUnpaused, unnoticed, waitingTurn } from '../../tree/steps.ts'
+import { noteUnpaused, type Steps, unnoticed, waitingTurn } from '../../tree/steps.ts'
 
 /** Yields nothing where it can be left, and promises that it waits for. */
 export type Work<T> = Generator<Promise<unknown> | undefined, T, undefined>
@@ -78,6 +78,15 @@ export function* ready<T>(evaluate: () => T): Work<T> {
       if (!(error instanceof Pending)) throw error
       yield error.promise
     }
+  }
+}
+
+/** Work on a text or tree, which can be left after each of its steps. */
+export function* pausing<T>(steps: Steps<T>): Work<T> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    yield undefined
   }
 }
 

@@ -3,7 +3,7 @@
 import { randomInt } from 'node:crypto'
 import { textKey } from '../../../tree/text-key.ts'
 import { ElementValue } from '../../values.ts'
-import { byCodePoint, equals } from '../compare.ts'
+import { byCodePoint, equaling } from '../compare.ts'
 import type { Run } from '../run.ts'
 import { isHash, isList, isNumber, isTruthy, type LiquidValue, numberIn, plain, Range } from '../values.ts'
 import { ready, type Work } from '../work.ts'
@@ -326,5 +326,5 @@ function* matches(call: FilterCall, field: string, value: LiquidValue): Work<boo
   if (!isObject(value)) return false
   const found = yield* fieldOf(value, field, call.run)
   if (call.args.length < 2) return isTruthy(plain(found))
-  return equals(found, call.args[1] ?? null, call.run)
+  return yield* equaling(found, call.args[1] ?? null, call.run)
 }

@@ -5,7 +5,7 @@ import { ElementValue } from '../../values.ts'
 import { escapeMarkup, escapeOnce } from '../escape.ts'
 import { characterCount } from '../run.ts'
 import { hashKeys, isHash, isList, type LiquidValue, plain, Range, Safe } from '../values.ts'
-import type { Work } from '../work.ts'
+import { pausing, type Work } from '../work.ts'
 import { turn, visited } from './arrays.ts'
 import {
   countArgument,
@@ -225,13 +225,8 @@ function* replacedEverywhere(call: FilterCall, replacement: string): Work<Liquid
 }
 
 /** What `split` of JavaScript gives; a text may have hundreds of thousands of parts. */
-function* parted(input: string, separator: string): Work<string[]> {
-  const work = parting(input, separator, () => undefined)
-  for (;;) {
-    const step = work.next()
-    if (step.done) return step.value
-    yield undefined
-  }
+function parted(input: string, separator: string): Work<string[]> {
+  return pausing(parting(input, separator, () => undefined))
 }
 
 function replaced(input: string, call: FilterCall, which: 'first' | 'last', fixed?: string): string {
