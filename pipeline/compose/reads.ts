@@ -34,6 +34,8 @@ export class Reads {
   readonly #began: number
   /** By which types, methods and resolvers were found. */
   readonly #model: Registry
+  /** State of the index in which all searches have found what they say. */
+  #moves: number
   /** State in which everything was as it was read: nothing may be different before the first change. */
   #holding: number
 
@@ -42,6 +44,7 @@ export class Reads {
     this.#model = site.model
     this.#began = site.changes
     this.#holding = site.changes
+    this.#moves = movesOf(site)
   }
 
   /** @param state undefined where nothing is stored */
@@ -84,7 +87,9 @@ export class Reads {
     }
     for (const [path, state] of this.#absent) if (!isUnchangedSince(site, path, state)) return false
     if (this.#routes && this.#routes.current(site) !== this.#routes.were) return false
-    for (const search of this.#searches) if (!finds(site, search)) return false
+    for (const search of this.#searches)
+      if (!site.index?.isUnmoved(search.needs, this.#moves) && !finds(site, search)) return false
+    this.#moves = movesOf(site)
     this.#holding = changes
     return true
   }
@@ -93,6 +98,10 @@ export class Reads {
   #since(path: string): number {
     return path === this.#served?.document ? Math.min(this.#served.changes, this.#began) : this.#began
   }
+}
+
+function movesOf({ index }: Site): number {
+  return index?.moves ?? 0
 }
 
 /** Whether the index still names the same documents; of others it is enough that nobody wants those that have come or gone. */

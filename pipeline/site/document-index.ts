@@ -10,7 +10,9 @@ import type { SiteReader } from '../store/store.ts'
 import { type Needs, typeOfAny } from '../tree/selector/needs.ts'
 import { atOnce, type Steps, waitingTurn } from '../tree/steps.ts'
 import { ANY_TOKEN } from '../tree/tokens.ts'
+import { ChangeLog } from './change-log.ts'
 import { filledPaths } from './commit-row.ts'
+import { between, byCodePoints, merging, SORTED_PER_TURN, sorting } from './path-order.ts'
 
 /** Name of the derived data. */
 export const TOKENS = 'tokens'
@@ -36,11 +38,11 @@ const CHARACTERS_OF_TOKEN = 100
 /** Tokens that a document keeps although those of the site have that part, and until they have twice as much. */
 const FEW_TOKENS = 256
 
-/** Paths that are sorted without a pause. */
-const SORTED_PER_TURN = 4_096
-
 /** Of so many documents, one that is found is one of many. */
 const FEW = 8
+
+/** Changes with each document that comes or goes. */
+const ANY_DOCUMENT = ''
 
 export class DocumentIndex {
   readonly #store: SiteReader
@@ -61,6 +63,9 @@ export class DocumentIndex {
   #passed = 0
   #isRead = false
   #reading: Promise<void> | undefined
+  /** Tokens by when a document has last got or lost them. */
+  readonly #moved = new ChangeLog(0)
+  #moves = 0
   /** What has changed since it was last read; paths that end in a slash stand for all below them. */
   readonly #changed = new Set<string>()
 
@@ -107,6 +112,29 @@ export class DocumentIndex {
   find(needs: Needs, below = '/'): readonly string[] | Promise<readonly string[]> {
     if (this.#isUpToDate()) return this.#found(needs, below)
     return this.#upToDate().then(() => this.#found(needs, below))
+  }
+
+  /** Rises whenever a document has got or lost a token. */
+  get moves(): number {
+    return this.#moves
+  }
+
+  /**
+   * Whether the documents that may hold what is needed are those that were found at a moment, told without looking for them;
+   * false also where that is not known.
+   *
+   * @param moves number of that moment, or of an earlier one
+   */
+  isUnmoved(needs: Needs, moves: number): boolean {
+    if (!this.#isUpToDate()) return false
+    if (moves === this.#moves || needs.length === 0) return true
+    const tokens = needs.some(({ length }) => length === 0) ? [ANY_DOCUMENT] : [...needs.flat(), ANY_TOKEN]
+    return tokens.every(token => {
+      const type = typeOfAny(token)
+      if (type === undefined) return !this.#moved.hasChanged(token, moves)
+      for (const each of this.#subtypes(type)) if (this.#moved.hasChanged(`type:${each}`, moves)) return false
+      return true
+    })
   }
 
   /** As far as it takes no turns to be. */
@@ -190,19 +218,27 @@ export class DocumentIndex {
     this.#passed += TOKENS_OF_ANY + (brought?.length ?? 0)
     // Most edits leave them, and what is taken out of a large map and put into it again makes it over, time and again.
     if (before && brought && isSame(before, brought)) return
-    for (const token of before ?? []) this.#remove(token, path)
-    this.#passed += before?.length ?? 0
     this.#kept -= weightOf(before ?? [])
     const after = brought && this.#withRoom(brought)
+    const [had, has] = [new Set(before), new Set(after)]
+    if (this.#isRead) this.#moves++
+    if (!before !== !after) this.#noteMove(ANY_DOCUMENT)
+    for (const token of had) if (!has.has(token)) this.#remove(token, path)
+    this.#passed += had.size
     if (after) {
       if (!before) this.#come.add(path)
       this.#tokens.set(path, after)
     } else if (this.#tokens.delete(path) && !this.#come.delete(path)) this.#isGone = true
-    for (const token of after ?? []) {
-      this.#add(token, path)
+    for (const token of has) {
+      if (!had.has(token)) this.#add(token, path)
       if (this.#passed >= TOKENS_PER_TURN) yield
     }
     this.#kept += weightOf(after ?? [])
+  }
+
+  /** Nobody has asked before all was read. */
+  #noteMove(token: string): void {
+    if (this.#isRead) this.#moved.note(token, this.#moves)
   }
 
   #withRoom(tokens: string[]): string[] {
@@ -212,6 +248,7 @@ export class DocumentIndex {
   }
 
   #add(token: string, path: string): void {
+    this.#noteMove(token)
     const paths = this.#paths.get(token)
     if (paths === undefined) this.#paths.set(token, path)
     else if (typeof paths !== 'string') {
@@ -222,6 +259,7 @@ export class DocumentIndex {
   }
 
   #remove(token: string, path: string): void {
+    this.#noteMove(token)
     const paths = this.#paths.get(token)
     if (paths === path) this.#paths.delete(token)
     else if (typeof paths === 'object' && paths.delete(path) && paths.size === 0) this.#paths.delete(token)
@@ -306,58 +344,6 @@ interface Having {
   others: readonly ReadonlySet<string>[]
 }
 
-/** Those of paths in order that lie below a collection. */
-function between(paths: readonly string[], below: string): readonly string[] {
-  const from = firstOf(paths, 0, path => byCodePoints(path, below) >= 0)
-  return paths.slice(
-    from,
-    firstOf(paths, from, path => !path.startsWith(below)),
-  )
-}
-
-/** Index of the first path, from one on, that something is true of: of all behind it, too. */
-function firstOf(paths: readonly string[], from: number, isTrue: (path: string) => boolean): number {
-  let [low, high] = [from, paths.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (isTrue(paths[middle] ?? '')) high = middle
-    else low = middle + 1
-  }
-  return low
-}
-
-/** Paths in order. */
-function* sorting(paths: readonly string[]): Steps<string[]> {
-  let runs: string[][] = []
-  for (let from = 0; from < paths.length; from += SORTED_PER_TURN) {
-    runs.push(paths.slice(from, from + SORTED_PER_TURN).sort(byCodePoints))
-    yield
-  }
-  while (runs.length > 1) {
-    const merged: string[][] = []
-    for (let i = 0; i < runs.length; i += 2) merged.push(yield* merging(runs[i] ?? [], runs[i + 1] ?? []))
-    runs = merged
-  }
-  return runs[0] ?? []
-}
-
-function* merging(some: readonly string[], others: readonly string[]): Steps<string[]> {
-  const merged: string[] = []
-  let [i, k] = [0, 0]
-  for (;;) {
-    const [one, other] = [some[i], others[k]]
-    if (one === undefined && other === undefined) return merged
-    if (other === undefined || (one !== undefined && byCodePoints(one, other) <= 0)) {
-      merged.push(one ?? '')
-      i++
-    } else {
-      merged.push(other)
-      k++
-    }
-    if (merged.length % SORTED_PER_TURN === 0) yield
-  }
-}
-
 /** Tokens of the documents that a commit puts by itself, and of none where a file is gone. */
 function broughtTokens(
   { changes }: Pick<Commit, 'changes'>,
@@ -383,18 +369,4 @@ function weightOf(tokens: readonly string[]): number {
   let characters = 0
   for (const { length } of tokens) characters += length
   return tokens.length + Math.floor(characters / CHARACTERS_OF_TOKEN)
-}
-
-/** The order of the bytes of UTF-8, which is that of code points. */
-function byCodePoints(a: string, b: string): number {
-  const length = Math.min(a.length, b.length)
-  let at = 0
-  while (at < length && a.charCodeAt(at) === b.charCodeAt(at)) at++
-  if (at === length) return a.length - b.length
-  return rank(a.charCodeAt(at)) - rank(b.charCodeAt(at))
-}
-
-/** Surrogates stand for code points above all others. */
-function rank(unit: number): number {
-  return unit >= 0xe000 ? unit - 0x800 : unit >= 0xd800 ? unit + 0x2000 : unit
 }

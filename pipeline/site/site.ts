@@ -56,8 +56,8 @@ export class Site {
   readonly #tagKey: KeyObject
   readonly #resources: Resources
   readonly #declared: SiteDeclarations
-  /** Made when somebody asks for the first time; what nobody has asked about follows no commits. */
-  #index: DocumentIndex | undefined
+  /** Made by `documentsWith` when somebody asks for the first time; what nobody has asked about follows no commits. */
+  index: DocumentIndex | undefined
   readonly #watchers = new Set<Watcher>()
   readonly #foreignWatchers = new Set<(paths: ChangedPaths) => Promise<void>>()
   readonly #audience: Audience | undefined
@@ -232,15 +232,12 @@ export class Site {
    * @param below collection that they lie in
    */
   documentsWith(needs: Needs, below?: string): readonly string[] | Promise<readonly string[]> {
-    return this.#followedIndex().find(needs, below)
-  }
-
-  #followedIndex(): DocumentIndex {
-    if (this.#index) return this.#index
-    const index = new DocumentIndex(this.store, type => this.model.subtypes(type))
-    this.#watchers.add((paths, own) => index.changed(paths, own))
-    this.#index = index
-    return index
+    if (!this.index) {
+      const index = new DocumentIndex(this.store, type => this.model.subtypes(type))
+      this.#watchers.add((paths, own) => index.changed(paths, own))
+      this.index = index
+    }
+    return this.index.find(needs, below)
   }
 
   /** The tree of a document in memory; counts as use of the tree. */
@@ -291,7 +288,7 @@ export class Site {
     redeclared.take(result.counters)
     const paths = [...result.resources.keys()]
     for (const watcher of this.#watchers) watcher(paths, commit)
-    this.#index?.take(redeclared.commit, result.resources)
+    this.index?.take(redeclared.commit, result.resources)
   }
 
   /**

@@ -187,5 +187,36 @@ describe('Reuse of composed answers', () => {
       await put(server, '/other.html', about('<b class="red">x</b>'))
       expect(reads.hold(site), 'a document that may hold something').to.equal(false)
     })
+
+    it('COMP-4 SEC-12 what a kept page has searched for is not searched again after each commit elsewhere', async () => {
+      const searches = Array.from({ length: 200 }, (_, i) => `<b e:x="(\${.red.n${i}} from '/none/*').count()"></b>`)
+      for (const path of [...PARTS, '/other.html']) await put(server, path, page('<i class="red">1</i>'))
+      await put(server, '/many.html', composed(searches.join('')))
+      const { site } = server
+      const held = await site.find('/many.html')
+      if (!held) throw new Error('not stored')
+      const { reads } = await compose(site, held, anonymousViewer('/many.html'), languages)
+      const { documentsWith } = site
+      let searched = 0
+      site.documentsWith = (...asked) => {
+        searched++
+        return documentsWith.apply(site, asked)
+      }
+      try {
+        for (const [path, body, most] of [
+          ['/other.html', '<i class="red else">x</i>', 0],
+          ['/a.html', '<i class="red">2</i>', 0],
+          ['/a.html', '<i class="blue">2</i>', 200],
+          ['/a.html', '', 0],
+        ] as const) {
+          await put(server, path, page(body))
+          searched = 0
+          expect(reads.hold(site)).to.equal(true)
+          expect(searched, `${path} ${body}`).to.equal(most)
+        }
+      } finally {
+        site.documentsWith = documentsWith
+      }
+    })
   })
 })

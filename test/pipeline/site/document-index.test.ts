@@ -23,7 +23,7 @@ const put = (path: string, tokens: string[]) =>
 
 describe('index of documents', () => {
   const path = fc.constantFrom('/a', '/b', '/ä', '/c/d', '/c/e', '/😀', '/￰')
-  const tokens = fc.subarray(['x', 'y'])
+  const tokens = fc.subarray(['x', 'y', 'type:u'])
   const deed = fc.oneof(
     fc.record({ deed: fc.constant('put' as const), path, tokens }),
     fc.record({ deed: fc.constant('delete' as const), path }),
@@ -34,20 +34,55 @@ describe('index of documents', () => {
     }),
   )
 
-  it('SES-120 documents are found in the order of their paths, whichever come and go', () =>
+  it('COMP-4 only what a document has got or lost has moved, as far as that is remembered', async () => {
+    const index = new DocumentIndex(reader(new Map([['/a', '["x","y"]']])), type => [type, `${type}-below`])
+    const NEEDS = [[['x']], [['y']], [['x', 'y']], [['x'], ['y']], [['isa t']], [[]], []]
+    const write = (path: string, tokens: string[] | undefined): void => {
+      index.changed([path])
+      const changes = tokens ? [put(path, tokens)] : []
+      index.take({ changes }, new Map([[path, tokens && ({} as Resource)]]))
+    }
+    expect(index.isUnmoved([['x']], 0), 'before anybody has asked').to.equal(false)
+    await index.find([])
+    for (const [path, tokens, moved] of [
+      ['/a', ['y', 'x', 'z'], []],
+      ['/a', ['x', 'z'], [[['y']], [['x', 'y']], [['x'], ['y']]]],
+      ['/b', ['z'], [[[]]]],
+      ['/b', ['z', 'type:t-below'], [[['isa t']]]],
+      ['/b', undefined, [[['isa t']], [[]]]],
+      ['/a', ['*'], NEEDS.slice(0, -2)],
+      ['/a', ['x', 'l'.repeat(600)], NEEDS.slice(0, -1)],
+      ['/a', Array.from({ length: 10_001 }, (_, i) => `n${i}`), NEEDS.slice(0, -1)],
+    ] as const) {
+      const { moves } = index
+      write(path, tokens && [...tokens])
+      const told = NEEDS.filter(needs => !index.isUnmoved(needs, moves))
+      expect(told, `${path} ${tokens?.slice(0, 3)}`).to.deep.equal(moved)
+      expect(NEEDS.every(needs => index.isUnmoved(needs, index.moves))).to.equal(true)
+    }
+    index.changed(['/c'])
+    expect(index.isUnmoved([['x']], index.moves), 'not read yet').to.equal(false)
+  })
+
+  it('COMP-4 SES-120 documents are found in the order of their paths, whichever come and go, and where none has moved that is known', () =>
     fc.assert(
       fc.asyncProperty(fc.array(deed, { maxLength: 40 }), async deeds => {
         const stored = new Map<string, string>()
-        const index = new DocumentIndex(reader(stored), () => [])
+        const index = new DocumentIndex(reader(stored), type => [type, 'u'])
         await index.find([])
         const all = new Map<string, string[]>()
+        const answers: { needs: string[][]; moves: number; found: readonly string[] }[] = []
         for (const each of deeds) {
+          for (const { needs, moves, found } of answers)
+            if (index.isUnmoved(needs, moves)) expect(await index.find(needs)).to.deep.equal(found)
           if (each.deed === 'ask') {
             const { token, below } = each
             const found = await index.find([token === undefined ? [] : [token]], below)
             const has = (tokens: string[]) => token === undefined || tokens.includes(token)
             const wanted = [...all].filter(([at, tokens]) => at.startsWith(below) && has(tokens)).map(([at]) => at)
             expect(found).to.deep.equal(wanted.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))))
+            for (const needs of [[[]], [['x']], [['x', 'y']], [['x'], ['y']], [['isa t']]])
+              answers.push({ needs, moves: index.moves, found: await index.find(needs) })
             continue
           }
           index.changed([each.path])
