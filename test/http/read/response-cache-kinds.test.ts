@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { createResponseCache } from '../../../server/response-cache.ts'
+import { composed } from '../../pipeline/compose/composing.ts'
 import { untilCoded } from '../../support/codings.ts'
 import { page, put, putAll, remove, rulesPage } from '../../support/content.ts'
 import { type Client, client, connect, type Fields, type Received, requestBytes, tagOf } from '../../support/http.ts'
@@ -76,6 +77,35 @@ describe('kept answers', () => {
           expect(all[0]?.headers).to.have.property('content-length')
         }
       })
+    }
+  })
+
+  it('HTTP-40 a repeated 304 has all fields of the first', async () => {
+    const form = '<p>{{ request.params.name }}</p><ul p:paginate="1"><li>1</li><li>2</li></ul>'
+    await putAll(server, {
+      '/of/:name.html': composed(`<div p:template="text/liquid">${form}</div>`),
+      '/plain/:name.html': page('plain'),
+      '/anybody.js': 'x',
+      '/anybody.html': rulesPage(['*', 'PUT', 'Allow', '/anybody.js']),
+    })
+    const asked: [target: string, fields: Fields, field?: string][] = [
+      ['/of/me.html', {}, 'route-parameters'],
+      ['/of/me.html', {}, 'link'],
+      ['/of/me.html', { Range: 'selector=p' }, 'route-parameters'],
+      ['/plain/me.html', {}],
+      ['/anybody.js', {}, 'service-worker-allowed'],
+      ['/small.html', {}],
+      ['/small.html', { Accept: 'application/ld+json' }],
+      ['/page.html', { Range: 'selector=li', Accept: 'multipart/mixed' }],
+      ['/feed.xml', {}],
+    ]
+    for (const [target, fields, field] of asked) {
+      const tag = tagOf(await http('GET', target, { ...returning, ...fields }))
+      const ask = (more: Fields) => http('GET', target, { ...returning, ...fields, 'If-None-Match': tag, ...more })
+      const made = await ask({ 'If-Unmodified-Since': 'Fri, 31 Dec 2100 23:59:59 GMT' })
+      expect(made.status, target).to.equal(304)
+      if (field !== undefined) expect(made.headers).to.have.property(field)
+      expect(comparable(await ask({})), target).to.deep.equal(comparable(made))
     }
   })
 
