@@ -10,6 +10,7 @@ import type { Sink } from '../answer.ts'
 import type { Authorizing } from '../authority.ts'
 import type { FanOut, StreamPosition } from '../coordination/fan-out.ts'
 import type { RulesAuthority } from '../site/rules-authority.ts'
+import { StoreError } from '../store/errors.ts'
 import { compareEventIds, type EventId, parseEventId } from '../store/event-id.ts'
 import type { StoredEvent } from '../store/events.ts'
 import type { Clock } from './clock.ts'
@@ -73,6 +74,9 @@ const FAREWELL = 500
 
 /** Kept events read at a time. */
 const BATCH = 16
+
+/** Milliseconds after which a store that was away is asked again. */
+const READ_AGAIN = 1000
 
 /** Bytes of kept events that a stream takes into memory at a time, unless one of them is larger (SEC-12). */
 const BATCH_BYTES = 64 * 1024
@@ -202,6 +206,11 @@ export class Stream {
       } while (this.#behind && this.isOpen)
       if (this.isOpen) this.#state = 'live'
     } catch (error) {
+      // Were it ended, a client that has seen no event yet would miss what is committed until it comes back (EVT-13).
+      if (error instanceof StoreError && error.reason === 'busy') {
+        this.#context.clock.after(READ_AGAIN, () => void (this.isOpen && this.#read()))
+        return
+      }
       this.#context.failed(error)
       this.end('at once')
     }
@@ -240,7 +249,12 @@ export class Stream {
 
   async #startOver(): Promise<void> {
     this.#isSetBack = false
-    this.#position = idOf((await this.#place(undefined)).after)
+    try {
+      this.#position = idOf((await this.#place(undefined)).after)
+    } catch (error) {
+      this.#isSetBack = true
+      throw error
+    }
     if (this.isOpen) this.#reset('events-expired')
   }
 

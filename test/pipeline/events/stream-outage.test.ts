@@ -1,8 +1,10 @@
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
+import type { FanOut } from '../../../pipeline/coordination/fan-out.ts'
 import type { RedisConnection } from '../../../pipeline/coordination/redis/connection.ts'
 import { redisFanOut } from '../../../pipeline/coordination/redis/fan-out.ts'
 import { Coherence } from '../../../pipeline/site/coherence.ts'
+import { StoreError } from '../../../pipeline/store/errors.ts'
 import type { Store } from '../../../pipeline/store/store.ts'
 import { page } from '../../support/content.ts'
 import { startRedis, type TestRedis } from '../coordination/redis-server.ts'
@@ -29,6 +31,9 @@ describe('event streams while Redis is away', () => {
   let raw: (sql: string) => Promise<void>
   /** The store tells that commits are gone. */
   let isSetBack = false
+  let fanOut: FanOut
+  /** Times that kept events are asked for in vain. */
+  let refusals = 0
   beforeEach(async () => {
     redis = await startRedis()
   })
@@ -64,7 +69,14 @@ describe('event streams while Redis is away', () => {
           every,
         })
         coherence.onCommit((_, wasSetBack) => wasSetBack && site.streams.setBack())
-        return redisFanOut({ store, coherence, connection, failed })
+        fanOut = redisFanOut({ store, coherence, connection, failed })
+        const unless = <T>(work: () => Promise<T>) =>
+          refusals-- > 0 ? Promise.reject(new StoreError('busy', 'away')) : work()
+        return {
+          ...fanOut,
+          read: (...asked) => unless(() => fanOut.read(...asked)),
+          resume: (...asked) => unless(() => fanOut.resume(...asked)),
+        }
       },
     })
     await site.rules(['*', 'GET', 'Allow', '/*'])
@@ -148,6 +160,27 @@ describe('event streams while Redis is away', () => {
     const { reader } = await site.watch(PATH, { lastEventId: newest })
     expect(reader.events, 'the newest id of a quiet page').to.have.length(1)
   })
+
+  for (const [what, disturb] of Object.entries({
+    'after a write of which nobody knows': () => fanOut.begin(HOST, [{ path: PATH, payload: '' }]).finish('unknown'),
+    'after the store was set back': () => site.streams.setBack(),
+  }))
+    it(`EVT-13 EVT-81 a stream that the store gives nothing to read ${what} stays open, and reads on: its client may know no event yet`, async () => {
+      await start(60 * MINUTE)
+      refusals = 0
+      const { stream, reader } = await site.watch(PATH)
+      refusals = 3
+      await disturb()
+      for (let left = 3; left > 0; left--) {
+        await comes(() => refusals < left || !stream.isOpen)
+        await site.advance(1000)
+      }
+      await elsewhere('meanwhile')
+      await coherence.inStep()
+      await comes(() => told(reader).length === 1 || !stream.isOpen)
+      expect([stream.isOpen, told(reader)]).to.deep.equal([true, ['meanwhile']])
+      expect(reader.text.includes('event: reset')).to.equal(what.includes('set back'))
+    })
 
   it('EVT-81 EVT-49 where a path cannot be continued streams get a reset, stay open and go on', async () => {
     await start(60 * MINUTE)
