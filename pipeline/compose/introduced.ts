@@ -1,10 +1,11 @@
 /** Directives that a fragment would bring into a document (COMP-147). */
 
 import type { Registry } from '../model/registry.ts'
-import { type ChildNode, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
-import { declaredPrefix, namespaceOf, Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
+import { type ChildNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
+import { declaredPrefix, Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
-import { isLive, meaningOf, pageNamespace } from './vocabulary.ts'
+import { isInTemplate } from '../tree/template-hosts.ts'
+import { isLive, meaningOf } from './vocabulary.ts'
 
 /**
  * Whether nodes bring a directive with them, or come into the source of a template, where all text is program.
@@ -39,21 +40,6 @@ export function* introducesDirectives(
     for (const child of node.content?.childNodes ?? []) open.push({ node: child, around: prefixes })
   }
   return false
-}
-
-/** Whether a place belongs to the source of a template, where all text is program. */
-export function isInTemplate(parent: ParentNode, ns: string): boolean {
-  for (let node: ParentNode | null = parent; node && isElement(node); node = node.parentNode)
-    if (isTemplateHost(node, ns)) return true
-  return false
-}
-
-/** LIQ-1. */
-export function isTemplateHost(element: ElementNode, ns: string): boolean {
-  return element.attrs.some(a => {
-    const name = qualifiedName(writtenName(a))
-    return name?.local === 'template' && namespaceOf(element, name.prefix) === pageNamespace(ns)
-  })
 }
 
 /** Name, equals sign and value of a declaration behind its `xmlns:`. */

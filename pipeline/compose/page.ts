@@ -21,9 +21,9 @@ import { findingPrefixed, parsingPrefixed } from '../tree/prefixed-parser.ts'
 import { declaredPrefix, qualifiedName, writtenName } from '../tree/prefixes.ts'
 import { knownReading, readingComposed } from '../tree/readings.ts'
 import type { Steps } from '../tree/steps.ts'
+import { isTemplateHost } from '../tree/template-hosts.ts'
 import { treeBytes } from '../tree/weight.ts'
 import { parsingXml } from '../tree/xml.ts'
-import { isTemplateHost } from './introduced.ts'
 import type { Work } from './work.ts'
 
 export interface Page {

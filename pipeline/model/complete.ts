@@ -2,6 +2,7 @@
 
 import type { AnyNode, ChildNode, ElementNode, ParentNode } from '../tree/nodes.ts'
 import { inTurns, TurnsBetween } from '../tree/steps.ts'
+import { bringsProgram, findingPrograms } from '../tree/template-hosts.ts'
 import type { CodeHost } from './code.ts'
 import {
   type Addition,
@@ -65,7 +66,7 @@ async function withDefaults(judges: Judges, written: WrittenPlace): Promise<Writ
     const revisions: Revision[] = additions.map(({ revision }) => revision)
     for (const [element, by] of stand) revisions.push({ op: 'replace', element, by: [by] })
     const followed = changes.length > 0 ? [...tried.keys()].map(element => stand.get(element) ?? element) : []
-    const revised = await revisedPlace(aroundChanges(place, stand), revisions, followed)
+    const revised = await revisedPlace(ns, aroundChanges(place, stand), revisions, followed)
     if (!revised)
       throw schemaFault(ns, [...changes.map(change => unmade(change, UNWRITABLE)), ...additions.map(noPlace)])
     if (changes.length === 0) return revised.place
@@ -123,7 +124,7 @@ async function withResolved(judges: Judges, place: WrittenPlace): Promise<Writte
     await turns.next()
     revisions.push(...(await resolve(host, ns, path, place, chain)))
   }
-  const revised = await revisedPlace(place, revisions)
+  const revised = await revisedPlace(ns, place, revisions)
   if (revised) return revised.place
   const reason = 'what a resolver gave cannot be written at its place'
   const violations = chains.map(({ schema, property }) => ({
@@ -135,8 +136,12 @@ async function withResolved(judges: Judges, place: WrittenPlace): Promise<Writte
   throw schemaFault(ns, violations, 500)
 }
 
-/** @param followed nodes beside those of the place that will be looked for */
+/**
+ * @param followed nodes beside those of the place that will be looked for
+ * @returns undefined where it cannot be written, or would be program in a template (COMP-147)
+ */
 async function revisedPlace(
+  ns: string,
   place: WrittenPlace,
   revisions: readonly Revision[],
   followed: readonly AnyNode[] = [],
@@ -148,8 +153,11 @@ async function revisedPlace(
   const brought = part?.brought?.flatMap(node => replacementsOf(node, revisions))
   const parents = part?.parents ?? []
   const tracked = [...nodes, ...parents, ...followed, ...(standing ?? []).flatMap(element => element ?? [])]
-  const revised = await inTurns(revising(document, revisions, tracked), document.source.length)
-  if (!revised) return undefined
+  const { length } = document.source
+  const programs = await inTurns(findingPrograms(document, ns), length)
+  const revised = await inTurns(revising(document, revisions, tracked), length)
+  if (!revised || bringsProgram(programs, await inTurns(findingPrograms(revised.document, ns), length)))
+    return undefined
   const { find } = revised
   const kept = followedIn(revised, standing)
   if (!part) return { place: { document: revised.document, ...kept }, find }

@@ -3,6 +3,7 @@
 import { isConfiguration } from '../tree/microdata-value.ts'
 import { type ElementNode, type ParentNode, parentElement, rootElement, type TreeDocument } from '../tree/nodes.ts'
 import type { Steps } from '../tree/steps.ts'
+import { bringsProgram, findingPrograms } from '../tree/template-hosts.ts'
 import type { Referrer } from './inheritance.ts'
 import { findingItems, isItem, readItem, valueReader } from './items.ts'
 import { heldBy, NOTHING_HELD, type Pair } from './losses.ts'
@@ -43,7 +44,7 @@ export type EffectResult =
   | { place: WrittenPlace; pairs: Pair[] }
   /** The last item has gone, and the document with it. */
   | 'gone'
-  /** No text would parse to what is wanted. */
+  /** No text would parse to what is wanted, or it would be program (COMP-147). */
   | 'unwritable'
 
 /** What happens to one item. */
@@ -90,8 +91,10 @@ export function* following(
   }
   const nodes = [...(place.part?.nodes ?? []), ...fresh]
   const followed = (place.followed ?? []).flatMap(element => element ?? [])
+  const { ns } = registry.vocabulary
+  const programs = yield* findingPrograms(document, ns)
   const revised = yield* revising(document, revisions, [...parents, ...nodes, ...staying, ...followed])
-  if (!revised) return 'unwritable'
+  if (!revised || bringsProgram(programs, yield* findingPrograms(revised.document, ns))) return 'unwritable'
   const pairs = staying.map((element, i): Pair => {
     const now = revised.find(element) as ElementNode | undefined
     return [before[i] ?? NOTHING_HELD, now ? heldBy(registry, now) : NOTHING_HELD]

@@ -1,9 +1,11 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: selector literals of programs look like templates
 /** Directives that a visitor hides from the check and composition finds: it reads HTML in its own way (COMP-147). */
 
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
 import { textOf } from '../http/write-checks.ts'
 import { composed } from '../pipeline/compose/composing.ts'
+import { property, schema } from '../pipeline/model/markup.ts'
 import { NS, page, put, putAll, rulesPage } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -108,6 +110,64 @@ describe('directives that a fragment hides', () => {
       const shown = await http('GET', '/basket.html', { Cookie })
       expect(shown.status, what).to.equal(200)
       expect(shown.text, what).not.to.include('TOPSECRET')
+    }
+  })
+
+  it('COMP-147 MOD-55 MOD-32 MOD-70 nor does what follows from a write, or code makes of it, become program in a template', async () => {
+    const [tag, ref] = ['https://tides.example/Tag', 'https://tides.example/Ref']
+    const other = '(${#t b} from "/tags.html").first()'
+    const slot = (name: string, code: string) => ({
+      markup: `<script itemprop="${name}" type="text/sessel">${code}</script>`,
+    })
+    const own = property('tag', { references: `${tag}#name`, cascade: 'true' })
+    const made = property('made', { default: slot('default', `${other}.text()`) })
+    const written = property('written', { '@write': slot('@write', `self.first().clone().set_text(${other}.text())`) })
+    const types = [
+      schema(tag, {}, property('name', { unique: 'true' })),
+      schema(ref, {}, own),
+      schema(`${ref}/1`, {}, made),
+    ]
+    await put(server, '/types.html', page([...types, schema(`${ref}/2`, {}, written)].join('')))
+    await put(
+      server,
+      '/tags.html',
+      page(`<ul><li itemscope itemtype="${tag}" id="t"><b itemprop="name">x</b></li></ul>`),
+    )
+    const template = (type: string, value: string, before = '') =>
+      composed(`<div p:template="text/liquid">${before}<div itemscope itemtype="${type}">${value}</div>{{ 1 }}</div>`)
+    await put(server, '/refers.html', template(ref, '<b itemprop="tag">x</b>'))
+    await put(
+      server,
+      '/rules.html',
+      rulesPage(['*', 'PUT', 'Allow', '/tags.html', 'li *'], ['*', 'GET', 'Allow', '/*']),
+    )
+    const rename = (name: string) =>
+      http('PUT', '/tags.html', { Range: 'selector=#t b' }, `<b itemprop="name">${name.replaceAll('<', '&lt;')}</b>`)
+    const program = `{{ "${INCLUDE.replaceAll('"', "'")}" | raw }}`
+    expect((await rename("Bob's")).status).to.equal(206)
+    expect((await http('GET', '/refers.html')).text).to.include(`<b itemprop="tag">Bob's</b>`)
+    for (const name of [program, '{% if', 'x }}']) expect((await rename(name)).status, name).to.equal(409)
+    await put(
+      server,
+      '/refers.html',
+      template(ref, '', `{{ "<i itemscope itemtype='${ref}'><b itemprop='tag'>Bob's</b></i>" }}`),
+    )
+    expect((await rename(`" | append: "y`)).status).to.equal(409)
+    await put(server, '/refers.html', page(''))
+    expect((await rename(program)).status).to.equal(206)
+    for (const [type, value] of [
+      [`${ref}/1`, ''],
+      [`${ref}/2`, '<b itemprop="written">1</b>'],
+    ] as const) {
+      await put(server, '/refers.html', page(''))
+      const refused = await put(server, '/refers.html', template(type, value)).catch(error => error)
+      expect(refused, type).to.have.property('status').within(422, 500)
+      await put(
+        server,
+        '/refers.html',
+        composed(`<div p:template="text/liquid">{{ 1 }}</div><div itemscope itemtype="${type}">${value}</div>`),
+      )
+      expect((await http('GET', '/refers.html')).text).to.include('include')
     }
   })
 
