@@ -2,7 +2,7 @@
 
 import { copiedFrom } from '../tree/clone.ts'
 import { type DocumentKind, type ElementNode, isElement } from '../tree/nodes.ts'
-import { bindPrefix, namespaceOf, Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
+import { bindPrefix, leaveToRoot, namespaceOf, Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 
 /**
@@ -20,19 +20,26 @@ export function* keepingNames(
   isLive?: (uri: string) => boolean,
 ): Steps<void> {
   const open = [{ element: root, outer: around ? Prefixes.around(around).within(around) : Prefixes.none }]
+  const isHtml = kind === 'html'
   let seen = 0
   for (let next = open.pop(); next; next = open.pop()) {
     const { element, outer } = next
     if (++seen % NODES_PER_STEP === 0) yield
     const stored = copiedFrom(element)
+    if (stored && isHtml && (element !== root || around || isLive)) leaveToRoot(element)
     const names = stored ? [element.tagName, ...element.attrs.map(writtenName)] : []
     for (const name of names) {
-      const prefix = qualifiedName(name)?.prefix
-      const uri = prefix === undefined ? undefined : outer.within(element).namespace(prefix)
-      if (!stored || prefix === undefined) continue
-      const meant = namespaceOf(stored, prefix)
-      const isOther = uri === undefined ? isLive !== undefined && !(meant && isLive(meant)) : uri !== meant
-      if (!isOther) continue
+      const written = qualifiedName(name)?.prefix
+      if (!stored || written === undefined) continue
+      const prefix = isHtml ? written.toLowerCase() : written
+      const uri = outer.within(element).namespace(prefix)
+      const meant = namespaceOf(stored, written)
+      const differs = uri === undefined ? isLive !== undefined && !(meant && isLive(meant)) : uri !== meant
+      if (!differs && prefix === written) {
+        const isFirm = isLive ? uri === undefined : outer.agreesOn(prefix)
+        if (isHtml && !isFirm) bindPrefix(element, prefix, uri ?? '', kind)
+        continue
+      }
       bindPrefix(element, prefix, meant !== undefined && isLive && !isLive(meant) ? meant : unbound(kind), kind)
     }
     const inner = outer.within(element)

@@ -50,14 +50,25 @@ export function namespaceOf(element: ElementNode, prefix: string): string | unde
 /**
  * Has an element declare a prefix, in place of what it declared of it before.
  *
+ * @param prefix in small letters for HTML
  * @param uri empty to unbind it, which XML cannot
  */
 export function bindPrefix(element: ElementNode, prefix: string, uri: string, kind: DocumentKind): void {
+  const folded = (name: string | undefined) => (kind === 'html' ? name?.toLowerCase() : name)
   const declaration: Attribute =
     kind === 'html'
       ? { name: `xmlns:${prefix}`, value: uri }
       : { name: prefix, prefix: 'xmlns', namespace: XMLNS_NAMESPACE, value: uri }
-  element.attrs = [...element.attrs.filter(a => declaredPrefix(a) !== prefix), declaration]
+  element.attrs = [...element.attrs.filter(a => folded(declaredPrefix(a)) !== prefix), declaration]
+}
+
+/**
+ * Takes names with a prefix from an element within a document of HTML that HTML would give to its root: the parser adds the
+ * attributes of an `html`, which SVG may hold, to those of the first one.
+ */
+export function leaveToRoot(element: ElementNode): void {
+  if (element.tagName.toLowerCase() !== 'html') return
+  element.attrs = element.attrs.filter(a => !writtenName(a).includes(':'))
 }
 
 const NOTHING: ReadonlyMap<string, string> = new Map()
@@ -81,6 +92,17 @@ export class Prefixes {
       if (uri !== undefined) return uri === '' ? undefined : uri
     }
     return undefined
+  }
+
+  /**
+   * Whether all that declare the prefix here bind it to the same. HTML drops some tags where they stand (a form in a form),
+   * and with them what they declare.
+   */
+  agreesOn(prefix: string): boolean {
+    const meant = this.#own.get(prefix) ?? this.#outer?.namespace(prefix) ?? ''
+    for (let scope: Prefixes | undefined = this; scope; scope = scope.#outer)
+      if ((scope.#own.get(prefix) ?? meant) !== meant) return false
+    return true
   }
 
   /** The scope inside an element, its own declarations included. */

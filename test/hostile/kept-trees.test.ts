@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { composed } from '../pipeline/compose/composing.ts'
 import { property, schema } from '../pipeline/model/markup.ts'
-import { NS, page, put, rulesPage } from '../support/content.ts'
+import { NS, page, put, putAll, rulesPage } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -285,6 +285,75 @@ describe('Stored elements that code of schemas gives', () => {
       const { status, text } = await send('GET', path)
       expect(status).to.equal(200)
       expect(text).to.include('p:stamp').and.include('<i class="own">own</i>').and.not.include('TOPSECRET')
+    })
+
+  const LEAKS = `e:x='(\${#vault} from "/vault.html").first().text()' p:y=""`
+  const LEAKING = `<b ${LEAKS}><p:stamp x></p:stamp></b>`
+  const PRINTS = `{{ "&lt;p:include selector='#vault'&gt;&lt;/p:include&gt;" | raw }}`
+  for (const [what, list, entry] of [
+    [
+      'HTML drops its tag',
+      '/list.html',
+      `<li class="entry"><form><div></form><form e:z="" p:z="">${LEAKING}</form></div></li>`,
+    ],
+    [
+      'its own declaration goes with a tag',
+      '/list.html',
+      `<li class="entry"><form><div></form><form xmlns:e="http://purl.org/x" xmlns:p="http://purl.org/y">${LEAKING}</form></div></li>`,
+    ],
+    [
+      'its attributes come to the root',
+      '/list.html',
+      `<li><svg><html class="entry" ${LEAKS} p:template="text/liquid">${PRINTS}</html></svg></li>`,
+    ],
+    [
+      'HTML has no case',
+      '/feed.xml',
+      `<li class="entry" xmlns:E="urn:x" xmlns:P="urn:x"><form><a/><form xmlns:E="urn:y" xmlns:P="urn:y">${LEAKING.replaceAll(/([ </])([ep]):/g, (_, before, name) => `${before}${name.toUpperCase()}:`).replace(' x>', ' x="">')}</form></form></li>`,
+    ],
+  ] as const)
+    it(`COMP-145 COMP-107 REA-60 nor where the markup that is stored is read otherwise: ${what}`, async () => {
+      const grants = rulesPage(
+        ['*', 'POST', 'Allow', '/list.html|/feed.xml', '#in'],
+        ['*', 'GET', 'Deny', '/vault.html'],
+      )
+      await put(server, '/grants.html', grants)
+      await putAll(server, {
+        '/vault.html': page('<b id="vault">TOPSECRET</b>'),
+        '/list.html': page('<ul id="in"></ul>'),
+        '/feed.xml': '<feed><list id="in"></list></feed>',
+        '/show.html': page(''),
+        '/made.html': page(''),
+      })
+      const posted = await send('POST', list, { Range: 'selector=#in' }, entry)
+      expect(posted.status, posted.text).to.equal(206)
+      await put(
+        server,
+        '/grants.html',
+        rulesPage(['*', 'POST|PUT', 'Allow', '/*'], ['*', 'GET', 'Deny', '/vault.html']),
+      )
+      const own = `<i e:y='"own"'><p:stamp y></p:stamp></i>`
+      const base = '<base href="/made.html">'
+      await put(server, '/make.html', composed(`${own}<div r:l=".entry"><p:stamp l></p:stamp></div>`, base))
+      const made = await send('POST', '/make.html', {}, 'x')
+      expect(made.status, made.text).to.equal(301)
+      const created = await send('GET', '/made.html')
+      expect(created.status, created.text).to.equal(200)
+      expect(created.text).not.to.include('TOPSECRET')
+      await put(server, '/page.html', composed(own))
+      const of = `(\${.entry} from "${list}").first().clone()`
+      const whole = `(\${html} from "/page.html").first().clone().append(new div { ${of} })`
+      await put(
+        server,
+        '/trigger.html',
+        page(trigger(`@schema Site url("${NS}/1.0"); Site.PUT(${whole}, "/made.html")`, '/go.html')),
+      )
+      const gone = await send('PUT', '/go.html', { 'Content-Type': 'text/html' }, 'x')
+      await put(server, '/trigger.html', page(''))
+      const { text } = await send('GET', '/made.html')
+      expect(text).not.to.include('TOPSECRET')
+      expect(gone.status, gone.text).to.be.oneOf([200, 201, 204])
+      expect(text).to.include('<i>own</i>')
     })
 
   it('COMP-12 REA-62 what an action writes of a page with the same declarations runs as ever', async () => {
