@@ -34,6 +34,7 @@ export interface DerivedEdit {
  * @param revision that the tree had before it showed the proposal
  * @param view the proposed one
  * @param changed elements whose content the edit changes
+ * @param shown the proposed document as composition reads it
  * @throws TreeError as `deriving`
  */
 export function* derivingEdit(
@@ -42,14 +43,16 @@ export function* derivingEdit(
   view: View,
   derivation: Derivation,
   changed: ReadonlySet<ElementNode>,
+  shown = view.document,
 ): Steps<DerivedEdit> {
   const { document } = view
+  const edit = { changed, shown }
   const change = yield* changingKnown(before, revision, view)
   if (change) {
     const { tokens, prefixes } = change.base
     change.apply(tokens)
     try {
-      const derived = yield* concluding(document, { ...change, prefixes, tokens }, derivation, true, changed)
+      const derived = yield* concluding(document, { ...change, prefixes, tokens }, derivation, true, edit)
       return { derived, made: tree => keepChanged(before, tree, change) }
     } finally {
       change.undo(tokens)
@@ -57,7 +60,7 @@ export function* derivingEdit(
   }
   const noted = { items: [] as NotedItem[], bare: [], prefixes: new Prefixes(), tokens: new TokenCounts() }
   yield* notingAll(document.root.childNodes, true, noted)
-  const derived = yield* concluding(document, noted, derivation, true, changed)
+  const derived = yield* concluding(document, noted, derivation, true, edit)
   return { derived, made: tree => keep(tree, noted) }
 }
 

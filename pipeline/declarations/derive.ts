@@ -2,7 +2,7 @@
 
 import { Fault } from '../fault.ts'
 import { kindOf } from '../http/media.ts'
-import { listingEntries } from '../model/entries.ts'
+import { listingBoth, listingEntries } from '../model/entries.ts'
 import { isTemplate } from '../model/items.ts'
 import type { Vocabulary } from '../model/vocabulary.ts'
 import { packingEntries } from '../store/packed-entries.ts'
@@ -19,6 +19,7 @@ import {
   type TreeDocument,
 } from '../tree/nodes.ts'
 import { writingPlain } from '../tree/plain-json.ts'
+import { readingAsWritten } from '../tree/readings.ts'
 import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { provingWithinLimits } from '../tree/tag-limits.ts'
 import { TagTokens } from '../tree/tag-tokens.ts'
@@ -140,7 +141,8 @@ export function* notingAll(nodes: readonly ChildNode[], isShown: boolean, into: 
 /**
  * What follows for a document from what its elements tell.
  *
- * @param changed elements whose content an edit in place has changed; missing when nothing is known
+ * @param edit what of it an edit in place has changed, and the document as composition reads it then; missing when nothing
+ *   is known
  * @throws TreeError as `deriving`
  */
 export function* concluding(
@@ -148,7 +150,7 @@ export function* concluding(
   { items, bare, prefixes, tokens }: Noted,
   derivation: Derivation,
   utf8: boolean,
-  changed?: ReadonlySet<ElementNode>,
+  edit?: { changed: ReadonlySet<ElementNode>; shown: TreeDocument },
 ): Steps<Derived> {
   const types = new Set<string>()
   for (const item of items) for (const type of item.types) types.add(type)
@@ -160,6 +162,8 @@ export function* concluding(
     const raw = yield* KINDS[name].extracting({ document, items: elements }, derivation)
     if (raw !== undefined) declares[name] = raw
   }
+  // Without bound prefixes composition reads a document as the standard does.
+  const shown = prefixes.isEmpty ? document : (edit?.shown ?? (yield* readingAsWritten(document)))
   const profile = { utf8, types: [...types], ...prefixes.found() }
   if (types.size > 0 || bare.length > 0) slips.set(profile, yield* findingSlips(items, bare, derivation))
   return {
@@ -167,7 +171,9 @@ export function* concluding(
     declares: declares as Declares,
     tokens: tokens.tokens(),
     items: items.map(({ element, types }) => [types, attribute(element, 'itemid')?.trim() ?? null]),
-    entries: yield* listingEntries(elements, derivation.ns, changed),
+    entries: yield* shown === document
+      ? listingEntries(elements, derivation.ns, edit?.changed)
+      : listingBoth(document, shown, derivation.ns),
   }
 }
 

@@ -7,10 +7,12 @@ import { hash } from 'node:crypto'
 import { digestingText } from '../http/digest.ts'
 import type { Entry } from '../store/resource.ts'
 import { cloning } from '../tree/clone.ts'
+import { parsingDocument } from '../tree/document.ts'
 import { tooLarge } from '../tree/limits.ts'
 import { attribute, type ChildNode, type ElementNode, isElement, type TreeDocument } from '../tree/nodes.ts'
+import { revisionOf } from '../tree/revisions.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
-import { DocumentValues, readingItem } from './items.ts'
+import { DocumentValues, findingItems, readingItem, tagPlace } from './items.ts'
 
 /** Values up to this length stand in the index as they are; of longer ones a digest. UTF-16 code units. */
 const LONGEST_VALUE = 200
@@ -97,8 +99,30 @@ export function entriesOf(items: readonly ElementNode[], ns: string, changed?: R
 const ITEMS_PER_STEP = 50
 
 /** `entriesOf` in steps. */
-export function* listingEntries(
+export function listingEntries(
   items: readonly ElementNode[],
+  ns: string,
+  changed?: ReadonlySet<ElementNode>,
+): Steps<Entry[]> {
+  return listing(items, [], ns, changed)
+}
+
+/**
+ * Entries, in steps, of a document that composition reads otherwise (COMP-6): an item that both have is one, with the keys
+ * of both.
+ *
+ * @param document may show a proposed edit: elements do not stand where its text has them then
+ * @param shown the same text as composition reads it
+ */
+export function* listingBoth(document: TreeDocument, shown: TreeDocument, ns: string): Steps<Entry[]> {
+  const { kind, source } = document
+  const tree = revisionOf(document) === undefined ? yield* parsingDocument(kind, source) : document
+  return yield* listing(yield* findingItems(tree.root), yield* findingItems(shown.root), ns)
+}
+
+function* listing(
+  items: readonly ElementNode[],
+  shown: readonly ElementNode[],
   ns: string,
   changed?: ReadonlySet<ElementNode>,
 ): Steps<Entry[]> {
@@ -106,15 +130,46 @@ export function* listingEntries(
   const beyond = { left: MOST_BEYOND }
   const entries: Entry[] = []
   const seen = new Map<string, number>()
-  for (const [i, element] of items.entries()) {
-    if (i % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) yield
-    const entry = yield* entryOf(element, ns, values, changed, beyond)
-    if (entry.keys.length === 0) continue
+  const add = (entry: Entry) => {
+    if (entry.keys.length === 0) return
     const count = (seen.get(entry.item) ?? 0) + 1
     seen.set(entry.item, count)
     entries.push(count === 1 ? entry : { item: `${entry.item}.${count}`, keys: entry.keys })
   }
+  const others = yield* keysByPlace(shown, ns, beyond)
+  for (const [i, element] of items.entries()) {
+    if (i % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) yield
+    const entry = yield* entryOf(element, ns, values, changed, beyond)
+    const further = others.size > 0 ? others.get(tagPlace(element))?.shift() : undefined
+    add(further ? yield* withKeys(entry, further) : entry)
+  }
+  for (const keys of [...others.values()].flat()) add(yield* entryWith(keys))
   return entries
+}
+
+/** Keys of items by the tag that each comes from: of one tag the standard may make several elements. */
+function* keysByPlace(items: readonly ElementNode[], ns: string, beyond: Beyond): Steps<Map<string, string[][]>> {
+  const values = new DocumentValues(ns)
+  const found = new Map<string, string[][]>()
+  for (const [i, element] of items.entries()) {
+    if (i % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) yield
+    const keys = yield* keysOf(element, values, beyond)
+    const place = tagPlace(element)
+    const list = found.get(place)
+    if (list) list.push(keys)
+    else found.set(place, [keys])
+  }
+  return found
+}
+
+function* withKeys(entry: Entry, further: readonly string[]): Steps<Entry> {
+  const keys = new Set([...entry.keys, ...further])
+  return keys.size === entry.keys.length ? entry : yield* entryWith([...keys])
+}
+
+/** Named by what it says, an item keeps its name when others come and go around it. */
+function* entryWith(keys: readonly string[]): Steps<Entry> {
+  return { item: yield* fingerprint(keys), keys }
 }
 
 function* entryOf(
@@ -122,14 +177,12 @@ function* entryOf(
   ns: string,
   values: DocumentValues,
   changed: ReadonlySet<ElementNode> | undefined,
-  beyond: { left: number },
+  beyond: Beyond,
 ): Steps<Entry> {
   const isKept = changed !== undefined && !changed.has(element)
   const before = isKept ? knownOf(element) : undefined
   if (before?.ns === ns) return before.entry
-  const keys = yield* keysOf(element, values, beyond)
-  // Named by what it says, an item keeps its name when others come and go around it.
-  const entry = { item: yield* fingerprint(keys), keys }
+  const entry = yield* entryWith(yield* keysOf(element, values, beyond))
   // A change that is only proposed may not come about.
   if (changed?.has(element)) forgetEntries([element])
   else keep(element, { ns, entry })
@@ -145,8 +198,13 @@ const FEW_TYPES = 8
 /** Values under further types that one document may have. */
 const MOST_BEYOND = 200_000
 
+/** How many of these are left. */
+interface Beyond {
+  left: number
+}
+
 /** @throws TreeError (`too-large`) for types and values that multiply beyond all proportion to the text */
-function* keysOf(element: ElementNode, read: DocumentValues, beyond: { left: number }): Steps<string[]> {
+function* keysOf(element: ElementNode, read: DocumentValues, beyond: Beyond): Steps<string[]> {
   const item = yield* readingItem(element)
   const { types, properties } = item
   const keys = new Set<string>()

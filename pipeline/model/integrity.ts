@@ -62,13 +62,18 @@ export function* findingRequirements(
           yield
         }
         if (!requirement) continue
-        const key = `${requirement.guard.expect} ${JSON.stringify(requirement.guard.any)}`
+        const key = guardName(requirement)
         if (!found.has(key)) found.set(key, requirement)
       }
     }
     yield
   }
   return [...found.values()]
+}
+
+/** Requirements of one name ask the same. */
+export function guardName({ guard: { any, expect } }: Requirement): string {
+  return `${expect} ${JSON.stringify(any)}`
 }
 
 /** Values of a property that count: text that is not empty, each once. */

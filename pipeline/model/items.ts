@@ -24,6 +24,11 @@ export interface ModelItem {
   properties: Map<string, ElementNode[]>
 }
 
+/** Elements of all trees of one text come from the same tags. */
+export function tagPlace({ tagName, sourceCodeLocation }: ElementNode): string {
+  return `${sourceCodeLocation?.startOffset ?? ''} ${tagName}`
+}
+
 export function isItem(element: ElementNode): boolean {
   return attribute(element, 'itemscope') !== undefined
 }

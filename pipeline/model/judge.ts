@@ -14,7 +14,7 @@ import {
   INSTANCES_PER_STEP,
   type Instance,
 } from './instance-check.ts'
-import { findingRequirements, firstBroken, type Requirement } from './integrity.ts'
+import { findingRequirements, firstBroken, guardName, type Requirement } from './integrity.ts'
 import { type ReadValue, valueReader } from './items.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Registry } from './registry.ts'
@@ -166,9 +166,13 @@ export async function newFailures(
   return all
 }
 
-/** The same judgement with failures that another reading of the document has, as far as they are not known. */
-export function withFailures(judgement: Judgement, failures: readonly ShapeFailure[]): Judgement {
-  return { ...judgement, failures: allFailures(judgement.failures, failures) }
+/** What two readings of a document are judged by together, each once. */
+export function withReading(own: Judgement, shown: Judgement): Judgement {
+  const known = new Set(own.requirements.map(guardName))
+  return {
+    requirements: [...own.requirements, ...shown.requirements.filter(each => !known.has(guardName(each)))],
+    failures: allFailures(own.failures, shown.failures),
+  }
 }
 
 /** Failures of both readings of a document, each once. */

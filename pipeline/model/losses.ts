@@ -1,6 +1,7 @@
 /** Values that others refer to and that a write takes away or changes (MOD-52, MOD-53, MOD-55). */
 
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
+import { readingAsWritten } from '../tree/readings.ts'
 import type { Steps } from '../tree/steps.ts'
 import { findingItems, isItem, readItem, valueReader } from './items.ts'
 import type { Registry } from './registry.ts'
@@ -50,24 +51,34 @@ export function heldBy(
   return held
 }
 
-/** What a document holds. */
+/** What a document holds, as HTML has its items or as pages show them (COMP-6). */
 export function* findingHoldings(registry: Registry, document: TreeDocument | undefined): Steps<Holdings> {
   const holdings = new Map<string, Set<string>>()
   if (!document || !registry.hasGuarded) return holdings
-  const read = valueReader(registry.vocabulary.ns)
   let seen = 0
+  for (const reading of new Set([document, yield* readingAsWritten(document)]))
+    for (const held of yield* listingHeld(registry, reading))
+      for (const [key, { values }] of held) {
+        const known = holdings.get(key) ?? new Set()
+        for (const value of values) {
+          if (++seen % VALUES_PER_STEP === 0) yield
+          known.add(value)
+        }
+        holdings.set(key, known)
+      }
+  return holdings
+}
+
+/** What the items of one reading of a document hold. */
+export function* listingHeld(registry: Registry, document: TreeDocument): Steps<ReferredValues[]> {
+  const read = valueReader(registry.vocabulary.ns)
+  const list: ReferredValues[] = []
   for (const [i, element] of (yield* findingItems(document.root)).entries()) {
     if (i % ITEMS_PER_STEP === 0) yield
-    for (const [key, { values }] of heldBy(registry, element, read)) {
-      const known = holdings.get(key) ?? new Set()
-      for (const value of values) {
-        if (++seen % VALUES_PER_STEP === 0) yield
-        known.add(value)
-      }
-      holdings.set(key, known)
-    }
+    const held = heldBy(registry, element, read)
+    if (held.size > 0) list.push(held)
   }
-  return holdings
+  return list
 }
 
 /** An item before and after a write. */
@@ -96,7 +107,11 @@ export function* comparingDocuments(
   const held = yield* findingHoldings(registry, before)
   if (held.size === 0) return []
   const losses = yield* findingLosses(held, yield* findingHoldings(registry, after))
-  return losses.length === 0 ? losses : yield* tracing(losses, yield* pairingItems(registry, before, after))
+  if (losses.length === 0 || !before || !after) return losses
+  const pairs = yield* pairingItems(registry, before, after)
+  const [old, now] = [yield* readingAsWritten(before), yield* readingAsWritten(after)]
+  const shown = old === before && now === after ? [] : yield* pairingItems(registry, old, now)
+  return yield* tracing(losses, [...pairs, ...shown])
 }
 
 /**
@@ -137,12 +152,7 @@ function exchangeOf(before: readonly string[], after: readonly string[]): readon
 }
 
 /** Items of whole documents that are the same: those of equal key, else the only one of a type on both sides (MOD-55). */
-function* pairingItems(
-  registry: Registry,
-  before: TreeDocument | undefined,
-  after: TreeDocument | undefined,
-): Steps<Pair[]> {
-  if (!before || !after || !registry.hasGuarded) return []
+export function* pairingItems(registry: Registry, before: TreeDocument, after: TreeDocument): Steps<Pair[]> {
   const pairs: Pair[] = []
   /** Items of many types that are the same by several of them are a pair once. */
   const known = new Map<ReferredValues, Set<ReferredValues>>()

@@ -2,8 +2,9 @@
 
 import type { Entry } from '../store/resource.ts'
 import type { SiteStore } from '../store/store.ts'
+import { readingAsWritten } from '../tree/readings.ts'
 import { inTurns, type Steps, TurnsBetween } from '../tree/steps.ts'
-import { listingEntries } from './entries.ts'
+import { listingBoth, listingEntries } from './entries.ts'
 import { findingItems } from './items.ts'
 import type { WrittenPlace } from './place.ts'
 
@@ -115,8 +116,11 @@ export class WorkingDocuments {
 export async function keysOf({ document }: WrittenPlace, ns: string): Promise<Set<string>> {
   const listing = function* (): Steps<Set<string>> {
     const keys = new Set<string>()
-    const items = yield* findingItems(document.root)
-    for (const entry of yield* listingEntries(items, ns)) for (const key of entry.keys) keys.add(key)
+    const shown = yield* readingAsWritten(document)
+    const entries = yield* shown === document
+      ? listingEntries(yield* findingItems(document.root), ns)
+      : listingBoth(document, shown, ns)
+    for (const entry of entries) for (const key of entry.keys) keys.add(key)
     return keys
   }
   return inTurns(listing(), document.source.length)

@@ -9,7 +9,7 @@
  * every change of how markup is read; each time both stores get a new step in their tables, which notes as outdated what it
  * may concern. Rows of releases that did not say have 0.
  */
-export const DERIVATION = 3
+export const DERIVATION = 4
 
 /** What names of `OUTDATED` begin with, in each derivation. */
 export const ANY_OUTDATED = 'outdated'
@@ -33,4 +33,14 @@ export function mayHoldCdata(holds: (text: string) => string): string {
       .map(token => holds(JSON.stringify(token)))
       .join(' OR ')})`
   return `(${holds('["*"]')} OR ${any('svg math')} AND ${any('title desc foreignobject annotation-xml mi mo mn ms mtext')})`
+}
+
+/**
+ * Condition under which rows of profiles are of documents whose items the fourth derivation may find by more than those before:
+ * those that bind a prefix, where values count also as pages show them.
+ *
+ * @param holds condition that the row's value holds a text
+ */
+export function mayShowOtherwise(holds: (text: string) => string): string {
+  return holds('"namespaces":["')
 }

@@ -38,6 +38,24 @@ export function* readingAsWritten(document: TreeDocument): Steps<TreeDocument> {
   return isSame || !read ? document : read
 }
 
+/**
+ * The same of a document that an edit would leave, in steps.
+ *
+ * @param before as it was without the edit, in both readings
+ * @param source text that it would have
+ * @param changes what of it the edit brings
+ */
+export function* readingProposed(
+  before: { tree: TreeDocument; read: TreeDocument },
+  document: TreeDocument,
+  { source, changes }: { source: string; changes: readonly { text: string }[] },
+): Steps<TreeDocument> {
+  if (document !== before.tree) return yield* readingAsWritten(document)
+  let differs = before.read !== before.tree
+  for (const { text } of differs ? [] : changes) differs ||= yield* findingPrefixed(text)
+  return (differs && (yield* parsingAsWritten({ source }))) || document
+}
+
 /** `readingAsWritten` for who puts pages together. @throws TreeError where composition cannot read the document */
 export function* readingComposed(document: TreeDocument): Steps<TreeDocument> {
   const tree = yield* readingAsWritten(document)
@@ -66,7 +84,7 @@ export function copyReading(document: TreeDocument, copy: TreeDocument): void {
 }
 
 /** The same tree made anew. @returns undefined where composition could not read it */
-export function* parsingAsWritten({ source }: TreeDocument): Steps<TreeDocument | undefined> {
+export function* parsingAsWritten({ source }: Pick<TreeDocument, 'source'>): Steps<TreeDocument | undefined> {
   try {
     return { kind: 'html', source, root: yield* parsingPrefixed(source), clean: false, asWritten: true }
   } catch (error) {

@@ -3,11 +3,11 @@
 import { valueKey } from '../model/entries.ts'
 import { isItem } from '../model/items.ts'
 import {
-  findingHoldings,
-  findingLosses,
   heldBy,
   type Loss,
+  listingHeld,
   NOTHING_HELD,
+  pairingItems,
   type ReferredValues,
   tracing,
 } from '../model/losses.ts'
@@ -27,20 +27,29 @@ export interface Stake {
   around: readonly ReferredValues[]
   /** The element that is removed, replaced or moved, and the items inside it. */
   taken: readonly ReferredValues[]
+  /** All items as pages show them, where that is otherwise than HTML has them (COMP-6). */
+  shown: readonly ReferredValues[]
 }
 
-export function* findingStake(registry: Registry, document: TreeDocument, wanted: Edit): Steps<Stake> {
-  if (!registry.hasGuarded) return { around: [], taken: [] }
+/** @param read the document as composition reads it */
+export function* findingStake(
+  registry: Registry,
+  document: TreeDocument,
+  wanted: Edit,
+  read: TreeDocument,
+): Steps<Stake> {
+  if (!registry.hasGuarded) return { around: [], taken: [], shown: [] }
+  const shown = read === document ? [] : yield* listingHeld(registry, read)
   const around = itemsAround(document, placesOf(wanted)).map(element => heldBy(registry, element))
   const node = wanted.op === 'insert' ? undefined : wanted.op === 'move' ? wanted.source : wanted.target
-  if (!node?.parentNode) return { around, taken: [] }
+  if (!node?.parentNode) return { around, taken: [], shown }
   const { content } = yield* touching({ document, part: { nodes: [node], parents: [node.parentNode] } })
   const taken: ReferredValues[] = []
   for (const [i, element] of content.entries()) {
     if (i % ITEMS_PER_STEP === 0) yield
     if (i === 0 || isItem(element)) taken.push(heldBy(registry, element))
   }
-  return { around, taken }
+  return { around, taken, shown }
 }
 
 /** Whose children an edit changes. */
@@ -60,8 +69,11 @@ export function itemsAround(document: TreeDocument, parents: readonly (ParentNod
 
 /** An edit while it is looked at. */
 interface Shown {
-  /** The document without it. */
+  /** The document without it, in both readings. */
   tree: TreeDocument
+  read: TreeDocument
+  /** The document with it as composition reads it. */
+  now: TreeDocument
   view: View
   way: Way
   /** What the document would hold. */
@@ -72,23 +84,19 @@ interface Shown {
 export function* findingEditLosses(registry: Registry, stake: Stake, shown: Shown): Steps<Loss[]> {
   if (!registry.hasGuarded) return []
   const { around, taken } = stake
-  const { view } = shown
-  const losses = yield* shown.way === 'reparsed'
-    ? comparing(registry, shown)
-    : findingGone([...around, ...taken], shown)
+  const { tree, read, now: reading, view, way } = shown
+  // Of a document that came out other than the edit alone makes it, all is looked at.
+  const held = way === 'reparsed' ? yield* listingHeld(registry, tree) : [...around, ...taken]
+  const losses = yield* findingGone([...held, ...stake.shown], shown)
   if (losses.length === 0) return losses
   const after = itemsAround(view.document, view.parents).map(element => heldBy(registry, element))
   const same = after.length === around.length ? around.map((held, i) => [held, after[i] ?? NOTHING_HELD] as const) : []
   const [old] = taken
   const now = view.nodes.find(isElement)
   const atPlace = old && now ? [[old, heldBy(registry, now)] as const] : []
-  return yield* tracing(losses, [...atPlace, ...same])
-}
-
-/** Of a document that came out other than the edit alone makes it. */
-function* comparing(registry: Registry, { tree, view }: Shown): Steps<Loss[]> {
-  const before = yield* findingHoldings(registry, tree)
-  return yield* findingLosses(before, yield* findingHoldings(registry, view.document))
+  const isShown = read !== tree || reading !== view.document
+  const asShown = isShown ? yield* pairingItems(registry, read, reading) : []
+  return yield* tracing(losses, [...atPlace, ...same, ...asShown])
 }
 
 /** What no item of the document holds any more. */

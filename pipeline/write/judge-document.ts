@@ -9,7 +9,7 @@ import {
   judging,
   judgingShapes,
   refuseFailures,
-  withFailures,
+  withReading,
 } from '../model/judge.ts'
 import { comparingDocuments, type Loss } from '../model/losses.ts'
 import type { Registry } from '../model/registry.ts'
@@ -107,8 +107,7 @@ async function withUnseen(
 ): Promise<Judgement> {
   const shown = await findUnseen(site, tree)
   if (!shown) return judgement
-  const { failures } = await judgeAsItIs({ registry, host, path }, { document: shown })
-  return withFailures(judgement, failures)
+  return withReading(judgement, await judgeAsItIs({ registry, host, path }, { document: shown }))
 }
 
 /** A document as composed pages show it, where that is other than HTML has it. */
@@ -194,7 +193,7 @@ export async function judgeMoved(
   }
   const shown = await findUnseen(site, tree)
   const own = await judge(tree)
-  const judged = shown ? withFailures(own, (await judge(shown)).failures) : own
+  const judged = shown ? withReading(own, await judge(shown)) : own
   await refuseFailures(registry, site.store, judged, { path, entries: entries ?? [], status: 422 })
   return judged
 }

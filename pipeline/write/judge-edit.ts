@@ -6,7 +6,7 @@ import type { ShowTree } from '../declarations/retype.ts'
 import { Fault } from '../fault.ts'
 import { otherCharset } from '../http/media.ts'
 import { fragmentTag, tellingFragment } from '../http/tags.ts'
-import { type Judgement, judgeAsItIs, judging, newFailures, withFailures } from '../model/judge.ts'
+import { type Judgement, judgeAsItIs, judging, newFailures, withReading } from '../model/judge.ts'
 import type { Loss } from '../model/losses.ts'
 import { elementsAround, type WrittenPlace } from '../model/place.ts'
 import { isReadAsWritten } from '../read/representation.ts'
@@ -25,7 +25,7 @@ import { isBlank, trimmed } from '../tree/edit/shape.ts'
 import { TreeError } from '../tree/limits.ts'
 import { inOnePiece, LONG, puttingInOnePiece } from '../tree/long-text.ts'
 import { type ChildNode, isElement, isText, type TreeDocument } from '../tree/nodes.ts'
-import { findingShown, type Shown } from '../tree/readings.ts'
+import { findingShown, readingAsWritten, readingProposed, type Shown } from '../tree/readings.ts'
 import { revisionOf } from '../tree/revisions.ts'
 import { outerMarkup, writingStretches } from '../tree/serialize.ts'
 import { type SourceText, textOf } from '../tree/source-text.ts'
@@ -117,10 +117,11 @@ export function judgeEditAtOnce(site: Site, model: ModelState, request: EditRequ
   const { tree, wanted } = request
   if (tree.source.length > LARGE || TransitionJudge.of(site, transitions)) return undefined
   try {
-    const stake = ifShort(findingStake(registry, tree, wanted))?.value
+    const read = ifShort(readingBefore(request))?.value
+    const stake = read && ifShort(findingStake(registry, tree, wanted, read))?.value
     if (!stake) return undefined
     const edit = ifShort(editing(tree, wanted), LOOK_AT_ONCE)?.value
-    const looked = shownInPlace(beforeEdit(site, registry, request, stake, undefined), edit, LOOK_AT_ONCE)
+    const looked = shownInPlace(beforeEdit(site, registry, request, { stake, read }), edit, LOOK_AT_ONCE)
     // What is shown otherwise is judged once more, by code as well.
     return looked?.shown ? undefined : looked?.judgement && asJudged(request, looked, looked.judgement)
   } catch (error) {
@@ -136,10 +137,15 @@ function faultOf(error: unknown): unknown {
 async function judgedInPlace(site: Site, model: ModelState, request: EditRequest): Promise<JudgedEdit> {
   const { registry, transitions: transitionSink } = model
   const { path, tree, wanted } = request
-  const stake = await inTurns(findingStake(registry, tree, wanted), tree.source.length)
+  const read = await inTurns(readingBefore(request), tree.source.length)
+  const stake = await inTurns(findingStake(registry, tree, wanted, read), tree.source.length)
   const judge = TransitionJudge.of(site, transitionSink)
   const states = judge && (await inTurns(judge.stake(tree, wanted), tree.source.length))
-  const before = beforeEdit(site, registry, request, stake, judge && states && { judge, states })
+  const before = beforeEdit(site, registry, request, {
+    stake,
+    read,
+    watched: judge && states && { judge, states },
+  })
   /** For a proposal that is a document of its own. */
   const lookInTurns = async (proposal: ProposedEdit, judged?: Judgement) => {
     await putInOnePiece(proposal)
@@ -176,11 +182,15 @@ function beforeEdit(
   site: Site,
   registry: ModelState['registry'],
   request: EditRequest,
-  stake: Before['stake'],
-  watched: Before['watched'],
+  more: Pick<Before, 'stake' | 'read' | 'watched'>,
 ): Before {
   const { tree } = request
-  return { site, registry, request, source: textOf(tree), revision: revisionOf(tree), stake, watched }
+  return { site, registry, request, source: textOf(tree), revision: revisionOf(tree), ...more }
+}
+
+/** The document as composition reads it; one that binds no prefix is not looked through for elements that have one. */
+function* readingBefore({ file: { profile }, tree }: EditRequest): Steps<TreeDocument> {
+  return profile?.namespaces.length === 0 ? tree : yield* readingAsWritten(tree)
 }
 
 /** What is known before an edit is shown. */
@@ -192,8 +202,10 @@ interface Before {
   source: SourceText
   revision: ReturnType<typeof revisionOf>
   stake: StepsOf<typeof findingStake>
+  /** The document as composition reads it. */
+  read: TreeDocument
   /** Where somebody waits for states of items. */
-  watched: { judge: TransitionJudge; states: StepsOf<TransitionJudge['stake']> } | undefined
+  watched?: { judge: TransitionJudge; states: StepsOf<TransitionJudge['stake']> } | undefined
 }
 
 type StepsOf<Work extends (...given: never[]) => Steps<unknown>> = ReturnType<Work> extends Steps<infer T> ? T : never
@@ -234,7 +246,7 @@ function* looking(
   judged?: Judgement,
   encoded?: EncodedEdit,
 ): Steps<Looked> {
-  const { site, registry, request, revision, stake, watched } = before
+  const { site, registry, request, revision, stake, read, watched } = before
   const { path, file, tree, wanted } = request
   const { way, accepting, changes } = proposal
   checkEncoding(otherCharset(file.resource.type), before.source.source, changes)
@@ -242,8 +254,9 @@ function* looking(
   const inserted = trimmed(proposal.inserted)
   const { document, nodes, parents } = view
   const { body, digest, splices } = encoded ?? (yield* encodingProposal(before, proposal, judged))
-  const around = new Set(elementsAround(document, parents))
-  const { derived, made } = yield* derivingEdit(tree, revision, view, site.derivation, around)
+  const changed = new Set(elementsAround(document, parents))
+  const now = proposal.shown?.document ?? (yield* readingProposed({ tree, read }, document, proposal))
+  const { derived, made } = yield* derivingEdit(tree, revision, view, site.derivation, changed, now)
   if (!judged) yield* request.check(proposal, view, derived)
   const judgement = judged ?? (yield* judging(registry, path, { document, part: writtenPart(view) }))
   const shown = proposal.shown?.nodes ?? nodes
@@ -258,7 +271,8 @@ function* looking(
   const facts = yield* request.facts(proposal.shown ?? view)
   // Where prefixed elements stand otherwise for the standard, what goes may stand elsewhere in its tree (COMP-6).
   const compared = proposal.shown && document !== tree ? 'reparsed' : way
-  const losses = yield* findingEditLosses(registry, stake, { tree, view, way: compared, entries: derived.entries })
+  const { entries } = derived
+  const losses = yield* findingEditLosses(registry, stake, { tree, read, now, view, way: compared, entries })
   const transitions = watched
     ? yield* watched.judge.edit(path, watched.states, wanted, { tree, view, proposal })
     : NO_TRANSITIONS
@@ -308,14 +322,15 @@ async function judgedShown(
   const { document, ...part } = shown
   const { length } = document.source
   const place = isReadAsWritten(site, file) ? { document, part } : { document }
-  const { failures } =
+  const found =
     (await inTurns(judging(registry, path, place), length)) ??
     (await judgeAsItIs({ registry, host, path }, copyPlace(place)))
-  if (!removed || failures.length === 0) return withFailures(own, failures)
+  const { failures, requirements } = found
+  if (!removed || failures.length === 0) return withReading(own, found)
   const before = await inTurns(findingShown(tree, [removed]), length)
   const [element] = before.nodes.filter(isElement)
   const removal = element && { failures, document: before.document, element }
-  return withFailures(own, removal ? await newFailures(shapes, removal) : failures)
+  return withReading(own, { requirements, failures: removal ? await newFailures(shapes, removal) : failures })
 }
 
 /** Whether nothing but white space stands around one new element; white space that has joined words is part of these. */

@@ -1,6 +1,6 @@
 /** Items as transitions see them: which one each is, and the states of the properties that are watched (REA-100 to REA-105). */
 
-import { DocumentValues, isItem, type ModelItem, readingItem } from '../model/items.ts'
+import { DocumentValues, isItem, type ModelItem, readingItem, tagPlace } from '../model/items.ts'
 import type { Registry } from '../model/registry.ts'
 import type { PlacedConstraint, PlacedHandler } from '../react/declared/reactions.ts'
 import type { Edit, PlannedSplice } from '../tree/edit/edit.ts'
@@ -125,11 +125,6 @@ function* puttingTogether(
     }
   }
   return watchers
-}
-
-/** Elements of all trees of one text come from the same tags. */
-export function tagPlace({ tagName, sourceCodeLocation }: ElementNode): string {
-  return `${sourceCodeLocation?.startOffset ?? ''} ${tagName}`
 }
 
 function* readingTexts(read: DocumentValues, item: ModelItem, name: string): Steps<string[]> {

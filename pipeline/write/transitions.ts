@@ -3,7 +3,7 @@
  * reaches a state that a handler waits for is told (REA-122).
  */
 
-import { findingItems } from '../model/items.ts'
+import { findingItems, tagPlace } from '../model/items.ts'
 import { touching } from '../model/place.ts'
 import type { Registry } from '../model/registry.ts'
 import { type ConstraintViolation, LISTED } from '../model/violations.ts'
@@ -31,7 +31,6 @@ import {
   type ShownStates,
   stateOf,
   staying,
-  tagPlace,
   typesNamed,
 } from './transition-items.ts'
 import { type Noted, noted } from './transition-races.ts'

@@ -1,7 +1,7 @@
 /** Tables, and how those of earlier releases become those of this one. */
 
 import type pg from 'pg'
-import { mayHoldCdata } from '../derivation.ts'
+import { mayHoldCdata, mayShowOtherwise } from '../derivation.ts'
 import { Unusable } from '../errors.ts'
 import { type DatabaseAddress, quoted } from './connection.ts'
 import { GROUP_FUNCTIONS, WRITE_FROM_MEMORY } from './group-functions.ts'
@@ -197,28 +197,33 @@ CREATE TRIGGER outdated BEFORE INSERT ON derived FOR EACH ROW
   WHEN (NEW.name = 'profile' AND NEW.derivation <> 2 OR NEW.name = 'outdated') EXECUTE FUNCTION note_outdated();
 `
 
-/**
- * What is noted from the third derivation on, and what that one reads otherwise than those before. The name says by which it
- * is to be read again: two servers of a release before would go on to note each other's, and what they note as done is none.
- */
-const DERIVATION_3 = `
+/** What derivations from the third on have tables note, under a name that says by which it is to be read again. */
+const noting = (derivation: number) => `
 CREATE OR REPLACE FUNCTION note_outdated() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF NEW.name = 'profile' THEN
-    INSERT INTO derived (id, name, site, value) VALUES (NEW.id, 'outdated/3', NEW.site, '1');
-  ELSIF NEW.name <> 'outdated/3' THEN
+    INSERT INTO derived (id, name, site, value) VALUES (NEW.id, 'outdated/${derivation}', NEW.site, '1');
+  ELSIF NEW.name <> 'outdated/${derivation}' THEN
     RETURN NULL;
   ELSIF NEW.value = 'null' THEN
-    DELETE FROM derived WHERE id = NEW.id AND name = 'outdated/3';
+    DELETE FROM derived WHERE id = NEW.id AND name = 'outdated/${derivation}';
     RETURN NULL;
-  ELSIF EXISTS (SELECT FROM derived WHERE id = NEW.id AND name = 'outdated/3') THEN
+  ELSIF EXISTS (SELECT FROM derived WHERE id = NEW.id AND name = 'outdated/${derivation}') THEN
     RETURN NULL;
   END IF;
   RETURN NEW;
 END $$;
 DROP TRIGGER outdated ON derived;
 CREATE TRIGGER outdated BEFORE INSERT ON derived FOR EACH ROW
-  WHEN (NEW.name = 'profile' AND NEW.derivation <> 3 OR NEW.name LIKE 'outdated%') EXECUTE FUNCTION note_outdated();
+  WHEN (NEW.name = 'profile' AND NEW.derivation <> ${derivation} OR NEW.name LIKE 'outdated%') EXECUTE FUNCTION note_outdated();
+`
+
+/**
+ * What is noted from the third derivation on, and what that one reads otherwise than those before. The name says by which it
+ * is to be read again: two servers of a release before would go on to note each other's, and what they note as done is none.
+ */
+const DERIVATION_3 = `
+${noting(3)}
 UPDATE derived SET name = 'outdated/3' WHERE name = 'outdated';
 INSERT INTO derived (id, name, site, value)
 SELECT t.id, 'outdated/3', t.site, '1' FROM derived t JOIN resource r ON r.id = t.id LEFT JOIN body b ON b.id = r.body
@@ -226,6 +231,15 @@ WHERE t.name = 'tokens' AND ${mayHoldCdata(text => `strpos(t.value, '${text}') >
   b.id IS NULL OR position('<![CDATA['::bytea IN b.bytes) > 0
   OR EXISTS (SELECT FROM derived p WHERE p.id = t.id AND p.name = 'profile' AND strpos(p.value, '"utf8":false') > 0)
 );
+`
+
+/** What is noted from the fourth derivation on, and what that one indexes otherwise than those before. */
+const DERIVATION_4 = `
+${noting(4)}
+UPDATE derived SET name = 'outdated/4' WHERE name = 'outdated/3';
+INSERT INTO derived (id, name, site, value)
+SELECT p.id, 'outdated/4', p.site, '1' FROM derived p
+WHERE p.name = 'profile' AND ${mayShowOtherwise(text => `strpos(p.value, '${text}') > 0`)};
 `
 
 /**
@@ -257,6 +271,7 @@ export const MIGRATIONS: readonly string[] = [
   WRITE_FROM_MEMORY,
   DERIVATION_2,
   DERIVATION_3,
+  DERIVATION_4,
 ]
 
 /** Number of the advisory lock under which tables are made: one process does it, the others wait. */

@@ -2,7 +2,7 @@
 
 import { closeSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { ANY_OUTDATED, DERIVATION, mayHoldCdata, OUTDATED } from '../derivation.ts'
+import { ANY_OUTDATED, DERIVATION, mayHoldCdata, mayShowOtherwise, OUTDATED } from '../derivation.ts'
 import { Unusable } from '../errors.ts'
 import { type Database, openDatabase } from './database.ts'
 
@@ -10,7 +10,7 @@ import { type Database, openDatabase } from './database.ts'
 export const DATABASE = 'store.sqlite'
 
 /** Raised with every change of the tables. */
-const FORMAT = 13
+const FORMAT = 14
 
 /**
  * `resource` is clustered by place: a look-up, a listing and everything below a collection are each one range of one tree.
@@ -202,9 +202,13 @@ CREATE TABLE IF NOT EXISTS note (
 CREATE INDEX IF NOT EXISTS note_expires ON note (expires);
 `
 
-/** Notes what the third derivation reads otherwise than those before, beside what was noted for one of them; what is not looked through here counts as such. */
-const NOTE_CDATA = `
+/** What was noted for a derivation before is noted for this one. */
+const NOTE_AGAIN = `
 UPDATE OR REPLACE derived SET name = '${OUTDATED}' WHERE name LIKE '${ANY_OUTDATED}%';
+`
+
+/** Notes what the third derivation reads otherwise than those before; what is not looked through here counts as such. */
+const NOTE_CDATA = `
 INSERT OR IGNORE INTO derived (id, name, site, value)
 SELECT t.id, '${OUTDATED}', t.site, '1' FROM site s CROSS JOIN derived t ON t.site = s.id AND t.name = 'tokens'
 WHERE ${mayHoldCdata(text => `instr(t.value, '${text}')`)} AND (
@@ -216,6 +220,13 @@ WHERE ${mayHoldCdata(text => `instr(t.value, '${text}')`)} AND (
 `
 /** The first format of that derivation. */
 const CDATA_NOTED = 13
+
+/** Notes what the fourth derivation indexes otherwise than those before. */
+const NOTE_SHOWN = `
+INSERT OR IGNORE INTO derived (id, name, site, value)
+SELECT p.id, '${OUTDATED}', p.site, '1' FROM site s CROSS JOIN derived p ON p.site = s.id AND p.name = 'profile'
+WHERE ${mayShowOtherwise(text => `instr(p.value, '${text}')`)};
+`
 
 /** Bytes of pages that a connection keeps in memory, where nobody says anything else. */
 const PAGES = 32 * 1024 * 1024
@@ -318,7 +329,7 @@ export function prepareTables(folder: string): void {
     database.exec('BEGIN IMMEDIATE')
     addColumns(database)
     makeTables(database)
-    if (format > 0 && format < CDATA_NOTED) database.exec(NOTE_CDATA)
+    if (format > 0) database.exec(`${NOTE_AGAIN}${format < CDATA_NOTED ? NOTE_CDATA : ''}${NOTE_SHOWN}`)
     database.exec(`PRAGMA user_version = ${FORMAT}; COMMIT`)
   } finally {
     database.close()

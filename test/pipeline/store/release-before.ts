@@ -58,3 +58,26 @@ export async function isCdataNoted(site: SiteStore): Promise<void> {
   for (const [name, , , isNoted] of PAGES)
     expect(await site.derived(`/${name}`, OUTDATED), name).to.equal(isNoted ? '1' : undefined)
 }
+
+/** Documents by what their profiles say, and whether the fourth derivation may index their items otherwise. */
+const BOUND: readonly [name: string, profile: object, isNoted: boolean][] = [
+  ['bound', { utf8: true, types: [], namespaces: ['urn:x'] }, true],
+  ['unbound', { utf8: true, types: ['urn:x'], namespaces: [] }, false],
+  ['noted', { utf8: true, types: [], namespaces: [] }, true],
+]
+
+/** What the third derivation had noted, and not read again yet. */
+export const NOTED_BY_THIRD = "UPDATE derived SET name = 'outdated/3' WHERE name = 'noted'"
+
+export async function putBound(site: SiteStore): Promise<void> {
+  for (const [name, profile] of BOUND)
+    await done(site, [
+      put(`/${name}`, '<p>', { derived: { profile: JSON.stringify(profile), tokens: '["p"]', [name]: '1' } }),
+    ])
+}
+
+/** Insists that those are noted which may be indexed otherwise, and they alone. */
+export async function isBoundNoted(site: SiteStore): Promise<void> {
+  for (const [name, , isNoted] of BOUND)
+    expect(await site.derived(`/${name}`, OUTDATED), name).to.equal(isNoted ? '1' : undefined)
+}

@@ -6,7 +6,15 @@ import { MIGRATIONS } from '../../../../pipeline/store/postgres/schema.ts'
 import { openPostgresStore } from '../../../../pipeline/store/postgres/store.ts'
 import { sharedCluster } from '../../../support/postgres.ts'
 import { done, put, putBlob, textAt } from '../fixture.ts'
-import { asBefore, isCdataNoted, NOTED_BEFORE, putCdata } from '../release-before.ts'
+import {
+  asBefore,
+  isBoundNoted,
+  isCdataNoted,
+  NOTED_BEFORE,
+  NOTED_BY_THIRD,
+  putBound,
+  putCdata,
+} from '../release-before.ts'
 
 describe('PostgreSQL store: tables of earlier releases', () => {
   /** Tables of a format, with nothing in them. */
@@ -58,6 +66,18 @@ describe('PostgreSQL store: tables of earlier releases', () => {
     await run(`${NOTED_BEFORE}; UPDATE format SET number = 6`)
     const store = await open()
     await isCdataNoted(store.site('a.example')).finally(() => store.close())
+    await run(`DROP SCHEMA ${schema} CASCADE`)
+  })
+
+  it('RULE-11 of tables of format 7 those documents are noted that may have other values since', async () => {
+    const { url, schema, run } = await tablesOf(MIGRATIONS.length)
+    const open = () => openPostgresStore({ url, schema, shared: true })
+    const before = await open()
+    await putBound(before.site('a.example'))
+    await before.close()
+    await run(`${NOTED_BY_THIRD}; UPDATE format SET number = 7`)
+    const store = await open()
+    await isBoundNoted(store.site('a.example')).finally(() => store.close())
     await run(`DROP SCHEMA ${schema} CASCADE`)
   })
 

@@ -3,7 +3,15 @@ import { DERIVATION, OUTDATED } from '../../../../pipeline/store/derivation.ts'
 import { KEPT_APART } from '../../../../pipeline/store/sqlite/read/reader.ts'
 import { connectWriter } from '../../../../pipeline/store/sqlite/schema.ts'
 import { done, openTemporary, put, putBlob } from '../fixture.ts'
-import { asBefore, isCdataNoted, NOTED_BEFORE, putCdata } from '../release-before.ts'
+import {
+  asBefore,
+  isBoundNoted,
+  isCdataNoted,
+  NOTED_BEFORE,
+  NOTED_BY_THIRD,
+  putBound,
+  putCdata,
+} from '../release-before.ts'
 
 describe('SQLite store: folders of earlier releases', () => {
   it('events of format 4, which share no bodies, are read and added to', async () => {
@@ -102,6 +110,21 @@ describe('SQLite store: folders of earlier releases', () => {
       before.exec(`${NOTED_BEFORE}; PRAGMA user_version = 12`)
       before.close()
       await isCdataNoted((await opened.reopen()).site('example.org'))
+      await opened.intact()
+    } finally {
+      await opened.close()
+    }
+  })
+
+  it('RULE-11 of a folder of format 13 those documents are noted that may have other values since', async () => {
+    const opened = await openTemporary()
+    try {
+      await putBound(opened.store.site('example.org'))
+      await opened.store.close()
+      const before = connectWriter(opened.folder)
+      before.exec(`${NOTED_BY_THIRD}; PRAGMA user_version = 13`)
+      before.close()
+      await isBoundNoted((await opened.reopen()).site('example.org'))
       await opened.intact()
     } finally {
       await opened.close()

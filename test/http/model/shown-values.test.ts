@@ -1,0 +1,83 @@
+/** Unique values and references count where HTML has them, and where the page that is put together shows them. */
+
+import { expect } from 'chai'
+import { it } from 'mocha'
+import { verdictOf } from '../../pipeline/model/answers.ts'
+import { property, schema } from '../../pipeline/model/markup.ts'
+import { onBothPlanes } from '../../pipeline/model/planes.ts'
+import { NS, put } from '../../support/content.ts'
+
+const NOTE = 'https://tides.example/Note'
+const FOLLOWER = 'https://tides.example/Follower'
+const REFERENCE = `${NOTE}#code`
+
+const page = (body: string) =>
+  `<!doctype html><html xmlns:p="${NS}/1.0" xmlns:s="http://www.w3.org/2000/svg"><head><title>t</title></head><body>${body}</body></html>`
+
+/** HTML ends a `p` in front of what the prefixed element holds, and moves that out of a table. */
+const around = (name: string, type: string, markup: string) =>
+  `<${name} class="g" itemscope itemtype="${type}"><s:d><div class="in">${markup}</div></s:d></${name}>`
+const note = (name: string, ...codes: string[]) =>
+  around(name, NOTE, codes.map(code => `<i itemprop="code">${code}</i>`).join(''))
+const follower = (name: string, ...codes: string[]) =>
+  around(name, FOLLOWER, codes.map(code => `<i itemprop="at">${code}</i>`).join(''))
+
+onBothPlanes('Data model, values where pages show them', on => {
+  const write = (path: string, method: string, selector: string, body?: string) =>
+    on.shelf.http(method, path, { Range: `selector=${selector}` }, body)
+  const verdict = async (path: string, method: string, selector: string, body?: string) =>
+    verdictOf(await write(path, method, selector, body))
+
+  for (const name of ['div', 'p', 'table'])
+    it(`MOD-40 COMP-147 no two items share a value that a ${name} has in an element with a prefix`, async () => {
+      await on.shelf.clear()
+      await on.shelf.declare(schema(NOTE, {}, property('code', { unique: 'true' })))
+      await put(on.shelf.server, '/a.html', page(note(name, 'a')))
+      const refused = /^422 unique/
+      expect(verdictOf(await on.shelf.replace('/b.html', page(note(name, 'a'))))).to.match(refused)
+      expect(verdictOf(await on.shelf.replace('/b.html', page(note('div', 'a'))))).to.match(refused)
+      // The same value in the same item, in both readings, is one.
+      expect(verdictOf(await on.shelf.replace('/a.html', page(note(name, 'a', 'c'))))).to.equal('200')
+      await put(on.shelf.server, '/b.html', page(`<section>${note(name, 'b')}</section>`))
+      const code = '<i itemprop="code">a</i>'
+      expect(await verdict('/b.html', 'POST', '.in', code)).to.match(refused)
+      expect(await verdict('/b.html', 'PUT', '.in i', code)).to.match(refused)
+      expect(await verdict('/b.html', 'PUT', '.g', note(name, 'c'))).to.match(refused)
+      expect(await verdict('/b.html', 'POST', 'section', note(name, 'c'))).to.match(refused)
+      expect(await verdict('/b.html', 'POST', 'section', note(name, 'd'))).to.equal('206')
+      expect(await verdict('/b.html', 'POST', 'section', note('div', 'd'))).to.match(refused)
+      await put(on.shelf.server, '/n.txt', page(note(name, 'a')), 'text/plain')
+      const to = { Destination: '/n.html', Overwrite: 'T' }
+      expect(verdictOf(await on.shelf.http('MOVE', '/n.txt', to))).to.match(refused)
+      // What has gone is free again.
+      expect((await write('/a.html', 'DELETE', '.in i')).status).to.equal(204)
+      expect(await verdict('/b.html', 'POST', '.in', code)).to.equal('206')
+    })
+
+  for (const name of ['div', 'p', 'table'])
+    it(`MOD-51 COMP-147 a value that a ${name} has in an element with a prefix must be there, and is referred to`, async () => {
+      await on.shelf.clear()
+      await on.shelf.declare(
+        schema(NOTE, {}, property('code', { unique: 'true' })),
+        schema(FOLLOWER, {}, property('at', { references: REFERENCE, cascade: 'restrict' })),
+      )
+      const refused = /^4(?:09|22) reference/
+      expect(verdictOf(await on.shelf.replace('/f.html', page(follower(name, 'a'))))).to.match(refused)
+      await put(on.shelf.server, '/f.html', page(`<section>${follower(name)}</section>`))
+      const at = '<i itemprop="at">a</i>'
+      expect(await verdict('/f.html', 'POST', '.in', at)).to.match(refused)
+      expect(await verdict('/f.html', 'POST', 'section', follower(name, 'a'))).to.match(refused)
+      await put(on.shelf.server, '/n.html', page(note(name, 'a', 'b')))
+      expect(await verdict('/f.html', 'POST', '.in', at)).to.equal('206')
+      // What is referred to stays, however it would go.
+      const restricted = /^409 restrict/
+      expect(await verdict('/n.html', 'DELETE', '.in i')).to.match(restricted)
+      expect(await verdict('/n.html', 'PUT', '.in i', '<i itemprop="code">c</i>')).to.match(restricted)
+      expect(await verdict('/n.html', 'DELETE', '.g')).to.match(restricted)
+      expect(verdictOf(await on.shelf.replace('/n.html', page(note(name, 'b'))))).to.match(restricted)
+      expect(verdictOf(await on.shelf.http('DELETE', '/n.html'))).to.match(restricted)
+      expect(await verdict('/n.html', 'DELETE', '.in i:last-child')).to.equal('204')
+      expect(await verdict('/f.html', 'DELETE', '.in i')).to.equal('204')
+      expect(await verdict('/n.html', 'DELETE', '.in i')).to.equal('204')
+    })
+})
