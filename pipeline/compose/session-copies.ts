@@ -16,9 +16,10 @@ import {
 } from '../tree/nodes.ts'
 import { unprefixedFrom } from '../tree/prefixed-parser.ts'
 import { declaredPrefix, namespaceOf, type Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
+import { pageNamespace } from '../tree/template-hosts.ts'
 import type { Composing } from './composing.ts'
 import type { Page } from './page.ts'
-import { meaningOf, pageNamespace } from './vocabulary.ts'
+import { meaningOf } from './vocabulary.ts'
 import { awaiting, type Work } from './work.ts'
 
 /** What a visitor's session holds for pages. Every call fails with a Fault when sessions are out of reach. */

@@ -4,11 +4,6 @@ import type { Registry } from '../model/registry.ts'
 import type { Schema } from '../model/schema.ts'
 import type { DocumentKind } from '../tree/nodes.ts'
 
-/** Elements `include` and `stamp`; attributes `template`, `paginate` and `transient`. */
-export function pageNamespace(ns: string): string {
-  return `${ns}/1.0`
-}
-
 /** What a namespace provides. `other` is neither known nor foreign. */
 export type Meaning = 'page' | 'resource' | 'sessel' | 'javascript' | 'foreign' | 'other' | Schema
 

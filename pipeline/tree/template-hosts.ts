@@ -4,11 +4,16 @@ import { type ElementNode, isElement, type ParentNode, type TreeDocument } from 
 import { namespaceOf, qualifiedName, writtenName } from './prefixes.ts'
 import { NODES_PER_STEP, type Steps } from './steps.ts'
 
+/** Elements `include` and `stamp`; attributes `template`, `paginate` and `transient`. */
+export function pageNamespace(ns: string): string {
+  return `${ns}/1.0`
+}
+
 /** LIQ-1. */
 export function isTemplateHost(element: ElementNode, ns: string): boolean {
   return element.attrs.some(a => {
     const name = qualifiedName(writtenName(a))
-    return name?.local === 'template' && namespaceOf(element, name.prefix) === `${ns}/1.0`
+    return name?.local === 'template' && namespaceOf(element, name.prefix) === pageNamespace(ns)
   })
 }
 
