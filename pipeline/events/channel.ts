@@ -9,7 +9,8 @@ import type { Clock } from './clock.ts'
 import { Delivery } from './delivery.ts'
 import { looksUpElements, renderedScopes } from './facts.ts'
 import { SharedFrames } from './shared-frames.ts'
-import type { Stream, Subscriber } from './stream.ts'
+import type { Stream } from './stream.ts'
+import type { Subscriber } from './subscriber.ts'
 
 /** Streams that are served in one turn: about 5 ms. */
 const TURN = 500

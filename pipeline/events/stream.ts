@@ -7,9 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { Access } from '../access/decision.ts'
 import type { Sink } from '../answer.ts'
-import type { Authorizing } from '../authority.ts'
 import type { FanOut, StreamPosition } from '../coordination/fan-out.ts'
-import type { RulesAuthority } from '../site/rules-authority.ts'
 import { StoreError } from '../store/errors.ts'
 import { compareEventIds, type EventId, parseEventId } from '../store/event-id.ts'
 import type { StoredEvent } from '../store/events.ts'
@@ -17,24 +15,9 @@ import type { Clock } from './clock.ts'
 import { Delivery } from './delivery.ts'
 import { SendBuffer, type SendBufferLimits } from './send-buffer.ts'
 import type { SharedFrames } from './shared-frames.ts'
+import type { Subscriber } from './subscriber.ts'
 import type { Waiting } from './waiting.ts'
 import { connectionFrame, PING, type ResetReason, resetFrame, type SessionEnd } from './wire.ts'
-
-/** Who watches what. */
-export interface Subscriber {
-  /** Canonical path. */
-  path: string
-  /** Id of the session. */
-  session: string
-  /** Address of the client. */
-  address: string
-  /** Decides for the subscriber by the rules as they stand at the moment of the call. */
-  authority: Authorizing<RulesAuthority>
-  /** Whether a trigger stands before the path now that was not asked when the stream was opened. */
-  isGuardedAnew?: () => boolean
-  /** Id of the last event that the client saw. */
-  lastEventId: string | undefined
-}
 
 /** What a stream needs of its surroundings. */
 export interface StreamContext {
