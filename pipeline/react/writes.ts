@@ -61,6 +61,7 @@ export function writingPlatform(writes: ActionWrites): Required<Pick<Platform, '
     allowance: Object.assign(() => allowance, { pause: () => allowance.pause() }),
     transitions,
     configure,
+    mayPut: (path: string) => authority().admit({ ask: 'put', path, exists: true }) === 'allow',
     ...(refuseLocked && { refuseLocked }),
   }
   const deleteElement = async (element: ElementValue) => {

@@ -11,7 +11,7 @@ import type { Site, WrittenDocument } from '../site/site.ts'
 import type { Change, CommitResult, NewEvent, PassedEdit } from '../store/commit.ts'
 import type { NoteChange } from '../store/notes.ts'
 import type { Consequences } from './consequences.ts'
-import { refuseConfiguring } from './may-configure.ts'
+import { refuseConfiguring, refuseFollowing } from './may-configure.ts'
 import type { TransitionSink } from './transitions.ts'
 
 /** Attempts before a writer is told to come again; conflicts need another process, or rules that keep changing. */
@@ -37,6 +37,7 @@ export interface ModelState {
   readonly host: CodeHost
   /** False where the write must leave the configuration of the site alone (SEC-10). */
   configure: boolean
+  mayPut: Judging['mayPut']
   alongside: Alongside | undefined
   transitions: TransitionSink | undefined
 }
@@ -58,6 +59,8 @@ export interface Judging {
   raw?: boolean | undefined
   /** False for those whose writes must leave the configuration of the site alone (SEC-10). */
   configure?: boolean | undefined
+  /** Whether a document may be PUT as a whole, for what follows from a write that rules decide (SEC-8). */
+  mayPut?: ((path: string) => boolean) | undefined
   /** Such as outbound requests of reactions (REA-86). */
   alongside?: Alongside | undefined
   /** Has transitions judged, as on the public plane (REA-103). */
@@ -81,16 +84,17 @@ export function oneAllowance(party: object): OneAllowance {
 export function modelState(
   site: Site,
   allowance: () => Allowance,
-  { raw = false, configure = true, alongside, transitions }: Judging = {},
+  { raw = false, ...judging }: Judging = {},
 ): ModelState {
   const registry = raw ? Registry.empty(site.settings) : site.model
-  return new ReadState(site, allowance, registry, configure, alongside, transitions)
+  return new ReadState(site, allowance, registry, judging)
 }
 
 class ReadState implements ModelState {
   readonly registry: Registry
   readonly version: ModelState['version']
   readonly configure: boolean
+  readonly mayPut: Judging['mayPut']
   readonly alongside: Judging['alongside']
   readonly transitions: Judging['transitions']
   readonly #site: Site
@@ -101,15 +105,14 @@ class ReadState implements ModelState {
     site: Site,
     allowance: () => Allowance,
     registry: Registry,
-    configure: boolean,
-    alongside: Judging['alongside'],
-    transitions: Judging['transitions'],
+    { configure = true, mayPut, alongside, transitions }: Judging,
   ) {
     this.#site = site
     this.#allowance = allowance
     this.registry = registry
     this.version = site.modelVersion
     this.configure = configure
+    this.mayPut = mayPut
     this.alongside = alongside
     this.transitions = transitions
   }
@@ -150,7 +153,7 @@ export function askedCommit(
  * Commits a write with what follows from it, if the site is as the judgement requires; other rules, or another state of
  * the data model, are a conflict, and the write is judged anew.
  *
- * @throws Fault 403 for configuration that the writer must leave alone (SEC-10), 422 when a value is taken or a reference leads nowhere
+ * @throws Fault 403 for configuration that the writer must leave alone (SEC-10), 409 where it would follow (SEC-8), 422 when a value is taken or a reference leads nowhere
  */
 export async function commitJudged(
   site: Site,
@@ -158,10 +161,12 @@ export async function commitJudged(
   own: OwnChanges,
   follows: Consequences,
 ): Promise<CommitResult> {
-  const { registry, configure, alongside, transitions } = model
+  const { registry, configure, mayPut, alongside, transitions } = model
   const { changes, written } = own
   const { requirements } = follows
   if (!configure) await refuseConfiguring(site, { changes, written }, follows)
+  else if (mayPut && (follows.changes.length > 0 || follows.own.size > 0))
+    await refuseFollowing(site, { changes, written }, follows, mayPut)
   const notes = alongside?.notes() ?? []
   const asked = askedCommit(model, own, follows)
   const ready = { ...asked, ...(notes.length > 0 && { notes }) }

@@ -16,6 +16,7 @@ import { type ChildNode, isElement, type TreeDocument } from '../tree/nodes.ts'
 import { writingMarkup } from '../tree/serialize.ts'
 import { inTurns, NODES_PER_STEP, type Steps, TurnsBetween } from '../tree/steps.ts'
 import { configurationTypes, configures } from './configuration.ts'
+import type { Consequences } from './consequences.ts'
 
 /** Configuration items of a document that stand in no other one: their types and their markup. */
 type Items = readonly { type: string; markup: string }[]
@@ -48,6 +49,35 @@ export async function refuseConfiguring(site: Site, own: Changing, follows?: Cha
   } catch (error) {
     // The path may be one that the credential does not open.
     if (error instanceof Touching) throw new Touching(error.what, 'a document that refers to what it changes')
+    throw error
+  }
+}
+
+/**
+ * The same for what follows from a write that rules decide: nobody changes by reference what they may not PUT (SEC-8).
+ *
+ * @param own what the write changes by itself; what follows may change that further
+ * @param mayPut whether a document may be PUT as a whole
+ * @throws Fault 409
+ */
+export async function refuseFollowing(
+  site: Site,
+  own: Changing,
+  follows: Pick<Consequences, 'changes' | 'written' | 'own'>,
+  mayPut: (path: string) => boolean,
+): Promise<void> {
+  const further = own.changes.filter(change => change.op === 'put' && follows.own.has(change.path))
+  const changes = [...further, ...follows.changes].filter(change => !('path' in change && mayPut(change.path)))
+  if (changes.length === 0) return
+  try {
+    await refuseTouching(site, { changes, written: [...own.written, ...follows.written] })
+  } catch (error) {
+    if (error instanceof Touching)
+      throw new Fault(
+        409,
+        'Conflict',
+        `This write changes what configuration of the site refers to (${error.what}); that needs the right to PUT that as well.`,
+      )
     throw error
   }
 }

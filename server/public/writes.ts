@@ -130,11 +130,12 @@ export function patch(exchange: Exchange): Operation {
 
 /** What every write says. Its cause is the session, and the stream's token where the client names it (EVT-56). */
 function common(exchange: Exchange) {
-  const { request, path, session, hosted, allowance, alongside, transitions } = exchange
+  const { request, path, session, hosted, authority, allowance, alongside, transitions } = exchange
   const token = header(exchange, `${hosted.settings.brand}-connection`)
   const cause = { session: session.id, ...(token && { token }) }
   const conditions = readConditions(request.headers)
-  return { path, conditions, cause, allowance, transitions, ...(alongside && { alongside }) }
+  const mayPut = (other: string) => authority().admit({ ask: 'put', path: other, exists: true }) === 'allow'
+  return { path, conditions, cause, allowance, transitions, mayPut, ...(alongside && { alongside }) }
 }
 
 /** The same for writes of elements, which are looked for in the page as the requester sees it (COMP-86). */

@@ -4,14 +4,17 @@ import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
 import { composed } from '../pipeline/compose/composing.ts'
 import { instance, meta, property, schema } from '../pipeline/model/markup.ts'
-import { page, put, putAll, type RuleLine, remove, rulesPage } from '../support/content.ts'
+import { trigger } from '../pipeline/react/site.ts'
+import { NS, page, put, putAll, type RuleLine, remove, rulesPage } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 const PERSON = 'urn:t:Person'
 const NOTE = 'urn:t:Note'
+const OWN = 'urn:t:Own'
+const CLUB = 'urn:t:Club'
 const refers = { references: `${PERSON}#name`, cascade: 'true' }
-const VISITOR: RuleLine = ['*', 'PUT|DELETE', 'Allow', '/people.html', '.mine, .mine *']
+const VISITOR: RuleLine = ['*', 'PUT|DELETE', 'Allow', '/people.html|/own.html', '.mine, .mine *']
 const note = (value: string) => `<i itemscope itemtype="${NOTE}"><u itemprop="about">${value}</u></i>`
 
 describe('values that follow what a visitor writes', () => {
@@ -23,7 +26,9 @@ describe('values that follow what a visitor writes', () => {
     await putAll(server, {
       '/model.html': page(
         schema(PERSON, {}, property('name', { unique: 'true' })) +
-          schema(NOTE, {}, property('about', { ...refers, cardinality: '1..1' })),
+          schema(NOTE, {}, property('about', { ...refers, cardinality: '1..1' })) +
+          schema(OWN, { parent: `${NS}/AuthorizationRule` }, property('actor', { ...refers, cardinality: '1..1' })) +
+          schema(CLUB, { parent: `${NS}/Group` }, property('member', { ...refers, cardinality: '0..n' })),
       ),
       '/secret.html': page('<p id="vault">TOPSECRET</p>'),
     })
@@ -31,10 +36,15 @@ describe('values that follow what a visitor writes', () => {
   after(() => server.close())
   beforeEach(async () => {
     await put(server, '/rules.html', rulesPage(VISITOR, ['*', 'GET', 'Deny', '/secret.html']))
-    await put(server, '/people.html', page(instance(PERSON, { name: 'ann' }, 'class="mine"')))
+    await put(
+      server,
+      '/people.html',
+      page(instance(PERSON, { name: 'ann' }, 'class="mine"') + instance(PERSON, { name: 'eve' })),
+    )
   })
 
-  const rename = (name: string) => http('PUT', '/people.html', { Range: 'selector=.mine meta' }, meta('name', name))
+  const rename = (name: string, path = '/people.html') =>
+    http('PUT', path, { Range: 'selector=.mine meta' }, meta('name', name))
 
   const INCLUDE = `{{ '<p:include selector="#vault" resource="/secret.html"></p:include>' | raw }}`
   for (const [where, markup] of [
@@ -61,5 +71,55 @@ describe('values that follow what a visitor writes', () => {
     expect((await rename('{{ 6 | times: 7 }}')).status).to.equal(206)
     expect((await http('GET', '/note.html')).text).to.include('{{ 6 | times: 7 }}')
     await remove(server, '/note.html')
+  })
+
+  const rule = instance(OWN, { actor: 'ann', resource: '/x/*', method: 'PUT', action: 'Allow' })
+  const club = instance(CLUB, { name: 'club', member: ['ann', 'eve'] })
+  const [PLACE, BOTH] = ['/kept.html', '/own.html']
+  const withdraw = () => http('DELETE', '/people.html', { Range: 'selector=.mine' })
+  for (const [what, markup, write] of [
+    ['a rule gets another actor', rule, () => rename('*')],
+    ['a rule goes', rule, withdraw],
+    ['a group gets another member', club, () => rename('mallory')],
+    ['a group loses a member', club, withdraw],
+  ] as const)
+    it(`SEC-8 MOD-56 ${what}: that needs the right to PUT it`, async () => {
+      // It stays when the item goes.
+      await put(server, PLACE, page(`${markup}<p itemscope></p>`))
+      const before = (await http('GET', PLACE)).text
+      const refused = await write()
+      expect([refused.status, /configuration of the site/.test(refused.text)]).to.deep.equal([409, true])
+      expect((await http('GET', PLACE)).text).to.equal(before)
+      expect((await http('GET', '/people.html')).text).to.include('ann')
+      await put(server, '/rules.html', rulesPage(VISITOR, ['*', 'PUT', 'Allow', PLACE]))
+      expect((await write()).status).to.be.oneOf([204, 206])
+      expect((await http('GET', PLACE)).text).to.not.equal(before)
+      await remove(server, PLACE)
+    })
+
+  it('SEC-8 MOD-56 so it does in the page that is written to', async () => {
+    await put(server, BOTH, page(instance(PERSON, { name: 'cat' }, 'class="mine"') + rule.replace('ann', 'cat')))
+    expect((await rename('*', BOTH)).status).to.equal(409)
+    await put(server, '/rules.html', rulesPage(VISITOR, ['*', 'PUT', 'Allow', BOTH]))
+    expect((await rename('dog', BOTH)).status).to.equal(206)
+    expect((await http('GET', BOTH)).text.match(/dog/g)).to.have.length(2)
+    await remove(server, BOTH)
+  })
+
+  it('SEC-8 REA-61 and where an action of the site writes for a visitor', async () => {
+    await put(server, PLACE, page(rule))
+    const source = `@schema Site url("${NS}/1.0"); Site.DELETE((\${.mine} from "/people.html").first())`
+    await put(server, '/trigger.html', page(trigger({ resource: '/go.html', method: 'GET', action: source })))
+    expect((await http('GET', '/go.html')).text).to.include('409')
+    expect((await http('GET', PLACE)).text).to.include('ann')
+    await remove(server, '/trigger.html')
+    await remove(server, PLACE)
+  })
+
+  it('MOD-56 what is no configuration follows without a right of its own', async () => {
+    await put(server, PLACE, page(note('ann') + instance(CLUB, { name: 'club', member: 'eve' })))
+    expect((await rename('bob')).status).to.equal(206)
+    expect((await http('GET', PLACE)).text).to.include('bob')
+    await remove(server, PLACE)
   })
 })
