@@ -66,6 +66,37 @@ describe('values that follow what a visitor writes', () => {
       await remove(server, '/note.html')
     })
 
+  it('COMP-147 MOD-70 nor does what @write takes from a visitor', async () => {
+    const type = 'urn:t:Written'
+    const mine = (text: string) => `<b class="mine">${text.replaceAll('<', '&lt;')}</b>`
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a program
+    const code = '<script itemprop="@write" type="text/sessel">${.mine} from "/mine.html"</script>'
+    await put(server, '/written.html', page(schema(type, {}, property('label', { slot: { markup: code } }))))
+    await put(
+      server,
+      '/rules.html',
+      rulesPage(['*', 'PUT', 'Allow', '/label.html', 'h1'], ['*', 'GET', 'Deny', '/secret.html']),
+    )
+    for (const [host, text, status] of [
+      [' p:template="text/liquid"', INCLUDE, 422],
+      [' p:template="text/liquid"', 'bob', 206],
+      ['', INCLUDE, 206],
+    ] as const) {
+      await put(server, '/mine.html', page(mine('ann')))
+      const label = `<div${host}><b itemprop="label">{{ 1 }}</b></div>`
+      await put(server, '/label.html', composed(`<article itemscope itemtype="${type}"><h1>t</h1>${label}</article>`))
+      await put(server, '/mine.html', page(mine(text)))
+      const written = await http('PUT', '/label.html', { Range: 'selector=h1' }, '<h1>new</h1>')
+      expect(written.status, host + text).to.equal(status)
+      const shown = (await http('GET', '/label.html')).text
+      expect(shown)
+        .to.include(status === 206 ? text.slice(0, 3) : 'ann')
+        .and.not.include('TOPSECRET')
+    }
+    await remove(server, '/label.html')
+    await remove(server, '/written.html')
+  })
+
   it('MOD-55 elsewhere it is text, also in a page with templates', async () => {
     await put(server, '/note.html', composed(`${note('ann')}<p p:template="text/liquid">{{ 1 }}</p>`))
     expect((await rename('{{ 6 | times: 7 }}')).status).to.equal(206)
