@@ -86,6 +86,7 @@ export async function multistatusBody(
   const writeMember = (node: Node, properties: readonly Property[]) => {
     const target = { node, etag: memberTag(node.resource) }
     written += weight + properties.length
+    bytes += asked.bytes
     for (const { namespace, name, value } of properties) bytes += namespace.length + name.length + value.length
     if (written < SLICE && bytes < SLICE_BYTES) return write(target, false, properties)
     ;[written, bytes] = [0, 0]

@@ -12,7 +12,7 @@ import type { Property, Resource } from '../../pipeline/store/resource.ts'
 import { addTo, shownSeconds, weight, ZERO } from '../../pipeline/store/tags.ts'
 import { TurnsBetween } from '../../pipeline/tree/steps.ts'
 import type { PropertyPatch } from '../../pipeline/write/properties.ts'
-import { MOST_DESCRIBED, tooMuch } from '../listings/listing-bounds.ts'
+import { MOST_DESCRIBED } from '../listings/listing-bounds.ts'
 import {
   exchanged,
   inLeaves,
@@ -22,6 +22,7 @@ import {
   memberAt,
   siteNode,
 } from '../listings/listings.ts'
+import { tooMuch } from '../properties/named-bytes.ts'
 import type { PropertyName } from '../properties/property-name.ts'
 import { coveringDraft, newDraft } from './draft-place.ts'
 import type { HelperNames } from './helper-names.ts'

@@ -11,6 +11,7 @@ import { atOnce, type Steps } from '../../pipeline/tree/steps.ts'
 import type { PropertyPatch } from '../../pipeline/write/properties.ts'
 import { childElements, davChild, isDav } from '../requests/xml.ts'
 import { liveProperty } from './live-properties.ts'
+import { NamedBytes } from './named-bytes.ts'
 import { keyOf, nameOf, type PropertyName } from './property-name.ts'
 import { propertyElement, propstat } from './response.ts'
 import { readUnixSeconds } from './unix-seconds.ts'
@@ -22,19 +23,31 @@ const MOST_NAMES = 256
 /** Decided in well under a millisecond. */
 const INSTRUCTIONS_PER_STEP = 200
 
+/** UTF-16 code units of values that are written in one step: each declares the namespaces in it anew. */
+const VALUES_PER_STEP = 256 * 1024
+
 export interface Instruction {
   op: 'set' | 'remove'
   name: PropertyName
   element: ElementNode
 }
 
-/** The instructions of a `propertyupdate` or `mkcol` element, in document order. */
+/**
+ * The instructions of a `propertyupdate` or `mkcol` element, in document order.
+ *
+ * @throws Fault 507 where their names, which the answer tells, are too long together
+ */
 export function readInstructions(root: ElementNode): Instruction[] {
+  const named = new NamedBytes()
   return childElements(root).flatMap(action => {
     const op = isDav(action, 'set') ? 'set' : isDav(action, 'remove') ? 'remove' : undefined
     const prop = op && davChild(action, 'prop')
     if (!op || !prop) return []
-    return childElements(prop).map((element): Instruction => ({ op, name: nameOf(element), element }))
+    return childElements(prop).map((element): Instruction => {
+      const name = nameOf(element)
+      named.add(name)
+      return { op, name, element }
+    })
   })
 }
 
@@ -82,8 +95,12 @@ export function* judging(
   const set = new Map<string, Property>()
   const remove = new Map<string, PropertyName>()
   const patch: PropertyPatch = { set: [], remove: [] }
+  let written = 0
   for (const [i, { op, name, element }] of instructions.entries()) {
-    if (i % INSTRUCTIONS_PER_STEP === INSTRUCTIONS_PER_STEP - 1) yield
+    if (i % INSTRUCTIONS_PER_STEP === INSTRUCTIONS_PER_STEP - 1 || written > VALUES_PER_STEP) {
+      written = 0
+      yield
+    }
     const key = keyOf(name)
     const setting = liveProperty(name)?.setting ?? 'dead'
     let status: Status = '200 OK'
@@ -96,6 +113,7 @@ export function* judging(
     } else if (setting === 'dead' && op === 'set') {
       if (isCounted(name)) names.add(key)
       const value = isCounted(name) && names.size > MOST_NAMES ? undefined : storedValue(element)
+      written += value?.length ?? 0
       if (value === undefined || Buffer.byteLength(value) > LONGEST_VALUE) status = '507 Insufficient Storage'
       else set.set(key, { ...name, value })
       remove.delete(key)

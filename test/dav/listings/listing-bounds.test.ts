@@ -41,6 +41,18 @@ describe('bounds of listings', () => {
       expect((await ask(prop(names(65)))).status).to.equal(207)
     })
 
+    it(`SEC-12 DAV-37 ${method} of names in a long namespace is 507 where each response would repeat it too often`, async () => {
+      const ask = async (depth: string, count: number, form = 'prop') => {
+        const names = Array.from({ length: count }, (_, i) => `<n:p${i}/>`).join('')
+        const asked = form === 'prop' ? `<prop>${names}</prop>` : `<allprop/><include>${names}</include>`
+        const namespaced = body(asked).replace('>', ` xmlns:n="urn:${'&amp;'.repeat(1_600)}">`)
+        return (await wire.dav(method, '/many/', { Depth: depth }, namespaced)).status
+      }
+      expect(await ask('1', 5)).to.equal(207)
+      for (const form of ['prop', 'include']) expect(await ask('1', 450, form), form).to.equal(507)
+      for (const form of ['prop', 'include']) expect(await ask('0', 600, form), form).to.equal(507)
+    })
+
     it(`DAV-37 HTTP-172 ${method} reads values that are asked for, as far as an answer can hold them`, async () => {
       const { store } = wire.server.site
       const { propertiesBetween } = store

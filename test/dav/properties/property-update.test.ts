@@ -11,6 +11,7 @@ import {
 } from '../../../dav/properties/property-update.ts'
 import { parseXmlBody } from '../../../dav/requests/xml.ts'
 import type { Property } from '../../../pipeline/store/resource.ts'
+import { stepsOf } from '../../support/steps.ts'
 
 const WIN32 = 'urn:schemas-microsoft-com:'
 
@@ -41,6 +42,22 @@ describe('property updates', () => {
         'remove {urn:x}c',
         'set {}d',
       ])
+    })
+
+    const namespaced = (content: string) =>
+      `<D:propertyupdate xmlns:D="DAV:" xmlns:n="${'n'.repeat(8_000)}"><D:set><D:prop>${content}</D:prop></D:set></D:propertyupdate>`
+
+    it('SEC-12 DAV-35 are refused where the answer, which tells each name with its namespace, would be too long', () => {
+      const read = (count: number) => readInstructions(parseXmlBody(Buffer.from(namespaced('<n:p/>'.repeat(count)))))
+      expect(read(500)).to.have.length(500)
+      expect(() => read(600))
+        .to.throw('too many properties')
+        .with.property('status', 507)
+    })
+
+    it('SEC-12 DAV-34 are decided in steps where each value declares long namespaces', () => {
+      const xml = namespaced('<D:p a="1"><n:q/></D:p>'.repeat(190))
+      expect(stepsOf(judging(readInstructions(parseXmlBody(Buffer.from(xml))), [], false))).to.be.at.least(5)
     })
 
     const NONE: [name: string, xml: string][] = [
