@@ -4,15 +4,24 @@ import { ElementValue, type Value } from '../language/values.ts'
 import { readItem, valueReader } from '../model/items.ts'
 import type { Registry } from '../model/registry.ts'
 import { declaredPrefix, writtenName } from '../tree/prefixes.ts'
+import { NODES_PER_STEP } from '../tree/steps.ts'
 import { type Composing, type Dispatch, lookUp } from './composing.ts'
 import { itemsOf, type Splice, spliceOf } from './splice.ts'
+import type { Work } from './work.ts'
 
-export function stamping(dispatch: Dispatch): Splice[] {
+/** A name is looked for in all elements around, and an instance in all that is in it. */
+export function* stamping(dispatch: Dispatch): Work<Splice[]> {
   const { element, composing } = dispatch
   const names = element.attrs.filter(a => declaredPrefix(a) === undefined).map(writtenName)
-  return names.flatMap(name =>
-    itemsOf(lookUp(dispatch, name) ?? null, composing.allowance).flatMap(item => stamped(item, composing)),
-  )
+  const splices: Splice[] = []
+  for (const name of names) {
+    for (const item of itemsOf(lookUp(dispatch, name) ?? null, composing.allowance)) {
+      splices.push(...stamped(item, composing))
+      if (item instanceof ElementValue || splices.length % NODES_PER_STEP === 0) yield
+    }
+    yield
+  }
+  return splices
 }
 
 function stamped(value: Value, { model, allowance }: Composing): Splice[] {

@@ -137,7 +137,7 @@ function* replacing(
   if (provides === 'other') throw notFound(element.tagName)
   if (provides === 'page') {
     if (name.local === 'include') return { list: yield* including(dispatch), names }
-    if (name.local === 'stamp') return { list: stamping(dispatch), names }
+    if (name.local === 'stamp') return { list: yield* stamping(dispatch), names }
     throw compositionError(`unknown method '${named(name.local)}' of the page's own namespace`)
   }
   if (typeof provides === 'string')
@@ -305,7 +305,9 @@ function* splicing(
   into: ParentNode,
   place: Surroundings,
 ): Work<void> {
+  let seen = 0
   for (const splice of splices) {
+    if (++seen % NODES_PER_STEP === 0) yield
     const first = into.childNodes.length
     if ('text' in splice) {
       composing.allowance.take(splice.text.length * 2 + NODE_BYTES)

@@ -3,10 +3,13 @@
 
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { Names } from '../../../pipeline/compose/names.ts'
+import { stamping } from '../../../pipeline/compose/stamp.ts'
 import { page, put } from '../../support/content.ts'
 import { type Client, client } from '../../support/http.ts'
 import { leavesTheLoop } from '../../support/loop-hold.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
+import { unhurried } from '../../support/unhurried.ts'
 import { composed } from './composing.ts'
 import { schema } from './site-of-one-case.ts'
 
@@ -139,4 +142,17 @@ describe('Pages that take long', () => {
         expect(answer.status).to.equal(status)
       }, LONGEST)
     })
+
+  it('SEC-12 COMP-31 a stamp is left after each name that it looks up, and within long lists', () => {
+    const attrs = Array.from({ length: 300 }, (_, i) => ({ name: `n${i}`, value: '' }))
+    const names = new Names()
+    names.set('n7', Array(2_000).fill('x'))
+    const dispatch = { element: { attrs }, composing: { allowance: unhurried() }, place: { names } }
+    const work = stamping(dispatch as never)
+    let pauses = 0
+    let step = work.next()
+    for (; !step.done; step = work.next()) pauses++
+    expect(step.value).to.have.length(2_000)
+    expect(pauses).to.equal(300 + 4)
+  })
 })
