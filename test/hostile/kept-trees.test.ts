@@ -172,6 +172,10 @@ describe('Stored elements that code of schemas gives', () => {
     ['the other way round', '[entries, parts].flat().map(e => e.cloneNode(true))'],
     ['another name', '[own, entries].flat().map(e => e.cloneNode(true))'],
     ['XML', '[feed].flat().map(e => { let d = document.createElement("p"); d.innerHTML = e.innerHTML; return d })'],
+    [
+      'what is no element in XML',
+      '[hid].flat().map(e => { let d = document.createElement("p"); d.innerHTML = e.innerHTML; return d })',
+    ],
     ['what the script sees', 'document.querySelector(".entry").cloneNode(true)'],
   ] as const)
     it(`COMP-12 COMP-145 nor where a name means something else in what a script has as well: ${kind}`, async () => {
@@ -181,9 +185,11 @@ describe('Stored elements that code of schemas gives', () => {
       await put(server, '/list.html', page(`<ul><li class="entry">${bad}</li></ul><b id="vault">TOPSECRET</b>`))
       await put(server, '/parts.html', composed('<div class="part"><b e:x="1"><p:stamp x></p:stamp></b></div>'))
       await put(server, '/own.html', composed('<div class="own"><b q:x="1"></b></div>'))
-      const feed = `<feed ${page1} xmlns:E="urn:x"><entry class="feed">${bad.replace('e:x', 'E:x').replace(' q:x=""', '')}</entry></feed>`
+      const shows = '<p:include selector="#vault" resource="/list.html"></p:include>'
+      const hidden = `<entry class="hid"><?x >${shows}?></entry><entry class="hid"><!-->${shows}--></entry>`
+      const feed = `<feed ${page1} xmlns:E="urn:x"><entry class="feed">${bad.replace('e:x', 'E:x').replace(' q:x=""', '')}</entry>${hidden}</feed>`
       await put(server, '/feed.xml', feed)
-      const names = 'r:parts=".part" r:own=".own" r:feed=".feed" r:entries="li.entry"'
+      const names = 'r:parts=".part" r:own=".own" r:feed=".feed" r:hid=".hid" r:entries="li.entry"'
       const around = `<div ${css} ${js} ${names} j:m='${made}'><p class="entry">${bad}</p>`
       await put(
         server,

@@ -214,6 +214,7 @@ export class Sender {
   }
 
   #noteNames(node: ChildNode, isStored: boolean): void {
+    if ('data' in node) this.names.addHidden(node.data)
     if (!isElement(node)) return
     const stored = copiedFrom(node) ?? (isStored ? node : undefined)
     if (stored) this.names.add(node, stored)

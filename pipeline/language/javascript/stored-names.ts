@@ -16,9 +16,11 @@ const NOWHERE: ElementNode = {
 /** Stored elements that a script was handed, by their names with a prefix. */
 export class StoredNames {
   readonly #elements = new Map<string, ElementNode>()
+  /** Prefixes of names in what is no element. */
+  readonly #hidden = new Set<string>()
 
   get size(): number {
-    return this.#elements.size
+    return this.#elements.size + this.#hidden.size
   }
 
   /**
@@ -36,6 +38,18 @@ export class StoredNames {
     }
   }
 
+  /**
+   * Notes that a comment or an instruction may hold markup: HTML ends those of XML elsewhere, so that a script that reads markup
+   * of one as the other has elements that were none. Their names mean nothing.
+   */
+  addHidden(data: string): void {
+    if (!data.includes('<')) return
+    for (const piece of data.split(':')) {
+      const prefix = piece.split(/[\s<>"'/=]/).at(-1)
+      if (prefix) this.#hidden.add(prefix.toLowerCase())
+    }
+  }
+
   #add(name: string, stored: ElementNode): void {
     this.#elements.set(name, agreed(name, this.#elements.get(name) ?? stored, stored))
   }
@@ -44,7 +58,8 @@ export class StoredNames {
   find(element: ElementNode): ElementNode | undefined {
     let found: ElementNode | undefined
     for (const name of prefixedNames(element)) {
-      const stored = this.#elements.get(name)
+      const prefix = qualifiedName(name)?.prefix
+      const stored = prefix !== undefined && this.#hidden.has(prefix) ? NOWHERE : this.#elements.get(name)
       if (stored) found = agreed(name, found ?? stored, stored)
     }
     return found
