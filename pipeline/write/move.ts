@@ -1,4 +1,5 @@
 import type { Authority, Authorizing } from '../authority.ts'
+import { isLive, meaningOf } from '../compose/vocabulary.ts'
 import { deleteEvent, putEvent } from '../events/mutation.ts'
 import { Fault } from '../fault.ts'
 import { kindOf } from '../http/media.ts'
@@ -168,9 +169,10 @@ async function retypedTransitions(
 
 /**
  * The same bytes may declare something as one kind of document and nothing as another, or at one path and not at another:
- * whoever has them count as another kind writes what they declare (SEC-9, SEC-10).
+ * whoever has them count as another kind writes what they declare (SEC-9, SEC-10), and their directives (COMP-147).
  *
- * @throws Fault 401 or 403 when declarations come or go by it, and the requester may not PUT them
+ * @throws Fault 401 or 403 when declarations come or go by it, or a page with directives comes to be, and the requester may
+ *   not PUT it
  */
 function checkNewKind(
   site: Site,
@@ -180,10 +182,13 @@ function checkNewKind(
   authority: Authority,
 ): void {
   const { path } = file.resource
+  const kind = kindOf(type)
+  const isOther = kind !== file.kind
   const isCounted = site.counts(to)
-  if (!site.counts(path) && !isCounted) return
-  if (kindOf(type) === file.kind && site.counts(path) === isCounted) return
-  const types = [...(file.profile?.types ?? []), ...(prepared?.derived.profile.types ?? [])]
-  if (!configures(site, types)) return
+  const mayDeclare = (site.counts(path) || isCounted) && (isOther || site.counts(path) !== isCounted)
+  const { types, namespaces } = prepared?.derived.profile ?? { types: [], namespaces: [] }
+  const isPage =
+    isOther && kind !== 'blob' && namespaces.some(uri => isLive(meaningOf(uri, site.settings.ns, site.model), kind))
+  if (!isPage && !(mayDeclare && configures(site, [...(file.profile?.types ?? []), ...types]))) return
   requireAllowed(authority, { ask: 'put', path: to, exists: true }, 'PUT', to)
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
-import { page, put, ruleMarkup, rulesPage } from '../support/content.ts'
+import { NS, page, put, ruleMarkup, rulesPage } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -43,6 +43,20 @@ describe('rules smuggled by a MOVE that changes the kind', () => {
       if (posted.status === 206) expect(moved.status).to.equal(401)
       await isShut()
     })
+
+  for (const around of ['<?x >|?>', '<!-->|-->', '<![CDATA[>|]]>'])
+    for (const declared of ['on it', 'around it'])
+      it(`COMP-147 SEC-9 nor do directives come to life by it: ${around}, declared ${declared}`, async () => {
+        await put(server, '/secret.html', page('<b id="secret">TOPSECRET</b>'))
+        const prefix = `xmlns:p="${NS}/1.0"`
+        const include = `<p:include ${declared === 'on it' ? prefix : ''} selector="#secret"></p:include>`
+        await put(server, '/feed', `<feed ${declared === 'on it' ? '' : prefix}></feed>`, 'application/xml')
+        const entry = `<entry>${around.replace('|', include)}</entry>`
+        expect((await http('POST', '/feed', { Range: 'selector=feed' }, entry)).status).to.equal(206)
+        expect((await http('MOVE', '/feed', { Destination: '/feed.html' })).status).to.equal(401)
+        expect((await http('MOVE', '/feed', { Destination: '/other.xml' })).status).to.equal(204)
+        expect((await http('MOVE', '/other.xml', { Destination: '/free.html' })).status, 'who may PUT').to.equal(204)
+      })
 
   it('SEC-9 in a blob that becomes a page', async () => {
     expect((await http('PUT', '/up/a.txt', { 'Content-Type': 'text/plain' }, page(OPEN))).status).to.equal(201)
