@@ -105,9 +105,15 @@ async function checkConditions({ site, write, authority, file }: Found, conditio
   if (verdict !== 'proceed') throw preconditionFailed(known ? file?.tag : undefined, file !== undefined)
 }
 
-/** Tag of one write of a resource, for its writer: it says nothing of the bytes, and no other write has it again (SEC-11). */
-export function writeTag(site: Site, { path, version }: Pick<Resource, 'path' | 'version'>): string {
-  return `"w-${site.documentPart({ path, digest: String(version) })}"`
+/**
+ * Tag of one write of a resource, for its writer: it says nothing of the bytes, and no other write has it again (SEC-11), not
+ * even where a backup was restored, behind which versions begin anew.
+ */
+export function writeTag(
+  site: Site,
+  { path, version, modified }: Pick<Resource, 'path' | 'version' | 'modified'>,
+): string {
+  return `"w-${site.documentPart({ path, digest: `${version} ${modified}` })}"`
 }
 
 export const locks: WholeGate = {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { after, before, describe, it } from 'mocha'
+import { writeTag } from '../../pipeline/write/whole.ts'
 import { composed } from '../pipeline/compose/composing.ts'
 import { page, put, remove, ruleMarkup, rulesPage } from '../support/content.ts'
 import { type Client, client, type Fields, type Received } from '../support/http.ts'
@@ -184,6 +185,22 @@ describe('selectors as oracles: what a client may not read', () => {
       expect([failed.status, failed.headers.etag]).to.deep.equal([412, undefined])
       const moved = await http('MOVE', '/whole.html', { Destination: '/whole2.html' })
       expect([moved.status, moved.headers.etag]).to.deep.equal([204, undefined])
+    })
+
+    it('SEC-11 HTTP-37 the tag of a write is that of no later one of its version, as there is after a restore', async () => {
+      const write = { path: '/whole.html', version: 7, modified: 1_790_000_000_000 }
+      const tags = [write, { ...write, modified: write.modified + 1 }, { ...write, version: 8 }, { ...write }]
+      const [first, later, next, again] = tags.map(each => writeTag(server.site, each))
+      expect(new Set([first, later, next]).size).to.equal(3)
+      expect(again).to.equal(first)
+      await put(server, '/whole.html', pin('0815'))
+      const { headers } = await http('PUT', '/whole.html', {}, pin('1'))
+      await server.site.commit({
+        changes: [{ op: 'describe', path: '/whole.html', set: [], remove: [], shown: 1_773_480_413 }],
+      })
+      const resource = await server.site.store.find('/whole.html')
+      expect(resource && writeTag(server.site, resource), 'by another date of it').to.equal(headers.etag)
+      expect((await http('PUT', '/whole.html', { 'If-Match': headers.etag }, pin('2'))).status).to.equal(200)
     })
 
     it('SEC-11 a writer finds the state of the document again by the tags of answers', async () => {
