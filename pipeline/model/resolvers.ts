@@ -8,9 +8,7 @@ import { cloneNode } from '../tree/clone.ts'
 import { comparing } from '../tree/compare.ts'
 import { isConfiguration } from '../tree/microdata-value.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
-import { writingMarkup } from '../tree/serialize.ts'
 import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
-import { isInTemplate, isProgram } from '../tree/template-hosts.ts'
 import {
   budgetFault,
   type CodeHost,
@@ -68,35 +66,7 @@ export async function resolve(
     const told = 'value' in outcome ? outcome : { failure: toldFailure(outcome.failure, code.source) }
     values = await inTurns(takingValues(ns, '@write', chain, at, values, told), 0)
   }
-  const places = chain.elements.filter(element => isInTemplate(element, ns))
-  if (places.length > 0) await refuseProgram(ns, document, chain, places, values)
   return replacements(chain.elements, values)
-}
-
-/**
- * What is given for values in the source of a template runs there with the right of the page, and may be a visitor's (COMP-147).
- *
- * @param places values in templates as they are: what stands there already is their author's
- */
-async function refuseProgram(
-  ns: string,
-  { kind, source }: TreeDocument,
-  { schema, property }: Chain,
-  places: readonly ElementNode[],
-  values: readonly ElementNode[],
-): Promise<void> {
-  const gaining = function* (): Steps<boolean> {
-    const known = new Set<string>()
-    for (const place of places) known.add(yield* writingMarkup(place, kind))
-    for (const value of values) {
-      const markup = yield* writingMarkup(value, kind)
-      if (isProgram(markup) && !known.has(markup)) return true
-    }
-    return false
-  }
-  if (!(await inTurns(gaining(), source.length))) return
-  const reason = 'its resolver gives a text with {{ or {%, which would be program in the template that it stands in'
-  throw schemaFault(ns, [{ check: '@write', itemtype: schema.type, property: property.name, reason }])
 }
 
 /** What a step of a chain is given. */

@@ -78,7 +78,7 @@ describe('values that follow what a visitor writes', () => {
       rulesPage(['*', 'PUT', 'Allow', '/label.html', 'h1'], ['*', 'GET', 'Deny', '/secret.html']),
     )
     for (const [host, text, status] of [
-      [' p:template="text/liquid"', INCLUDE, 422],
+      [' p:template="text/liquid"', INCLUDE, 500],
       [' p:template="text/liquid"', 'bob', 206],
       ['', INCLUDE, 206],
     ] as const) {
