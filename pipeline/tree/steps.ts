@@ -108,8 +108,11 @@ export function unnoticed(most = UNNOTICED): number {
  * @returns what came of it; undefined when it was broken off
  */
 export function ifShort<T>(work: Steps<T>, most = UNNOTICED): { value: T } | undefined {
+  const brief = begin(work, BRIEF)
+  if (brief) return brief
+  // Looked at for the few that take longer: that is a call of the system.
   const from = process.threadCpuUsage()
-  for (let left = most; left > 0; left = most - processorTime(from)) {
+  for (let left = most - BRIEF; left > 0; left = most - BRIEF - processorTime(from)) {
     const made = begin(work, left)
     if (made) return made
   }
