@@ -5,18 +5,17 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { Fault } from '../fault.ts'
-import { findingShown } from '../tree/readings.ts'
 import { inTurns, type Steps, TurnsBetween } from '../tree/steps.ts'
 import type { CodeHost } from './code.ts'
 import { countingReferrers, type Effect, following } from './effect.ts'
 import { valueKey } from './entries.ts'
 import type { Referrer } from './inheritance.ts'
 import { MOST_KEYS, type Requirement } from './integrity.ts'
-import { judgeCopy, judgingShapes } from './judge.ts'
+import { judgeAsItIs, judgeCopy, withReading } from './judge.ts'
 import { findingHoldings, findingLosses, type Loss, tracing } from './losses.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Registry } from './registry.ts'
-import type { ShapeFailure } from './shape-check.ts'
+import { openingShown } from './shown-place.ts'
 import { constraintFault } from './violations.ts'
 import { type CascadeSite, keysOf, type OwnDocument, WorkingDocuments } from './working.ts'
 
@@ -179,28 +178,18 @@ async function judged(
 ): Promise<WrittenPlace> {
   try {
     const { place: completed, judgement } = await judgeCopy({ registry, host, path }, place)
-    const failures = [...judgement.failures, ...(await failuresShown(registry, path, completed))]
-    if (failures.length > 0) throw blocked(registry, undefined, 1, 'a shape does not permit it')
-    requirements.push(...judgement.requirements.map(ofEffect))
+    const { length } = completed.document.source
+    // Pages may show the items otherwise (COMP-147).
+    const shown = await inTurns(openingShown(completed), length)
+    const asShown = shown && (await judgeAsItIs({ registry, host, path }, shown))
+    const all = asShown ? withReading(judgement, asShown) : judgement
+    if (all.failures.length > 0) throw blocked(registry, undefined, 1, 'a shape does not permit it')
+    requirements.push(...all.requirements.map(ofEffect))
     return completed
   } catch (error) {
     if (error instanceof Fault && error.status === 422) throw blocked(registry, undefined, 1, UNFIT)
     throw error
   }
-}
-
-/** Shapes hold where pages show elements as well (COMP-147). */
-async function failuresShown(
-  registry: Registry,
-  path: string,
-  { document, part }: WrittenPlace,
-): Promise<readonly ShapeFailure[]> {
-  if (registry.shapesAt(path).length === 0) return []
-  const { length } = document.source
-  const shown = await inTurns(findingShown(document, part?.nodes ?? [], part?.parents), length)
-  if (shown.document === document) return []
-  const { document: read, ...around } = shown
-  return inTurns(judgingShapes(registry, path, { document: read, ...(part && { part: around }) }), length)
 }
 
 /** An effect would make transitions that no rule permits (MOD-56); nothing is told of where. */

@@ -14,10 +14,12 @@ import {
   type Tried,
 } from './defaults.ts'
 import { findingInstances } from './instance-check.ts'
+import { tagPlace } from './items.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Registry } from './registry.ts'
-import { chainsOf, resolve } from './resolvers.ts'
+import { type Chain, chainsOf, resolve } from './resolvers.ts'
 import { findAll, followedIn, type Revised, type Revision, revising } from './revise.ts'
+import { closingShown, findingShownNames, openingShown } from './shown-place.ts'
 import { schemaFault } from './violations.ts'
 
 /** What a write is judged with. */
@@ -37,7 +39,31 @@ export interface Judges {
  */
 export async function complete(judges: Judges, place: WrittenPlace): Promise<WrittenPlace> {
   const defaulted = await withDefaults(judges, place)
-  return withResolved(judges, defaulted)
+  const shown = await withResolvedShown(judges, defaulted)
+  return withResolved(judges, shown, await findChains(judges, shown))
+}
+
+/** Values that pages alone show in an item (COMP-6) go through its chains there, each once. */
+async function withResolvedShown(judges: Judges, place: WrittenPlace): Promise<WrittenPlace> {
+  const { length } = place.document.source
+  const shown = await inTurns(openingShown(place), length)
+  if (!shown) return place
+  const nameOf = ({ schema, property }: Chain, element: ElementNode) =>
+    JSON.stringify([tagPlace(element), schema.type, property.name])
+  const known = new Set<string>()
+  for (const chain of await findChains(judges, place))
+    for (const element of chain.elements) known.add(nameOf(chain, element))
+  const chains: Chain[] = []
+  for (const chain of await findChains(judges, shown)) {
+    const elements = chain.elements.filter(element => !known.has(nameOf(chain, element)))
+    if (elements.length > 0) chains.push({ ...chain, elements })
+  }
+  const resolved = await withResolved(judges, shown, chains)
+  return resolved === shown ? place : inTurns(closingShown(resolved), length)
+}
+
+async function findChains({ registry }: Judges, place: WrittenPlace): Promise<Chain[]> {
+  return (await inTurns(findingInstances(registry, place), place.document.source.length)).flatMap(chainsOf)
 }
 
 /** Rounds of defaults, each of which has changed an item around the next, or the same once more. */
@@ -50,7 +76,10 @@ async function withDefaults(judges: Judges, written: WrittenPlace): Promise<Writ
     const { registry, host, path } = judges
     const { ns } = registry.vocabulary
     const instances = await inTurns(findingInstances(registry, place), place.document.source.length)
-    const missing = await inTurns(findingMissing(ns, instances, tried), place.document.source.length)
+    const finding = function* () {
+      return yield* findingMissing(ns, instances, tried, yield* findingShownNames(place.document))
+    }
+    const missing = await inTurns(finding(), place.document.source.length)
     if (missing.length === 0) return place
     const { additions, changes, violations } = await additionsFor(host, path, place, missing, tried)
     if (violations.length > 0) throw schemaFault(ns, violations)
@@ -113,11 +142,9 @@ function noPlace({ missing: { schema, property }, revision: { to } }: Addition) 
   return { check: 'default' as const, itemtype: schema.type, property: property.name, reason }
 }
 
-async function withResolved(judges: Judges, place: WrittenPlace): Promise<WrittenPlace> {
+async function withResolved(judges: Judges, place: WrittenPlace, chains: readonly Chain[]): Promise<WrittenPlace> {
   const { registry, host, path } = judges
   const { ns } = registry.vocabulary
-  const instances = await inTurns(findingInstances(registry, place), place.document.source.length)
-  const chains = instances.flatMap(chainsOf)
   const revisions: Revision[] = []
   const turns = new TurnsBetween()
   for (const chain of chains) {

@@ -20,7 +20,7 @@ import { isVoid } from '../tree/serialize-html.ts'
 import { inTurns, type Steps } from '../tree/steps.ts'
 import { budgetFault, type CodeHost, type DefaultResult, isSpent, responseFault } from './code.ts'
 import type { Instance } from './instance-check.ts'
-import { isItem, isTemplate, readItem } from './items.ts'
+import { isItem, isTemplate, readItem, tagPlace } from './items.ts'
 import { keepingNames } from './kept-names.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Revision } from './revise.ts'
@@ -49,21 +49,28 @@ const PROPERTIES_PER_STEP = 2_000
  * What items lack of all that their schemas give them: a product of both.
  *
  * @param tried for what a default was asked already
+ * @param shown names of the properties that pages show in items, by their tags, where that is otherwise (COMP-6)
  * @throws Fault 422 for more than `MOST_DEFAULTS`
  */
-export function* findingMissing(ns: string, instances: readonly Instance[], tried: Tried): Steps<Missing[]> {
+export function* findingMissing(
+  ns: string,
+  instances: readonly Instance[],
+  tried: Tried,
+  shown?: ReadonlyMap<string, ReadonlySet<string>>,
+): Steps<Missing[]> {
   const missing: Missing[] = []
   let looked = 0
   for (const instance of instances) {
     const { item, schemas } = instance
     const before = tried.get(item.element)
+    const others = shown?.get(tagPlace(item.element))
     const names = new Set<string>()
     for (const schema of schemas) {
       if (schema.cyclic) continue
       for (const property of schema.given) {
         if (++looked % PROPERTIES_PER_STEP === 0) yield
         const { name } = property
-        if (item.properties.has(name) || names.has(name)) continue
+        if (item.properties.has(name) || others?.has(name) || names.has(name)) continue
         names.add(name)
         if (before?.has(name)) continue
         if (missing.push({ instance, schema, property }) > MOST_DEFAULTS) throw tooManyDefaults(ns, schema, property)

@@ -2,14 +2,16 @@
 
 import { isConfiguration } from '../tree/microdata-value.ts'
 import { type ElementNode, type ParentNode, parentElement, rootElement, type TreeDocument } from '../tree/nodes.ts'
+import { readingAsWritten } from '../tree/readings.ts'
 import type { Steps } from '../tree/steps.ts'
 import { bringsProgram, findingPrograms } from '../tree/template-hosts.ts'
 import type { Referrer } from './inheritance.ts'
-import { findingItems, isItem, readItem, valueReader } from './items.ts'
+import { findingItems, isItem, readItem, tagPlace, valueReader } from './items.ts'
 import { heldBy, NOTHING_HELD, type Pair } from './losses.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Registry } from './registry.ts'
 import { findAll, followedIn, type Revision, revising } from './revise.ts'
+import { closingShown, openingShown } from './shown-place.ts'
 import { withText } from './write-back.ts'
 
 /** What a property that referred to a value does now that the value has ended. */
@@ -20,22 +22,28 @@ export interface Effect {
   to: string | undefined
 }
 
-/** How many items refer to a value by a property. */
+/** How many items refer to a value by a property, as HTML has them or as pages show them. */
 export function* countingReferrers(
   registry: Registry,
   { document }: WrittenPlace,
   { type, name }: Referrer,
   value: string,
 ): Steps<number> {
-  const read = valueReader(registry.vocabulary.ns)
-  let count = 0
-  for (const element of yield* findingItems(document.root)) {
-    const item = readItem(element)
-    if (!item.types.includes(type)) continue
-    if (item.properties.get(name)?.some(each => read(each, item) === value)) count++
-    yield
+  const found = new Set<string>()
+  for (const { root } of new Set([document, yield* readingAsWritten(document)])) {
+    const read = valueReader(registry.vocabulary.ns)
+    const seen = new Map<string, number>()
+    for (const element of yield* findingItems(root)) {
+      yield
+      const item = readItem(element)
+      if (!item.types.includes(type)) continue
+      const tag = tagPlace(element)
+      const times = (seen.get(tag) ?? 0) + 1
+      seen.set(tag, times)
+      if (item.properties.get(name)?.some(each => read(each, item) === value)) found.add(`${times} ${tag}`)
+    }
   }
-  return count
+  return found.size
 }
 
 /** A document after effects. */
@@ -56,13 +64,32 @@ interface ItemFate {
 }
 
 /**
- * Lets the items of a document follow values, all at once.
+ * Lets the items of a document follow values, all at once: where pages show them otherwise (COMP-6), as they do there first,
+ * since an item is whole there. Arguments and result are those of `followingIn`.
+ */
+export function* following(
+  registry: Registry,
+  place: WrittenPlace,
+  effects: readonly Effect[],
+  isOwn: boolean,
+): Steps<EffectResult> {
+  const shown = yield* openingShown(place)
+  const first = shown && (yield* followingIn(registry, shown, effects, isOwn))
+  if (!first || (typeof first === 'object' && first.place === shown))
+    return yield* followingIn(registry, place, effects, isOwn)
+  if (typeof first !== 'object') return first
+  const then = yield* followingIn(registry, yield* closingShown(first.place), effects, isOwn)
+  return typeof then === 'object' ? { ...then, pairs: [...first.pairs, ...then.pairs] } : then
+}
+
+/**
+ * Lets the items of one reading of a document follow values.
  *
  * @param place in a document that belongs to the caller alone, and must not be used afterwards; its part says what
  *   earlier effects have touched
  * @param isOwn the document is being written to: it stays even when its last item goes
  */
-export function* following(
+function* followingIn(
   registry: Registry,
   place: WrittenPlace,
   effects: readonly Effect[],

@@ -36,10 +36,17 @@ export interface Judgement {
  * Judges a document that needs nothing added and no code.
  *
  * @param path canonical path of the document
+ * @param shown the same as composition reads it, where that is otherwise: code may have to look at what pages show there
  * @returns undefined when it does need that: then a copy of it has to be judged
  * @throws Fault 422 by the first step that fails
  */
-export function* judging(registry: Registry, path: string, place: WrittenPlace): Steps<Judgement | undefined> {
+export function* judging(
+  registry: Registry,
+  path: string,
+  place: WrittenPlace,
+  shown?: WrittenPlace,
+): Steps<Judgement | undefined> {
+  if (shown && (yield* findingInstances(registry, shown)).some(each => chainsOf(each).length > 0)) return undefined
   const instances = yield* findingInstances(registry, place)
   for (const [i, instance] of instances.entries()) {
     if (i % INSTANCES_PER_STEP === 0) yield

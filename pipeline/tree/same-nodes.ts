@@ -111,15 +111,23 @@ const FEW = 4
 
 /** What `sameElement` and `sameLeaf` find for nodes of a document, however many, in steps; what is not there is left out. */
 export function* findingSame(from: TreeDocument, nodes: readonly ChildNode[], to: TreeDocument): Steps<ChildNode[]> {
+  return (yield* findingEach(from, nodes, to)).flatMap(node => node ?? [])
+}
+
+/** The same with undefined for what is not there, and for what was not there before. */
+export function* findingEach(
+  from: TreeDocument,
+  nodes: readonly (ChildNode | undefined)[],
+  to: TreeDocument,
+): Steps<(ChildNode | undefined)[]> {
   if (nodes.length <= FEW)
-    return nodes.flatMap(node => (isElement(node) ? sameElement(from, node, to) : sameLeaf(to, node)) ?? [])
-  const starts = startsOf(nodes)
+    return nodes.map(node => node && (isElement(node) ? sameElement(from, node, to) : sameLeaf(to, node)))
+  const starts = startsOf(nodes.flatMap(node => node ?? []))
   const [before, after] = [yield* indexing(from, starts), yield* indexing(to, starts)]
-  const found: ChildNode[] = []
+  const found: (ChildNode | undefined)[] = []
   for (const [i, node] of nodes.entries()) {
     if (i % NODES_PER_STEP === 0) yield
-    const same = sameIn(before, node, after)
-    if (same) found.push(same)
+    found.push(node && sameIn(before, node, after))
   }
   return found
 }

@@ -18,7 +18,7 @@ import {
   parentElement,
   type TreeDocument,
 } from '../tree/nodes.ts'
-import { copyReading, findingShown } from '../tree/readings.ts'
+import { copyReading, findingShown, type Shown } from '../tree/readings.ts'
 import { findingSame } from '../tree/same-nodes.ts'
 import { outerMarkup } from '../tree/serialize.ts'
 import { done, inTurns, type Steps } from '../tree/steps.ts'
@@ -32,8 +32,13 @@ interface EditedCopy {
 type WrittenPart = NonNullable<WrittenPlace['part']>
 
 /** What an edit is judged by: where it has changed more than it was asked to, all that it has changed. */
-export function writtenPart({ nodes, parents, reread }: View): WrittenPart {
+function writtenPart({ nodes, parents, reread }: Shown & Pick<View, 'reread'>): WrittenPart {
   return reread ? { nodes: reread, parents, brought: nodes } : { nodes, parents }
+}
+
+/** The place of an edit that is shown. */
+export function writtenPlace(view: Shown & Pick<View, 'reread'>): WrittenPlace & { part: WrittenPart } {
+  return { document: view.document, part: writtenPart(view) }
 }
 
 /**

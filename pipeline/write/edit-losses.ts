@@ -7,6 +7,7 @@ import {
   type Loss,
   listingHeld,
   NOTHING_HELD,
+  type Pair,
   pairingItems,
   type ReferredValues,
   tracing,
@@ -15,20 +16,26 @@ import { elementsAround, touching } from '../model/place.ts'
 import type { Registry } from '../model/registry.ts'
 import type { Entry } from '../store/resource.ts'
 import type { Edit, Placement, View, Way } from '../tree/edit/edit.ts'
+import { editOf } from '../tree/edit/reading.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
+import type { Shown as ReadingShown } from '../tree/readings.ts'
 import type { Steps } from '../tree/steps.ts'
 
 /** Items that are looked at in one step. */
 const ITEMS_PER_STEP = 100
 
-/** Items that an edit can take values from, with what they hold before it; nothing when nobody refers to anything. */
-export interface Stake {
+/** Items at the place of an edit, with what they hold before it. */
+interface AtPlace {
   /** Items around the places that are written. */
   around: readonly ReferredValues[]
   /** The element that is removed, replaced or moved, and the items inside it. */
   taken: readonly ReferredValues[]
-  /** All items as pages show them, where that is otherwise than HTML has them (COMP-6). */
-  shown: readonly ReferredValues[]
+}
+
+/** Items that an edit can take values from; nothing when nobody refers to anything. */
+export interface Stake extends AtPlace {
+  /** The same as pages show them, where that is otherwise than HTML has them (COMP-6), and all items that they show. */
+  shown?: AtPlace & { all: readonly ReferredValues[] }
 }
 
 /** @param read the document as composition reads it */
@@ -38,18 +45,25 @@ export function* findingStake(
   wanted: Edit,
   read: TreeDocument,
 ): Steps<Stake> {
-  if (!registry.hasGuarded) return { around: [], taken: [], shown: [] }
-  const shown = read === document ? [] : yield* listingHeld(registry, read)
+  if (!registry.hasGuarded) return { around: [], taken: [] }
+  const own = yield* findingAtPlace(registry, document, wanted)
+  if (read === document) return own
+  const there = editOf(document, wanted, read)
+  const shown = there ? yield* findingAtPlace(registry, read, there) : { around: [], taken: [] }
+  return { ...own, shown: { ...shown, all: yield* listingHeld(registry, read) } }
+}
+
+function* findingAtPlace(registry: Registry, document: TreeDocument, wanted: Edit): Steps<AtPlace> {
   const around = itemsAround(document, placesOf(wanted)).map(element => heldBy(registry, element))
   const node = wanted.op === 'insert' ? undefined : wanted.op === 'move' ? wanted.source : wanted.target
-  if (!node?.parentNode) return { around, taken: [], shown }
+  if (!node?.parentNode) return { around, taken: [] }
   const { content } = yield* touching({ document, part: { nodes: [node], parents: [node.parentNode] } })
   const taken: ReferredValues[] = []
   for (const [i, element] of content.entries()) {
     if (i % ITEMS_PER_STEP === 0) yield
     if (i === 0 || isItem(element)) taken.push(heldBy(registry, element))
   }
-  return { around, taken, shown }
+  return { around, taken }
 }
 
 /** Whose children an edit changes. */
@@ -74,6 +88,8 @@ interface Shown {
   read: TreeDocument
   /** The document with it as composition reads it. */
   now: TreeDocument
+  /** What it changes there, where it was made there. */
+  asShown: ReadingShown | undefined
   view: View
   way: Way
   /** What the document would hold. */
@@ -84,19 +100,25 @@ interface Shown {
 export function* findingEditLosses(registry: Registry, stake: Stake, shown: Shown): Steps<Loss[]> {
   if (!registry.hasGuarded) return []
   const { around, taken } = stake
-  const { tree, read, now: reading, view, way } = shown
+  const { tree, read, now, asShown, view, way } = shown
   // Of a document that came out other than the edit alone makes it, all is looked at.
   const held = way === 'reparsed' ? yield* listingHeld(registry, tree) : [...around, ...taken]
-  const losses = yield* findingGone([...held, ...stake.shown], shown)
+  const losses = yield* findingGone([...held, ...(stake.shown?.all ?? [])], shown)
   if (losses.length === 0) return losses
-  const after = itemsAround(view.document, view.parents).map(element => heldBy(registry, element))
-  const same = after.length === around.length ? around.map((held, i) => [held, after[i] ?? NOTHING_HELD] as const) : []
-  const [old] = taken
+  const pairs = pairsAt(registry, stake, view)
+  if (stake.shown && asShown) pairs.push(...pairsAt(registry, stake.shown, asShown))
+  if (read !== tree || now !== view.document) pairs.push(...(yield* pairingItems(registry, read, now)))
+  return yield* tracing(losses, pairs)
+}
+
+/** Items that are the same before and after. */
+function pairsAt(registry: Registry, { around, taken: [old] }: AtPlace, view: ReadingShown): Pair[] {
   const now = view.nodes.find(isElement)
-  const atPlace = old && now ? [[old, heldBy(registry, now)] as const] : []
-  const isShown = read !== tree || reading !== view.document
-  const asShown = isShown ? yield* pairingItems(registry, read, reading) : []
-  return yield* tracing(losses, [...atPlace, ...same, ...asShown])
+  const pairs: Pair[] = old && now ? [[old, heldBy(registry, now)]] : []
+  const after = itemsAround(view.document, view.parents).map(element => heldBy(registry, element))
+  if (after.length === around.length)
+    for (const [i, held] of around.entries()) pairs.push([held, after[i] ?? NOTHING_HELD])
+  return pairs
 }
 
 /** What no item of the document holds any more. */

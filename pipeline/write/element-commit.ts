@@ -39,7 +39,7 @@ import { commitJudged, type ModelState, type OwnChanges } from './commit.ts'
 import { checkingConfiguration } from './configuration.ts'
 import { type Consequences, consequencesOf, NOTHING_FOLLOWS } from './consequences.ts'
 import { checkingContainment } from './containment.ts'
-import { writtenPart } from './edit-copy.ts'
+import { writtenPlace } from './edit-copy.ts'
 import { type ElementWrite, isSibling, type Located, matchesHeader } from './element-target.ts'
 import { afterCascade, type EditRequest, type JudgedEdit, judgeEdit, taggingElement } from './judge-edit.ts'
 import { putVersion } from './new-version.ts'
@@ -298,7 +298,7 @@ const NEEDS_PUT: Readonly<Record<Gained | 'select', string>> = {
  * where elements are shown as well, as those do.
  */
 function* checkingOwnShapes(shapes: readonly Shape[], { shown }: ProposedEdit, view: View): Steps<Brought> {
-  const own = yield* checkingShapes(shapes, { document: view.document, part: writtenPart(view) })
+  const own = yield* checkingShapes(shapes, writtenPlace(view))
   if (!shown || shapes.length === 0) return { own, shown: [] }
   const { document, ...part } = shown
   return { own, shown: yield* checkingShapes(shapes, { document, part }) }

@@ -18,6 +18,7 @@ import type { StoredFile } from '../site/stored-file.ts'
 import type { Entry } from '../store/resource.ts'
 import { cloneTree, cloning } from '../tree/clone.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
+import { readingAsWritten } from '../tree/readings.ts'
 import { inTurns } from '../tree/steps.ts'
 import type { ModelState } from './commit.ts'
 import { type Consequences, consequencesOf, nothingFollows } from './consequences.ts'
@@ -83,7 +84,11 @@ async function judgedAlone(
   const { tree } = prepared
   if (!tree) return { prepared, judgement: NOTHING }
   const { length } = tree.source
-  const alone = await inTurns(judging(registry, path, { document: tree }), length)
+  const looking = function* () {
+    const document = yield* readingAsWritten(tree)
+    return yield* judging(registry, path, { document: tree }, document === tree ? undefined : { document })
+  }
+  const alone = await inTurns(looking(), length)
   if (alone) return { prepared, judgement: await withUnseen(site, model, path, tree, alone) }
   const document = await inTurns(cloning(tree), length)
   const { place, judgement } = await judgeCopy({ registry, host: model.host, path }, { document })

@@ -32,7 +32,7 @@ import { type SourceText, textOf } from '../tree/source-text.ts'
 import { SplicedBytes } from '../tree/spliced-bytes.ts'
 import { done, ifShort, inOwnTurn, inTurns, type Steps } from '../tree/steps.ts'
 import type { ModelState } from './commit.ts'
-import { broughtBy, completedEdit, copyPlace, editedCopy, proposedCopy, writtenPart } from './edit-copy.ts'
+import { broughtBy, completedEdit, copyPlace, editedCopy, proposedCopy, writtenPlace } from './edit-copy.ts'
 import { findingEditLosses, findingStake } from './edit-losses.ts'
 import { type EncodedEdit, encodingEdit, encodingText } from './new-version.ts'
 import { NO_TRANSITIONS, TransitionJudge, type Transitions } from './transitions.ts'
@@ -258,7 +258,8 @@ function* looking(
   const now = proposal.shown?.document ?? (yield* readingProposed({ tree, read }, document, proposal))
   const { derived, made } = yield* derivingEdit(tree, revision, view, site.derivation, changed, now)
   if (!judged) yield* request.check(proposal, view, derived)
-  const judgement = judged ?? (yield* judging(registry, path, { document, part: writtenPart(view) }))
+  const judgement =
+    judged ?? (yield* judging(registry, path, writtenPlace(view), proposal.shown && writtenPlace(proposal.shown)))
   const shown = proposal.shown?.nodes ?? nodes
   const told = isOneElement(shown) ? inserted : proposal.inserted
   const show: ShowTree = async look => {
@@ -271,8 +272,8 @@ function* looking(
   const facts = yield* request.facts(proposal.shown ?? view)
   // Where prefixed elements stand otherwise for the standard, what goes may stand elsewhere in its tree (COMP-6).
   const compared = proposal.shown && document !== tree ? 'reparsed' : way
-  const { entries } = derived
-  const losses = yield* findingEditLosses(registry, stake, { tree, read, now, view, way: compared, entries })
+  const seen = { tree, read, now, asShown: proposal.shown, view, way: compared, entries: derived.entries }
+  const losses = yield* findingEditLosses(registry, stake, seen)
   const transitions = watched
     ? yield* watched.judge.edit(path, watched.states, wanted, { tree, view, proposal })
     : NO_TRANSITIONS
@@ -319,9 +320,9 @@ async function judgedShown(
   const without = removed && { failures: judgement.failures, document: tree, element: removed }
   const own = without ? { ...judgement, failures: await newFailures(shapes, without) } : judgement
   if (!shown) return own
-  const { document, ...part } = shown
+  const { document } = shown
   const { length } = document.source
-  const place = isReadAsWritten(site, file) ? { document, part } : { document }
+  const place = isReadAsWritten(site, file) ? writtenPlace(shown) : { document }
   const found =
     (await inTurns(judging(registry, path, place), length)) ??
     (await judgeAsItIs({ registry, host, path }, copyPlace(place)))

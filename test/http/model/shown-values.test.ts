@@ -80,4 +80,61 @@ onBothPlanes('Data model, values where pages show them', on => {
       expect(await verdict('/f.html', 'DELETE', '.in i')).to.equal('204')
       expect(await verdict('/n.html', 'DELETE', '.in i')).to.equal('204')
     })
+
+  for (const name of ['div', 'p', 'table'])
+    it(`MOD-54 MOD-55 COMP-147 what refers to a value from an element with a prefix in a ${name} follows it`, async () => {
+      const own = (code: string) =>
+        name === 'table' ? `<caption itemprop="at">${code}</caption>` : `<b itemprop="at">${code}</b>`
+      const following = (first: string, ...codes: string[]) =>
+        follower(name, ...codes).replace('<s:d>', `${own(first)}<s:d>`)
+      const followed = async () =>
+        [...(await on.shelf.text('/f.html')).matchAll(/itemprop="at">(\w+)/g)].map(([, code]) => code).join('')
+      const cases: [cardinality: string, markup: string, changed: string, left: string, items: number][] = [
+        ['0..n', follower(name, 'a') + follower(name, 'b', 'a'), 'cbc', 'b', 2],
+        ['1..n', following('a', 'a') + following('b', 'a'), 'ccbc', 'b', 1],
+      ]
+      for (const [cardinality, markup, changed, left, items] of cases) {
+        await on.shelf.clear()
+        await on.shelf.declare(
+          schema(NOTE, {}, property('code', { unique: 'true' })),
+          schema(FOLLOWER, {}, property('at', { references: REFERENCE, cascade: 'true', cardinality })),
+        )
+        await put(on.shelf.server, '/n.html', page(note(name, 'a') + note('div', 'b')))
+        await put(on.shelf.server, '/f.html', page(`<u itemscope></u>${markup}<i>x</i>`))
+        expect((await write('/n.html', 'PUT', '.in i', '<i itemprop="code">c</i>')).status).to.equal(206)
+        expect(await followed()).to.equal(changed)
+        expect((await write('/n.html', 'DELETE', '.in i')).status).to.equal(204)
+        expect(await followed()).to.equal(left)
+        const text = await on.shelf.text('/f.html')
+        expect(text.split('class="g"')).to.have.length(items + 1)
+        expect(text).to.contain('<i>x</i>')
+      }
+    })
+
+  for (const name of ['div', 'p', 'table'])
+    it(`MOD-70 MOD-30 COMP-147 values that a ${name} has in an element with a prefix go through @write, and need no default`, async () => {
+      const write =
+        '<script itemprop="@write" type="text/sessel">self.map(it => it.set_text(it.value() + "!"))</script>'
+      await on.shelf.clear()
+      await on.shelf.declare(
+        schema(
+          NOTE,
+          {},
+          property('word', { '@write': { markup: write } }),
+          property('state', { default: 'raw', cardinality: '0..1' }),
+        ),
+      )
+      const words = async () =>
+        [...(await on.shelf.text('/n.html')).matchAll(/itemprop="word">([^<]*)/g)].map(([, word]) => word)
+      const word = (text: string) => `<i itemprop="word">${text}</i>`
+      const state = '<i itemprop="state">done</i>'
+      const markup = around(name, NOTE, word('a') + state)
+      expect(verdictOf(await on.shelf.replace('/n.html', page(`<section>${markup}</section>`)))).to.equal('201')
+      expect(await words()).to.deep.equal(['a!'])
+      expect(await on.shelf.text('/n.html')).not.to.contain('raw')
+      expect(await verdict('/n.html', 'PUT', '.in i', word('b'))).to.equal('206')
+      expect(await words()).to.deep.equal(['b!'])
+      expect(await verdict('/n.html', 'POST', 'section', markup)).to.equal('206')
+      expect(await words()).to.deep.equal(['b!', 'a!'])
+    })
 })
