@@ -105,7 +105,9 @@ export async function judgeArrival(
     const file = await site.find(member.path)
     if (!file?.isDocument) return
     const path = to + member.path.slice(source.path.length)
-    const governed = typed && file.profile?.types.some(type => registry.schema(type))
+    // Where prefixes are bound, pages may show items that HTML does not have (COMP-6).
+    const mayHold = !file.profile || file.profile.namespaces.length > 0
+    const governed = typed && (mayHold || file.profile?.types.some(type => registry.schema(type)))
     if (!governed && registry.shapesAt(path).length === 0) return
     if (++looked % SLICE === 0) await setImmediate()
     const tree = await site.parsed(file)

@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import { it } from 'mocha'
 import { verdictOf } from '../../pipeline/model/answers.ts'
-import { property, schema } from '../../pipeline/model/markup.ts'
+import { property, SCHEMA_HOST, schema } from '../../pipeline/model/markup.ts'
 import { onBothPlanes } from '../../pipeline/model/planes.ts'
 import { NS, put } from '../../support/content.ts'
 
@@ -137,4 +137,16 @@ onBothPlanes('Data model, values where pages show them', on => {
       expect(await verdict('/n.html', 'POST', 'section', markup)).to.equal('206')
       expect(await words()).to.deep.equal(['b!', 'a!'])
     })
+
+  it('MOD-11 MOD-40 COMP-147 an item that pages alone show, as HTML has none in a select, is judged where it is the only one', async () => {
+    const only = (code: string) =>
+      page(`<select><s:d itemscope itemtype="${NOTE}"><option itemprop="code">${code}</option></s:d></select>`)
+    await on.shelf.clear()
+    await on.shelf.declare(schema(NOTE, {}, property('code', { unique: 'true', type: `${SCHEMA_HOST}/Number` })))
+    expect(verdictOf(await on.shelf.replace('/a.html', only('x')))).to.match(/^422 type/)
+    expect(verdictOf(await on.shelf.replace('/a.html', only('1')))).to.equal('201')
+    expect(verdictOf(await on.shelf.replace('/b.html', only('1')))).to.match(/^422 unique/)
+    if (on.plane !== 'mount') return
+    expect(verdictOf(await on.shelf.http('COPY', '/a.html', { Destination: '/c.html' }))).to.match(/^422 unique/)
+  })
 })
