@@ -121,6 +121,8 @@ async function refresh(exchange: Exchange): Promise<Answer> {
   if (covering.length === 0) throw notCovering(412)
   const own = covering.filter(({ user }) => user === author.user)
   if (own.length === 0) throw new Fault(403, 'Forbidden', 'The lock was taken by somebody else.')
+  // The scope may have become narrower since it was taken (DAV-3).
+  for (const { path } of own) checkWritable(author.scope, path)
   const refreshed: Lock[] = []
   for (const { token } of own) {
     const lock = await mount.locks.refresh(site, token, seconds)

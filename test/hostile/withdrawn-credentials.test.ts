@@ -161,6 +161,19 @@ describe('credentials that are withdrawn while a request is under way', () => {
     expect(await refusals()).to.deep.equal(before)
   })
 
+  it('DAV-3 DAV-84 a lock on what the scope has lost is not kept alive from what it still opens', async () => {
+    await put(wire.server, '/held/open.css', 'x')
+    const [, , , body] = FORMS.find(([method]) => method === 'LOCK') ?? []
+    const ann = { Authorization: basic(ANN.user, ANN.password), ...XML }
+    const token = (await wire.dav('LOCK', '/held/', ann, body)).headers['lock-token']
+    const refresh = () => wire.dav('LOCK', '/held/open.css', { Authorization: ann.Authorization, If: `(${token})` })
+    expect((await refresh()).status).to.equal(200)
+    await renew([{ ...ANN, scope: ['/held/open*'] }, PART])
+    expect((await refresh()).status).to.equal(403)
+    await renew([ANN, PART])
+    expect((await refresh()).status).to.equal(200)
+  })
+
   it('DAV-80 a lock on a collection needs all of it', async () => {
     await put(wire.server, '/locked/secret.css', 'secret')
     const [, , , body] = FORMS.find(([method]) => method === 'LOCK') ?? []
