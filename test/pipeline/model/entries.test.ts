@@ -1,17 +1,24 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import { fullAuthority } from '../../../pipeline/authority.ts'
+import { memoryBody } from '../../../pipeline/body.ts'
 import { type Derived, deriving } from '../../../pipeline/declarations/derive.ts'
 import { derivingEdit } from '../../../pipeline/declarations/derive-edit.ts'
+import { noCode } from '../../../pipeline/model/code.ts'
 import { entriesOf, idKey, typeKey, valueKey } from '../../../pipeline/model/entries.ts'
 import { itemElements } from '../../../pipeline/model/items.ts'
 import { elementsAround } from '../../../pipeline/model/place.ts'
+import { perform } from '../../../pipeline/operation.ts'
 import { parseDocument } from '../../../pipeline/tree/document.ts'
 import { type Edit, EditError, edit, type ProposedEdit } from '../../../pipeline/tree/edit/edit.ts'
 import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../../../pipeline/tree/nodes.ts'
 import { revisionOf } from '../../../pipeline/tree/revisions.ts'
 import { atOnce } from '../../../pipeline/tree/steps.ts'
+import { writeElement } from '../../../pipeline/write/element.ts'
+import type { ElementWrite } from '../../../pipeline/write/element-target.ts'
 import { NS, page } from '../../support/content.ts'
+import { openHosted } from './hosted.ts'
 import { SCHEMA_HOST } from './markup.ts'
 
 const derivation = { ns: NS, schemaHost: SCHEMA_HOST }
@@ -172,3 +179,54 @@ function wanted(
 function below(parent: ParentNode): ElementNode[] {
   return parent.childNodes.filter(isElement).flatMap(element => [element, ...below(element)])
 }
+
+describe('Entries of documents that pages show otherwise', () => {
+  const note = (name: string, ...codes: string[]) =>
+    `<${name} class="g" itemscope itemtype="x:a"><s:d><div class="in">${codes.map(code => `<i itemprop="p">${code}</i>`).join('')}</div></s:d></${name}>`
+  const markup = (body: string) => `<html xmlns:p="${NS}/1.0" xmlns:s="urn:s"><body>${body}</body></html>`
+  const anew = (text: string) => atOnce(deriving(parseDocument('html', text), derivation, true)).entries
+
+  for (const name of ['div', 'p', 'table'])
+    it(`COMP-6 MOD-40 have the keys of both readings of a ${name}, each item once`, () => {
+      expect(anew(markup(note(name, '1', '2'))).map(({ keys }) => [...keys].sort())).to.deep.equal([
+        [typeKey('x:a'), valueKey('x:a', 'p', '1'), valueKey('x:a', 'p', '2')].sort(),
+      ])
+      // What HTML moves to the item around is a value of that as well.
+      const around = anew(markup(`<ul itemscope itemtype="x:b">${note(name, '1')}</ul>`)).map(({ keys }) => keys)
+      const moved = name === 'div' ? [] : [valueKey('x:b', 'p', '1')]
+      expect(around).to.deep.equal([
+        [typeKey('x:b'), ...moved],
+        [typeKey('x:a'), valueKey('x:a', 'p', '1')],
+      ])
+    })
+
+  it('COMP-6 MOD-40 are after edits in the midst of a page what they are made anew', async () => {
+    const { site, put, text, close } = await openHosted(noCode)
+    try {
+      const filler = '<p>x</p>\n'.repeat(150)
+      const words = ['div', 'p', 'table', 'p'].map(
+        name => `<section class="s">${note(name, 'a', 'b')}${filler}</section>`,
+      )
+      await put('/n.html', markup(words.join('')))
+      for (const [op, selector, body] of [
+        ['post', '.s:nth-of-type(2) .in', '<i itemprop="p">c</i>'],
+        ['put', '.s:nth-of-type(2) .in i', '<i itemprop="p">dd</i>'],
+        ['post', '.s:nth-of-type(1)', note('table', 'e')],
+        ['delete', '.s:nth-of-type(3) .in i', ''],
+      ] as const) {
+        const write = { path: '/n.html', op, range: { unit: 'selector', selector, wire: selector } as const }
+        const more = { placement: 'append' as const, conditions: undefined, cause: {} }
+        const operation = writeElement(site, { ...write, ...more } as ElementWrite, () => fullAuthority)
+        await perform(operation, memoryBody(Buffer.from(body)))
+        const wanted = anew(await text('/n.html'))
+        for (const key of [typeKey('x:a'), ...['a', 'b', 'c', 'dd', 'e'].map(code => valueKey('x:a', 'p', code))]) {
+          const holding = wanted.filter(({ keys }) => keys.includes(key)).map(({ item }) => item)
+          const found = (await site.store.lookup([key])).map(({ item }) => item)
+          expect(found.sort(), `${op} ${key}`).to.deep.equal(holding.sort())
+        }
+      }
+    } finally {
+      await close()
+    }
+  })
+})
