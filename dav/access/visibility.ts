@@ -7,6 +7,7 @@ import { absent } from '../../pipeline/refusals.ts'
 import { namesCollection } from '../../pipeline/store/paths.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { memberSum, ZERO } from '../../pipeline/store/tags.ts'
+import { TurnsBetween } from '../../pipeline/tree/steps.ts'
 import { untilKnown } from '../../pipeline/write/one-moment.ts'
 import type { Exchange } from '../exchange.ts'
 import { inLeaves, type Leaf, type Listed, memberAt } from '../listings/listings.ts'
@@ -143,8 +144,13 @@ async function visibleMembers(looking: Looking, collection: Node): Promise<Liste
   const listed = await mount.view.members(collection)
   if (scope.whole || !collection.place.isPublished || scope.coversBelow(collection.resource.path)) return listed
   const seen: Node[] = []
-  for (const member of listed.leaves.flat())
+  const turns = new TurnsBetween()
+  for (const member of listed.leaves.flat()) {
+    // Each is held against all patterns of the scope.
+    const turn = turns.next()
+    if (turn) await turn
     if (isVisible(scope, member.resource)) seen.push(await asSeen(looking, member))
+  }
   return { leaves: inLeaves(seen), sum: listed.sum && memberSum(seen.map(({ resource }) => resource)) }
 }
 
