@@ -117,7 +117,8 @@ function originOf(
   const isNamed = element.tagName.includes(':') || element.attrs.some(a => writtenName(a).includes(':'))
   const stored = isNamed ? copiedFrom(element) : undefined
   if (!stored) return { prefixes, holder }
-  return { prefixes: Prefixes.around(stored), holder: graph.pageHolding(stored) ?? holder }
+  // What a script gives counts as a copy of another element with the same names, which may declare them itself.
+  return { prefixes: Prefixes.around(stored).within(stored), holder: graph.pageHolding(stored) ?? holder }
 }
 
 /** What replaces an element that is a directive; undefined for any other element. */

@@ -171,6 +171,18 @@ describe('directives that a fragment hides', () => {
     }
   })
 
+  it('COMP-12 COMP-145 nor in a copy by a script that was handed the same names from where they are unbound', async () => {
+    const x = `e:x='(\${#secret}).first().text()'`
+    const off = `<b class="entry" ${x} xmlns:e=""></b><p:stamp class="entry" x xmlns:p=""></p:stamp>`
+    await put(server, '/apart.html', composed(off))
+    await put(server, '/data.html', page(`<ul id="c"><li><b class="entry" ${x}><p:stamp x></p:stamp></b></li></ul>`))
+    const shown = `<div r:all="b.entry, .entry:not(b)" j:m="[all].flat().map(e => e.cloneNode(true))"><p:stamp m/></div>`
+    await put(server, '/page.html', composed(shown))
+    const { status, text } = await http('GET', '/page.html')
+    expect(status).to.equal(200)
+    expect(text).to.include('e:x').and.not.include('TOPSECRET')
+  })
+
   it('COMP-147 elements with prefixes that mean nothing here stay allowed', async () => {
     for (const markup of ['<x:y>1</x:y>', '<select><x:y></x:y></select>', '<b x:y="1">2</b>', '<b>a: b</b>'])
       expect((await http('POST', '/page.html', { Range: 'selector=#native' }, markup)).status, markup).to.equal(206)
