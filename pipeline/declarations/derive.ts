@@ -76,6 +76,8 @@ interface Level {
 export interface NotedItem {
   element: ElementNode
   types: string[]
+  /** What is told of it in the list of items: the same from edit to edit, as what an item is called is not read again. */
+  listed: ItemEntry
   /** Not inside a template. */
   isShown: boolean
 }
@@ -127,7 +129,7 @@ export function* notingAll(nodes: readonly ChildNode[], isShown: boolean, into: 
     tokens.add(node)
     if (node.content) yield* prefixes.notingWithin(node.content)
     const what = node.attrs.length > 0 ? noting(node, prefixes) : undefined
-    if (what === 'item') items.push({ element: node, types: typesOf(node), isShown: level.isShown })
+    if (what === 'item') items.push(notedItem(node, level.isShown))
     else if (what === 'typed' && level.isShown) bare.push(node)
     // The children of an HTML parser's template are in its contents; an XML parser leaves them here.
     const { childNodes } = node
@@ -170,11 +172,16 @@ export function* concluding(
     profile,
     declares: declares as Declares,
     tokens: tokens.tokens(),
-    items: items.map(({ element, types }) => [types, attribute(element, 'itemid')?.trim() ?? null]),
+    items: items.map(({ listed }) => listed),
     entries: yield* shown === document
       ? listingEntries(elements, derivation.ns, edit?.changed)
       : listingBoth(document, shown, derivation.ns),
   }
+}
+
+function notedItem(element: ElementNode, isShown: boolean): NotedItem {
+  const types = typesOf(element)
+  return { element, types, listed: [types, attribute(element, 'itemid')?.trim() ?? null], isShown }
 }
 
 /** @returns whether the element is an item, or has a type without being one */
