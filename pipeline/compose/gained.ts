@@ -10,7 +10,7 @@ import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { readingMarkup } from './page.ts'
 import { isLive, meaningOf } from './vocabulary.ts'
 
-/** A directive, or an element that stands where it does in composed pages alone. */
+/** A directive or the source of a template, or an element that stands where it does in composed pages alone. */
 export type Gained = 'directive' | 'place'
 
 /**
@@ -70,19 +70,23 @@ export function* shownElsewhere(ns: string, text: string): Steps<TreeDocument | 
   return undefined
 }
 
-/** How often a document has each directive, by its start tag and what its prefixes mean there, and each element elsewhere. */
+/**
+ * How often a document has each directive, by its start tag and what its prefixes mean there, each source of a template, in
+ * which all text is program, and each element elsewhere.
+ */
 function* countingShown(
   { ns, model }: { ns: string; model: Registry },
   kind: DocumentKind,
   text: string,
 ): Steps<Map<string, { count: number; what: Gained }>> {
-  const { tree } = yield* readingMarkup(text, kind, ns)
+  const { tree, hosts } = yield* readingMarkup(text, kind, ns)
   const plain = kind === 'html' && (yield* findingPrefixed(text)) ? yield* collectingPlaces(text) : undefined
   const counts = new Map<string, { count: number; what: Gained }>()
   const add = (what: Gained, shown: readonly string[]) => {
     const key = JSON.stringify([what, ...shown])
     counts.set(key, { count: (counts.get(key)?.count ?? 0) + 1, what })
   }
+  for (const { source } of hosts) add('directive', [source])
   const open: Open[] = [{ parent: tree.root, around: Prefixes.none, start: NOWHERE }]
   let seen = 0
   for (let next = open.pop(); next; next = open.pop()) {

@@ -4,14 +4,14 @@
  * version alone.
  */
 
-import { findingHosts, type TemplateHost, withoutSources } from '../language/liquid/hosts.ts'
+import { type TemplateHost, withoutSources } from '../language/liquid/hosts.ts'
+import { findingTemplates } from '../language/liquid/programs.ts'
 import type { Source } from '../language/values.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import { parsingHtml } from '../tree/html.ts'
 import {
   type ChildNode,
   type DocumentKind,
-  type DocumentNode,
   type ElementNode,
   isElement,
   type ParentNode,
@@ -21,7 +21,6 @@ import { findingPrefixed, parsingPrefixed } from '../tree/prefixed-parser.ts'
 import { declaredPrefix, qualifiedName, writtenName } from '../tree/prefixes.ts'
 import { knownReading, readingComposed } from '../tree/readings.ts'
 import type { Steps } from '../tree/steps.ts'
-import { isTemplateHost } from '../tree/template-hosts.ts'
 import { treeBytes } from '../tree/weight.ts'
 import { parsingXml } from '../tree/xml.ts'
 import type { Work } from './work.ts'
@@ -65,7 +64,9 @@ export function* readingPage(file: StoredFile, plain: TreeDocument, ns: string):
     pages.set(plain, page)
     return page
   }
-  const { search, tree, hosts } = yield* readingMarkup(source, kind, ns, plain)
+  const hosts = yield* findingTemplates(source, kind, ns)
+  const search = yield* readingComposed(plain)
+  const tree = hosts.length === 0 ? search : yield* parsingWithout(source, kind, hosts)
   const page = new ReadPage(file, search, tree, hosts)
   pages.set(plain, page)
   const isKept = search === plain || search === knownReading(plain)
@@ -76,32 +77,23 @@ export function* readingPage(file: StoredFile, plain: TreeDocument, ns: string):
 /**
  * Reads a text as composition does.
  *
- * @param plain the same text as everybody else reads it, where that is known already
- * @returns what is searched, what is composed, and where templates are
+ * @returns what is composed, and where templates are
  * @throws TreeError for a limit
  */
 export function* readingMarkup(
   source: string,
   kind: DocumentKind,
   ns: string,
-  plain?: TreeDocument,
-): Steps<{ search: TreeDocument; tree: TreeDocument; hosts: TemplateHost[] }> {
-  const prefixed = kind === 'html' && (yield* findingPrefixed(source))
-  const hosts = yield* findingHosts(source, {
-    kind,
-    isHost: element => isTemplateHost(element, ns),
-    parse: masked => parsing(masked, kind, prefixed),
-  })
-  const treeOf = (text: string, root: DocumentNode): TreeDocument => ({ kind, source: text, root, clean: false })
-  const search = plain ? yield* readingComposed(plain) : treeOf(source, yield* parsing(source, kind, prefixed))
-  if (hosts.length === 0) return { search, tree: search, hosts }
-  const text = withoutSources(source, hosts)
-  return { search, tree: treeOf(text, yield* parsing(text, kind, prefixed)), hosts }
+): Steps<{ tree: TreeDocument; hosts: TemplateHost[] }> {
+  const hosts = yield* findingTemplates(source, kind, ns)
+  return { tree: yield* parsingWithout(source, kind, hosts), hosts }
 }
 
-function parsing(text: string, kind: DocumentKind, prefixed: boolean): Steps<DocumentNode> {
-  if (kind === 'xml') return parsingXml(text)
-  return prefixed ? parsingPrefixed(text) : parsingHtml(text)
+function* parsingWithout(source: string, kind: DocumentKind, hosts: readonly TemplateHost[]): Steps<TreeDocument> {
+  const text = withoutSources(source, hosts)
+  const isPrefixed = kind === 'html' && (yield* findingPrefixed(source))
+  const parsing = kind === 'xml' ? parsingXml : isPrefixed ? parsingPrefixed : parsingHtml
+  return { kind, source: text, root: yield* parsing(text), clean: false }
 }
 
 class ReadPage implements Page {

@@ -1,8 +1,8 @@
 /** The first steps of MOD-112: defaults and `@write` chains, which change what is about to be stored. */
 
+import { bringsProgram, findingPrograms } from '../language/liquid/programs.ts'
 import type { AnyNode, ChildNode, ElementNode, ParentNode } from '../tree/nodes.ts'
 import { inTurns, TurnsBetween } from '../tree/steps.ts'
-import { bringsProgram, findingPrograms } from '../tree/template-hosts.ts'
 import type { CodeHost } from './code.ts'
 import {
   type Addition,

@@ -1,10 +1,10 @@
 /** What a document undergoes when a value that its items refer to disappears or changes (MOD-54, MOD-55). */
 
+import { bringsProgram, findingPrograms } from '../language/liquid/programs.ts'
 import { isConfiguration } from '../tree/microdata-value.ts'
 import { type ElementNode, type ParentNode, parentElement, rootElement, type TreeDocument } from '../tree/nodes.ts'
 import { readingAsWritten } from '../tree/readings.ts'
 import type { Steps } from '../tree/steps.ts'
-import { bringsProgram, findingPrograms } from '../tree/template-hosts.ts'
 import type { Referrer } from './inheritance.ts'
 import { findingItems, isItem, readItem, tagPlace, valueReader } from './items.ts'
 import { heldBy, NOTHING_HELD, type Pair } from './losses.ts'

@@ -13,6 +13,7 @@ import { formatHttpDate } from '../http/conditions.ts'
 import { servedType } from '../http/media.ts'
 import { selectorContentRange } from '../http/range.ts'
 import { fragmentTag, splitFragmentTag } from '../http/tags.ts'
+import { mayHaveHosts } from '../language/liquid/hosts.ts'
 import { allFailures, newFailures } from '../model/judge.ts'
 import type { Shape } from '../model/shape.ts'
 import { checkingShapes, type ShapeFailure } from '../model/shape-check.ts'
@@ -274,8 +275,8 @@ function* checkingDirectives(
   // What is moved may have been a directive before.
   const isNew = write.op === 'move' ? parents.some(parent => isInTemplate(parent, known.ns)) : seen
   const mayPut = (whole: string) => authority.admit({ ask: 'put', path: whole, exists: true }) === 'allow'
-  // What stands beside may have been text before.
-  if (!isNew && !seen && !mayHide && !reread) return
+  // What stands beside may have been text before, and where templates end composition alone tells.
+  if (!isNew && !seen && !mayHide && !reread && !mayHaveHosts(before)) return
   if (mayPut(write.path) || mayPut(path)) return
   const gained = isNew ? 'directive' : yield* gainedByEdit(known, document.kind, before, proposal.source)
   if (gained) throw new Fault(422, 'InvalidFragment', NEEDS_PUT[gained])

@@ -6,7 +6,7 @@ import { after, before, beforeEach, describe, it } from 'mocha'
 import { textOf } from '../http/write-checks.ts'
 import { composed } from '../pipeline/compose/composing.ts'
 import { property, schema } from '../pipeline/model/markup.ts'
-import { NS, page, put, putAll, rulesPage } from '../support/content.ts'
+import { NS, page, put, putAll, remove, rulesPage } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -182,6 +182,66 @@ describe('directives that a fragment hides', () => {
     expect(status).to.equal(200)
     expect(text).to.include('e:x').and.not.include('TOPSECRET')
   })
+
+  const hosts: [what: string, markup: (item: string) => string][] = [
+    ['in an output that ends its element', i => `<div p:template="text/liquid">{{ "</div>" }}${i}</div>`],
+    ['in a tag that does', i => `<div p:template="text/liquid">{% assign x = "</div>" %}${i}</div>`],
+    ['as a table, out of which it moves what stands in there', i => `<table p:template="text/liquid">${i}</table>`],
+    ['in capitals', i => `<div P:TEMPLATE="text/liquid">{{ 1 }}${i}</div>`],
+  ]
+  for (const [what, host] of hosts)
+    it(`COMP-147 MOD-55 MOD-70 LIQ-6 nothing comes into a template that HTML reads otherwise: ${what}`, async () => {
+      const [tag, ref] = ['https://tides.example/Tag', 'https://tides.example/Ref']
+      const other = '(${#t b} from "/tags.html").first()'
+      const code = `<script itemprop="@write" type="text/sessel">self.first().clone().set_text(${other}.text())</script>`
+      const follows = property('tag', { references: `${tag}#name`, cascade: 'true' })
+      await put(
+        server,
+        '/types.html',
+        page(
+          schema(tag, {}, property('name', { unique: 'true' })) +
+            schema(ref, {}, follows) +
+            schema(`${ref}/2`, {}, property('written', { '@write': { markup: code } })),
+        ),
+      )
+      const tags = (name: string) =>
+        page(`<ul><li itemscope itemtype="${tag}" id="t"><b itemprop="name">${name}</b></li></ul>`)
+      const item = (type: string, name: string) => `<div itemscope itemtype="${type}"><b itemprop="${name}">x</b></div>`
+      await putAll(server, {
+        '/tags.html': tags('x'),
+        '/refers.html': composed(host(item(ref, 'tag'))),
+        '/page.html': composed('<p:include selector="article" resource="/articles.html"></p:include>'),
+        '/articles.html': composed(host('<article><i>1</i></article>')),
+        '/rules.html': rulesPage(
+          ['*', 'PUT', 'Allow', '/tags.html', 'li *'],
+          ['*', 'GET', 'Allow', '/*'],
+          ['*', 'PUT|POST', 'Allow', '/page.html', 'article, article *'],
+          ['*', 'GET', 'Deny', '/secret.html'],
+        ),
+      })
+      const program = `{{ "${INCLUDE.replaceAll('"', "'")}" | raw }}`.replaceAll('<', '&lt;')
+      const renamed = await http('PUT', '/tags.html', { Range: 'selector=#t b' }, `<b itemprop="name">${program}</b>`)
+      expect(renamed.status, 'what follows').to.equal(409)
+      await put(server, '/refers.html', page(''))
+      await put(server, '/tags.html', tags(program))
+      const made = await put(server, '/refers.html', composed(host(item(`${ref}/2`, 'written')))).catch(error => error)
+      expect(made, '@write').to.have.property('status', 500)
+      for (const [method, selector] of [
+        ['PUT', 'article i'],
+        ['POST', 'article'],
+      ] as const) {
+        const written = await http(method, '/page.html', { Range: `selector=${selector}` }, `<i>${program}</i>`)
+        expect(written.status, method).to.equal(422)
+      }
+      await put(server, '/articles.html', composed(`${host('')}<article><i>2</i></article>`))
+      expect((await http('POST', '/page.html', { Range: 'selector=article' }, `<i>${program}</i>`)).status).to.equal(
+        206,
+      )
+      expect((await http('GET', '/articles.html')).text)
+        .to.include('{{')
+        .and.not.include('TOPSECRET')
+      await remove(server, '/refers.html')
+    })
 
   it('COMP-147 elements with prefixes that mean nothing here stay allowed', async () => {
     for (const markup of ['<x:y>1</x:y>', '<select><x:y></x:y></select>', '<b x:y="1">2</b>', '<b>a: b</b>'])

@@ -183,7 +183,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     path: 'pipeline/model',
     purpose: 'Data models: schemas, shapes, references, defaults.',
-    imports: [...TREES, ...ROOT, ...LEAVES],
+    imports: [...TREES, ...ROOT, ...LEAVES, 'pipeline/language/liquid'],
   },
   {
     path: 'pipeline/react/declared',

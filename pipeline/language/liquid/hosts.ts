@@ -38,6 +38,11 @@ export interface HostSearch {
 /** A template attribute under any prefix; most documents have none. */
 const DECLARES = /:template\b/i
 
+/** Whether a text may have hosts of templates. */
+export function mayHaveHosts(text: string): boolean {
+  return DECLARES.test(text)
+}
+
 /** UTF-16 code units that are scanned in one step. */
 const PER_STEP = 256 * 1024
 
@@ -48,7 +53,7 @@ const PER_STEP = 256 * 1024
  * @throws TreeError when the text exceeds a limit of trees
  */
 export function* findingHosts(text: string, search: HostSearch): Steps<TemplateHost[]> {
-  if (!DECLARES.test(text)) return []
+  if (!mayHaveHosts(text)) return []
   if (search.kind === 'xml') return yield* findingXmlHosts(text, search.isHost)
   const scan = new HostScan(text, { kind: 'html' })
   yield* scan.reading()
