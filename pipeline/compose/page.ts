@@ -64,8 +64,8 @@ export function* readingPage(file: StoredFile, plain: TreeDocument, ns: string):
     pages.set(plain, page)
     return page
   }
-  const hosts = yield* findingTemplates(source, kind, ns)
   const search = yield* readingComposed(plain)
+  const hosts = yield* findingTemplates(source, kind, ns, search.root)
   const tree = hosts.length === 0 ? search : yield* parsingWithout(source, kind, hosts)
   const page = new ReadPage(file, search, tree, hosts)
   pages.set(plain, page)

@@ -113,6 +113,28 @@ describe('directives that a fragment hides', () => {
     }
   })
 
+  it('COMP-147 LIQ-2 what looks like a template, or Liquid, moves no end of a template', async () => {
+    const program = '{{ "&lt;p:include selector=\'#secret\'/&gt;" | raw }}'
+    const host = '<div id="x" p:template="text/liquid">{{ "</div>" }}</div>'
+    const rules = rulesPage(['*', 'GET|POST', 'Allow', '/lists.html', ':root *'], ['*', 'GET', 'Allow', '/lists.html'])
+    await put(server, '/rules.html', rules)
+    for (const before of [
+      '<b z:template=""><i title="{%"></i></b> %}',
+      '<textarea z:template="">{{</textarea>}}',
+      '<svg><desc><style><!--</style></desc></svg>',
+    ]) {
+      await put(server, '/lists.html', composed(`<main><ul id="a"></ul>${host}<ul id="b"></ul></main>`))
+      for (const [place, text] of [
+        ['b', program],
+        ['a', before],
+      ])
+        expect((await http('POST', '/lists.html', { Range: `selector=#${place}` }, text)).status, text).to.equal(206)
+      const { status, text } = await http('GET', '/lists.html')
+      expect(status, before).to.equal(200)
+      expect(text, before).to.include('<div id="x">&lt;/div&gt;</div>').and.not.to.include('TOPSECRET')
+    }
+  })
+
   it('COMP-147 MOD-55 MOD-32 MOD-70 nor does what follows from a write, or code makes of it, become program in a template', async () => {
     const [tag, ref] = ['https://tides.example/Tag', 'https://tides.example/Ref']
     const other = '(${#t b} from "/tags.html").first()'

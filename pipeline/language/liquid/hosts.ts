@@ -1,7 +1,7 @@
 /** Finding the hosts of templates in a stored text (LIQ-5, LIQ-6, COMP-8). */
 
 import { parsingHtml } from '../../tree/html.ts'
-import { type DocumentNode, type ElementNode, isElement, type ParentNode } from '../../tree/nodes.ts'
+import { type DocumentNode, type ElementNode, HTML_NAMESPACE, isElement, type ParentNode } from '../../tree/nodes.ts'
 import type { Steps } from '../../tree/steps.ts'
 import { Lines } from './error.ts'
 import { type MarkupContext, MarkupScanner, type ScannedAttribute, type ScannedTag } from './markup.ts'
@@ -33,6 +33,8 @@ export interface HostSearch {
    * standard's parser; a page's own parser knows of prefixed elements.
    */
   parse?: (masked: string) => Steps<DocumentNode>
+  /** HTML: what `parse` makes of the text as it is, where that is known. */
+  read?: DocumentNode
 }
 
 /** A template attribute under any prefix; most documents have none. */
@@ -54,22 +56,76 @@ const PER_STEP = 256 * 1024
  */
 export function* findingHosts(text: string, search: HostSearch): Steps<TemplateHost[]> {
   if (!mayHaveHosts(text)) return []
-  if (search.kind === 'xml') return yield* findingXmlHosts(text, search.isHost)
-  const scan = new HostScan(text, { kind: 'html' })
-  yield* scan.reading()
-  if (!scan.candidates) return []
-  const root = yield* (search.parse ?? parsingHtml)(scan.masked())
-  const hosts: TemplateHost[] = []
+  return yield* search.kind === 'xml' ? findingXmlHosts(text, search.isHost) : findingHtmlHosts(text, search)
+}
+
+/** Readings of one text; a host without end tag around which Liquid holds markup may take two. */
+const MOST_READINGS = 16
+
+/** A host, and where its content would end. */
+interface Content {
+  element: ElementNode
+  start: number
+  end: number
+}
+
+/**
+ * Where a host begins is told by what stands before it, Liquid of hosts before it left out; where it ends by what stands
+ * before that, its own left out as well. Liquid-looking text elsewhere is text: visitors may have written it, to change what
+ * belongs to a template (COMP-147).
+ */
+function* findingHtmlHosts(text: string, { isHost, parse = parsingHtml, read }: HostSearch): Steps<TemplateHost[]> {
+  const spans = new Spans(text)
+  /** Ends of contents by their starts, those known and those that are tried. */
+  const ends = new Map<number, number>()
+  const first = contentsIn(read ?? (yield* parse(text)), text, isHost)
+  for (const { element, start, end } of first)
+    if (!element.sourceCodeLocation?.endTag && !element.tagName.includes(':')) ends.set(start, end)
+  let contents = first
+  for (let readings = 1; readings < MOST_READINGS; readings++) {
+    const scans: { start: number; last: number }[] = []
+    const masks: Mask[] = []
+    let passed = 0
+    for (const { element, start } of contents) {
+      if (start < passed) continue
+      const scan = new HostScan(text, spans, contextOf(element))
+      passed = yield* scan.readingHost(element.tagName, start, ends.get(start) ?? text.length)
+      scans.push({ start, last: scan.masks.at(-1)?.end ?? start })
+      masks.push(...scan.masks)
+    }
+    contents = masks.length === 0 ? first : contentsIn(yield* parse(masking(text, masks)), text, isHost)
+    if (isAsScanned(contents, scans, ends)) break
+  }
   const lines = new Lines(text)
-  for (const element of outermost(root, search.isHost)) {
+  return contents.map(({ element, start, end }) => hostAt(text, lines, element, start, end, 'html'))
+}
+
+/** Whether hosts are those that were scanned, and what was left out belongs to them; else notes where the first ends that does not. */
+function isAsScanned(
+  contents: readonly Content[],
+  scans: readonly { start: number; last: number }[],
+  ends: Map<number, number>,
+): boolean {
+  for (const [i, { start, end }] of contents.entries()) {
+    const scan = scans[i]
+    if (scan?.start !== start) return false
+    const tried = ends.get(start)
+    if ((tried ?? end) === end && scan.last <= end) continue
+    if (tried === undefined) ends.set(start, end)
+    else ends.delete(start)
+    return false
+  }
+  return contents.length === scans.length
+}
+
+function contentsIn(root: DocumentNode, text: string, isHost: HostSearch['isHost']): Content[] {
+  return outermost(root, isHost).flatMap(element => {
     const place = element.sourceCodeLocation
-    if (!place?.startTag) continue
+    if (!place?.startTag) return []
     const start = place.startTag.endOffset
     const empty = element.tagName.includes(':') && text[start - 2] === '/'
-    const end = empty ? start : Math.max(start, place.endTag?.startOffset ?? place.endOffset)
-    hosts.push(hostAt(text, lines, element, start, end, 'html'))
-  }
-  return hosts
+    return [{ element, start, end: empty ? start : Math.max(start, place.endTag?.startOffset ?? place.endOffset) }]
+  })
 }
 
 /**
@@ -94,9 +150,13 @@ function hostAt(
   end: number,
   kind: 'html' | 'xml',
 ): TemplateHost {
-  const foreign = kind === 'html' && element.namespaceURI !== 'http://www.w3.org/1999/xhtml'
-  const context: MarkupContext = { kind, element: element.tagName, foreign }
+  const context: MarkupContext =
+    kind === 'html' ? contextOf(element) : { kind, element: element.tagName, foreign: false }
   return { element, start, end, source: text.slice(start, end), line: lines.at(start), context }
+}
+
+function contextOf({ tagName, namespaceURI }: ElementNode): MarkupContext {
+  return { kind: 'html', element: tagName, foreign: namespaceURI !== HTML_NAMESPACE }
 }
 
 function outermost(root: ParentNode, isHost: (element: ElementNode) => boolean): ElementNode[] {
@@ -124,26 +184,39 @@ function outermost(root: ParentNode, isHost: (element: ElementNode) => boolean):
   })
 }
 
-/** A reading of the text in which spans inside elements that may be hosts are opaque. */
+/** What stands for Liquid while a text is parsed. */
+interface Mask {
+  start: number
+  end: number
+  filler: string
+}
+
+function masking(text: string, masks: readonly Mask[]): string {
+  let result = ''
+  let from = 0
+  for (const { start, end, filler } of masks) {
+    result += text.slice(from, start) + filler.repeat(end - start)
+    from = end
+  }
+  return result + text.slice(from)
+}
+
+/** A reading of the text in which spans inside hosts are opaque. */
 class HostScan {
-  candidates = 0
+  readonly masks: Mask[] = []
   readonly #text: string
   readonly #spans: Spans
   readonly #scanner: MarkupScanner
   readonly #onTag: ((tag: ScannedTag) => boolean) | undefined
-  readonly #masks: { start: number; end: number; filler: string }[] = []
   #at = 0
-  /** Name of the element that may be a host, and how many of that name are open. */
+  /** Name of the host, and how many of that name are open. */
   #inside: string | undefined
   #depth = 0
 
-  /**
-   * @param onTag looks at the tags outside of candidates, and says where a candidate begins; by default one begins at
-   * any `template` attribute with a prefix
-   */
-  constructor(text: string, context: MarkupContext, onTag?: (tag: ScannedTag) => boolean) {
+  /** @param onTag looks at the tags outside of hosts, and says where one begins */
+  constructor(text: string, spans: Spans, context: MarkupContext, onTag?: (tag: ScannedTag) => boolean) {
     this.#text = text
-    this.#spans = new Spans(text)
+    this.#spans = spans
     this.#scanner = new MarkupScanner(context)
     this.#onTag = onTag
   }
@@ -151,7 +224,26 @@ class HostScan {
   enter(name: string): void {
     this.#inside = name
     this.#depth = 1
-    this.candidates++
+  }
+
+  /**
+   * Reads the content of one host alone.
+   *
+   * @param end of what is looked at; a span that begins before it counts
+   * @returns where it stopped, in steps
+   */
+  *readingHost(name: string, start: number, end: number): Steps<number> {
+    this.#at = start
+    this.enter(name)
+    let step = start + PER_STEP
+    while (this.#at < end && this.#inside !== undefined) {
+      if (!this.#readSource(end)) this.#read(end)
+      if (this.#at >= step) {
+        step = this.#at + PER_STEP
+        yield
+      }
+    }
+    return this.#at
   }
 
   *reading(): Steps<void> {
@@ -167,16 +259,16 @@ class HostScan {
   }
 
   /** Literal text up to the next span, and the span; false when no span follows that ends. */
-  #readSource(): boolean {
+  #readSource(end = this.#text.length): boolean {
     const open = this.#spans.nextDelimiter(this.#at)
-    const span = open === -1 ? undefined : this.#spans.at(open)
+    const span = open === -1 || open >= end ? undefined : this.#spans.at(open)
     if (!span) return false
     this.#read(span.start)
     // The candidate has ended before the span.
     if (this.#at < span.start) return true
     const blocks = span.kind === 'raw' ? [span.start, span.innerStart, span.innerEnd, span.end] : [span.start, span.end]
     for (let i = 0; i + 1 < blocks.length; i += 2) {
-      this.#masks.push({ start: blocks[i] ?? 0, end: blocks[i + 1] ?? 0, filler: this.#filler(span.kind === 'output') })
+      this.masks.push({ start: blocks[i] ?? 0, end: blocks[i + 1] ?? 0, filler: this.#filler(span.kind === 'output') })
       if (i === 0 && span.kind === 'output') this.#scanner.output()
       if (i === 0 && span.kind === 'raw') this.#readLiteral(span.innerStart, span.innerEnd)
     }
@@ -202,13 +294,7 @@ class HostScan {
 
   /** True where reading goes on in another way: a candidate begins or ends. */
   #tag(tag: ScannedTag): boolean {
-    if (this.#inside === undefined) {
-      if (this.#onTag) return this.#onTag(tag)
-      if (tag.closing || !tag.attributes.some(a => DECLARES.test(this.#text.slice(a.nameStart, a.nameEnd))))
-        return false
-      this.enter(tag.name)
-      return true
-    }
+    if (this.#inside === undefined) return this.#onTag?.(tag) ?? true
     if (tag.name !== this.#inside) return false
     if (tag.closing) this.#depth--
     else if (!(tag.selfClosing && this.#onTag)) this.#depth++
@@ -216,16 +302,6 @@ class HostScan {
     this.#inside = undefined
     this.#onTag?.(tag)
     return true
-  }
-
-  masked(): string {
-    let result = ''
-    let from = 0
-    for (const { start, end, filler } of this.#masks) {
-      result += this.#text.slice(from, start) + filler.repeat(end - start)
-      from = end
-    }
-    return result + this.#text.slice(from)
   }
 }
 
@@ -235,7 +311,7 @@ function* findingXmlHosts(text: string, isHost: (element: ElementNode) => boolea
   const lines = new Lines(text)
   let open: ElementNode | undefined
   let host: { element: ElementNode; start: number } | undefined
-  const scan = new HostScan(text, { kind: 'xml' }, tag => {
+  const scan = new HostScan(text, new Spans(text), { kind: 'xml' }, tag => {
     if (host) {
       // Only the end tag of the host comes here; another one may follow it at once.
       const end = text.lastIndexOf('</', tag.end - 1)

@@ -5,7 +5,7 @@
 
 import { parsingHtml } from '../../tree/html.ts'
 import { TreeError } from '../../tree/limits.ts'
-import type { DocumentKind, TreeDocument } from '../../tree/nodes.ts'
+import type { DocumentKind, DocumentNode, TreeDocument } from '../../tree/nodes.ts'
 import { findingPrefixed, parsingPrefixed } from '../../tree/prefixed-parser.ts'
 import type { Steps } from '../../tree/steps.ts'
 import { isTemplateHost } from '../../tree/template-hosts.ts'
@@ -15,15 +15,22 @@ import { findingHosts, mayHaveHosts, type TemplateHost } from './hosts.ts'
  * The outermost hosts of a stored text.
  *
  * @param ns base URI of the site's vocabulary
+ * @param read HTML: the text as composition reads it, its templates like everything else, where that is known
  * @throws TreeError for a limit
  */
-export function* findingTemplates(source: string, kind: DocumentKind, ns: string): Steps<TemplateHost[]> {
+export function* findingTemplates(
+  source: string,
+  kind: DocumentKind,
+  ns: string,
+  read?: DocumentNode,
+): Steps<TemplateHost[]> {
   if (!mayHaveHosts(source)) return []
   const isPrefixed = kind === 'html' && (yield* findingPrefixed(source))
   return yield* findingHosts(source, {
     kind,
     isHost: element => isTemplateHost(element, ns),
     parse: isPrefixed ? parsingPrefixed : parsingHtml,
+    ...(read && { read }),
   })
 }
 

@@ -100,6 +100,21 @@ describe('Hosts of templates', () => {
       `<div ${X}>{{ "<p ${T}>a</p>" }} {% <p ${T}>b</p></div>`,
       ['a', 'b'],
     ],
+    [
+      'LIQ-2 COMP-147 nor does it, behind what only looks like a host, close or open anything',
+      `<main ${X}><b z:template><i title="{%"></i></b> %}<div id="x" ${T}>{{ "</div>" }}</div><b>{{ c }}</b></main>`,
+      ['{{ "</div>" }}'],
+    ],
+    [
+      'LIQ-2 COMP-147 nor in content that is text to HTML alone, or a comment',
+      `<main ${X}><svg><desc><style><!--</style></desc></svg><div ${T}>{{ "</div>" }}</div>`,
+      ['{{ "</div>" }}'],
+    ],
+    [
+      'LIQ-2 COMP-147 nor behind a host without end tag',
+      `<main ${X}><ul><li ${T}>{{ "</ul>" }}</ul><b title="{%"></b> %}<div id="x" ${T}>{{ "</div>" }}</div><b>{{ c }}</b></main>`,
+      ['{{ "</ul>" }}', '{{ "</div>" }}'],
+    ],
     ['COMP-48 hosts inside a host are its source', `<div ${X} ${T}><p ${T}>a</p></div>`, [`<p ${T}>a</p>`]],
     ['COMP-46 siblings are hosts of their own', `<div ${X}><p ${T}>a</p><p ${T}>b</p></div>`, ['a', 'b']],
     [
