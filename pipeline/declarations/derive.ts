@@ -39,6 +39,8 @@ export interface Profile {
   namespaces: string[]
   /** An attribute with the local name `transient` and a prefix occurs (COMP-1). */
   transient?: boolean
+  /** Composition reads it otherwise than HTML does (COMP-6): pages may show items that HTML does not have. */
+  otherwise?: boolean
 }
 
 /** A microdata item as a document's derived data tells of it: what it is, and which one. */
@@ -164,9 +166,9 @@ export function* concluding(
     const raw = yield* KINDS[name].extracting({ document, items: elements }, derivation)
     if (raw !== undefined) declares[name] = raw
   }
-  // Without bound prefixes composition reads a document as the standard does.
-  const shown = prefixes.isEmpty ? document : (edit?.shown ?? (yield* readingAsWritten(document)))
-  const profile = { utf8, types: [...types], ...prefixes.found() }
+  // HTML drops some tags, and with them what they bind: that no prefix is bound in its tree does not tell that both are one.
+  const shown = edit?.shown ?? (yield* readingAsWritten(document))
+  const profile = { utf8, types: [...types], ...prefixes.found(), ...(shown !== document && { otherwise: true }) }
   if (types.size > 0 || bare.length > 0) slips.set(profile, yield* findingSlips(items, bare, derivation))
   return {
     profile,

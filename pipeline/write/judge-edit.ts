@@ -117,7 +117,7 @@ export function judgeEditAtOnce(site: Site, model: ModelState, request: EditRequ
   const { tree, wanted } = request
   if (tree.source.length > LARGE || TransitionJudge.of(site, transitions)) return undefined
   try {
-    const read = ifShort(readingBefore(request))?.value
+    const read = ifShort(readingAsWritten(tree))?.value
     const stake = read && ifShort(findingStake(registry, tree, wanted, read))?.value
     if (!stake) return undefined
     const edit = ifShort(editing(tree, wanted), LOOK_AT_ONCE)?.value
@@ -137,7 +137,7 @@ function faultOf(error: unknown): unknown {
 async function judgedInPlace(site: Site, model: ModelState, request: EditRequest): Promise<JudgedEdit> {
   const { registry, transitions: transitionSink } = model
   const { path, tree, wanted } = request
-  const read = await inTurns(readingBefore(request), tree.source.length)
+  const read = await inTurns(readingAsWritten(tree), tree.source.length)
   const stake = await inTurns(findingStake(registry, tree, wanted, read), tree.source.length)
   const judge = TransitionJudge.of(site, transitionSink)
   const states = judge && (await inTurns(judge.stake(tree, wanted), tree.source.length))
@@ -186,11 +186,6 @@ function beforeEdit(
 ): Before {
   const { tree } = request
   return { site, registry, request, source: textOf(tree), revision: revisionOf(tree), ...more }
-}
-
-/** The document as composition reads it; one that binds no prefix is not looked through for elements that have one. */
-function* readingBefore({ file: { profile }, tree }: EditRequest): Steps<TreeDocument> {
-  return profile?.namespaces.length === 0 ? tree : yield* readingAsWritten(tree)
 }
 
 /** What is known before an edit is shown. */

@@ -105,9 +105,10 @@ export async function judgeArrival(
     const file = await site.find(member.path)
     if (!file?.isDocument) return
     const path = to + member.path.slice(source.path.length)
-    // Where prefixes are bound, pages may show items that HTML does not have (COMP-6).
-    const mayHold = !file.profile || file.profile.namespaces.length > 0
-    const governed = typed && (mayHold || file.profile?.types.some(type => registry.schema(type)))
+    const { profile } = file
+    // Of what a release before has stored it is not told whether pages show items that HTML does not have.
+    const mayHold = !profile || profile.otherwise || profile.namespaces.length > 0
+    const governed = typed && (mayHold || profile.types.some(type => registry.schema(type)))
     if (!governed && registry.shapesAt(path).length === 0) return
     if (++looked % SLICE === 0) await setImmediate()
     const tree = await site.parsed(file)

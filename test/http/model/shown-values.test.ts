@@ -138,15 +138,31 @@ onBothPlanes('Data model, values where pages show them', on => {
       expect(await words()).to.deep.equal(['b!', 'a!'])
     })
 
-  it('MOD-11 MOD-40 COMP-147 an item that pages alone show, as HTML has none in a select, is judged where it is the only one', async () => {
-    const only = (code: string) =>
-      page(`<select><s:d itemscope itemtype="${NOTE}"><option itemprop="code">${code}</option></s:d></select>`)
-    await on.shelf.clear()
-    await on.shelf.declare(schema(NOTE, {}, property('code', { unique: 'true', type: `${SCHEMA_HOST}/Number` })))
-    expect(verdictOf(await on.shelf.replace('/a.html', only('x')))).to.match(/^422 type/)
-    expect(verdictOf(await on.shelf.replace('/a.html', only('1')))).to.equal('201')
-    expect(verdictOf(await on.shelf.replace('/b.html', only('1')))).to.match(/^422 unique/)
-    if (on.plane !== 'mount') return
-    expect(verdictOf(await on.shelf.http('COPY', '/a.html', { Destination: '/c.html' }))).to.match(/^422 unique/)
-  })
+  for (const [where, html, own] of [
+    ['the page', ` xmlns:p="${NS}/1.0" xmlns:s="urn:s"`, ''],
+    // With the element HTML drops what it declares.
+    ['that element alone', '', ' xmlns:s="urn:s"'],
+  ] as const)
+    it(`MOD-11 MOD-40 MOD-52 COMP-147 an item that pages alone show, as HTML has none in a select, is judged where it is the only one, its prefix bound by ${where}`, async () => {
+      const only = (code: string) =>
+        `<html${html}><select><s:d${own} class="o" itemscope itemtype="${NOTE}"><option itemprop="code">${code}</option></s:d></select></html>`
+      await on.shelf.clear()
+      await on.shelf.declare(
+        schema(NOTE, {}, property('code', { unique: 'true', type: `${SCHEMA_HOST}/Number` })),
+        schema(FOLLOWER, {}, property('at', { references: REFERENCE, cascade: 'restrict' })),
+      )
+      expect(verdictOf(await on.shelf.replace('/a.html', only('x')))).to.match(/^422 type/)
+      expect(verdictOf(await on.shelf.replace('/a.html', only('1')))).to.equal('201')
+      const refused = /^422 unique/
+      expect(verdictOf(await on.shelf.replace('/b.html', only('1')))).to.match(refused)
+      await put(on.shelf.server, '/b.html', '<html><body><p>x</p></body></html>')
+      expect(await verdict('/b.html', 'PUT', 'p', only('1').replace(/<.?html[^>]*>/g, ''))).to.match(
+        html ? /./ : refused,
+      )
+      await put(on.shelf.server, '/f.html', page(follower('div', '1')))
+      expect(verdictOf(await on.shelf.replace('/a.html', only('2')))).to.match(/^409 restrict/)
+      expect(verdictOf(await on.shelf.http('DELETE', '/a.html'))).to.match(/^409 restrict/)
+      if (on.plane !== 'mount') return
+      expect(verdictOf(await on.shelf.http('COPY', '/a.html', { Destination: '/c.html' }))).to.match(refused)
+    })
 })
