@@ -5,9 +5,10 @@
  */
 
 import { type TemplateHost, withoutSources } from '../language/liquid/hosts.ts'
-import { findingTemplates } from '../language/liquid/programs.ts'
+import { bringsProgram, findingPrograms, findingTemplates } from '../language/liquid/programs.ts'
 import type { Source } from '../language/values.ts'
 import type { StoredFile } from '../site/stored-file.ts'
+import type { ProposedEdit } from '../tree/edit/edit.ts'
 import { parsingHtml } from '../tree/html.ts'
 import {
   type ChildNode,
@@ -44,7 +45,7 @@ export interface Page {
 }
 
 /** By the plain trees, with which they go. */
-const pages = new WeakMap<TreeDocument, Page>()
+const pages = new WeakMap<TreeDocument, ReadPage>()
 
 const NOTHING: ReadonlySet<ElementNode> = new Set()
 
@@ -65,7 +66,7 @@ export function* readingPage(file: StoredFile, plain: TreeDocument, ns: string):
     return page
   }
   const search = yield* readingComposed(plain)
-  const hosts = yield* findingTemplates(source, kind, ns, search.root)
+  const hosts = yield* findingTemplates({ kind, source }, ns, search.root)
   const tree = hosts.length === 0 ? search : yield* parsingWithout(source, kind, hosts)
   const page = new ReadPage(file, search, tree, hosts)
   pages.set(plain, page)
@@ -85,7 +86,7 @@ export function* readingMarkup(
   kind: DocumentKind,
   ns: string,
 ): Steps<{ tree: TreeDocument; hosts: TemplateHost[] }> {
-  const hosts = yield* findingTemplates(source, kind, ns)
+  const hosts = yield* findingTemplates({ kind, source }, ns)
   return { tree: yield* parsingWithout(source, kind, hosts), hosts }
 }
 
@@ -96,12 +97,43 @@ function* parsingWithout(source: string, kind: DocumentKind, hosts: readonly Tem
   return { kind, source: text, root: yield* parsing(text), clean: false }
 }
 
+/**
+ * Whether an edit changes the source of a template, in steps; what it only removes may go, unless the programs are others then.
+ *
+ * @param plain tree of the document, which may show the edit already
+ * @param before text of the document without it
+ */
+export function* changesTemplate(
+  ns: string,
+  { file, tree: plain }: { file: StoredFile; tree: TreeDocument },
+  before: string,
+  { changes, source: after }: Pick<ProposedEdit, 'changes' | 'source'>,
+): Steps<boolean> {
+  const { kind } = plain
+  const known = pages.get(plain)
+  const hosts = known?.file === file ? known.hosts : yield* findingTemplates({ kind, source: before }, ns)
+  if (!hosts.some(host => changes.some(change => isWithin(before, change, host)))) return false
+  if (changes.some(({ text }) => text !== '')) return true
+  const programs = yield* findingPrograms({ kind, source: before }, ns)
+  const left = yield* findingPrograms({ kind, source: after }, ns)
+  return bringsProgram(programs, left) || bringsProgram(left, programs)
+}
+
+/** What is written at the end of a host without end tag, or content, stands behind it. */
+function isWithin(source: string, change: Extent, { start, end }: Extent): boolean {
+  if (change.start < start) return change.end > start
+  return change.start < end || (change.start === end && source.startsWith('</', end))
+}
+
+type Extent = Pick<TemplateHost, 'start' | 'end'>
+
 class ReadPage implements Page {
   readonly file: StoredFile
   readonly source: Source
   readonly search: TreeDocument
   readonly tree: TreeDocument
   readonly templates: readonly string[]
+  readonly hosts: readonly Extent[]
   readonly #sources: ReadonlyMap<number, { source: string; line: number }>
   #busy: ReadonlySet<ElementNode> | undefined
   #places: Map<number, ElementNode> | undefined
@@ -117,6 +149,7 @@ class ReadPage implements Page {
     this.source = { path: file.resource.path, document: search }
     this.search = search
     this.tree = tree
+    this.hosts = hosts.map(({ start, end }) => ({ start, end }))
     this.templates = hosts.map(({ source }) => source)
     this.#sources = new Map(hosts.map(({ start, source, line }) => [start, { source, line }]))
     this.#busy = busy

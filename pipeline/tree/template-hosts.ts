@@ -1,4 +1,4 @@
-/** Where the sources of templates stand in a tree (LIQ-1, COMP-147). */
+/** Where the sources of templates stand in a tree (LIQ-1). */
 
 import { type ElementNode, isElement, type ParentNode } from './nodes.ts'
 import { namespaceOf, qualifiedName, writtenName } from './prefixes.ts'

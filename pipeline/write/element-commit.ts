@@ -2,18 +2,15 @@
 
 import type { Answer } from '../answer.ts'
 import type { Authority, Key } from '../authority.ts'
-import { type Gained, gainedByEdit } from '../compose/gained.ts'
-import { introducesDirectives, mayDeclareLive } from '../compose/introduced.ts'
+import { mayDeclareLive } from '../compose/introduced.ts'
 import type { Derived } from '../declarations/derive.ts'
 import { AT_ONCE, changedElements, tellingFacts } from '../events/facts.ts'
 import { elementMutation, type Mutation, mutationEvent, putEvent } from '../events/mutation.ts'
 import { eventSelector } from '../events/selector.ts'
-import { Fault } from '../fault.ts'
 import { formatHttpDate } from '../http/conditions.ts'
 import { servedType } from '../http/media.ts'
 import { selectorContentRange } from '../http/range.ts'
 import { fragmentTag, splitFragmentTag } from '../http/tags.ts'
-import { mayHaveHosts } from '../language/liquid/hosts.ts'
 import { allFailures, newFailures } from '../model/judge.ts'
 import type { Shape } from '../model/shape.ts'
 import { checkingShapes, type ShapeFailure } from '../model/shape-check.ts'
@@ -27,19 +24,17 @@ import { contentTag } from '../store/tags.ts'
 import { uniqueSelector } from '../tree/address.ts'
 import { decodeInTurn, encoding, PIECE } from '../tree/document.ts'
 import type { Edit, Placement, ProposedEdit, View } from '../tree/edit/edit.ts'
-import { mayTakeIn } from '../tree/edit/kept-text.ts'
 import { type ElementNode, isElement, parentElement } from '../tree/nodes.ts'
-import { findingPrefixed } from '../tree/prefixed-parser.ts'
 import { findingShown, type Shown } from '../tree/readings.ts'
 import { selectFirst } from '../tree/selector/selector.ts'
 import { writingMarkup } from '../tree/serialize.ts'
 import { SplicedContent } from '../tree/spliced-bytes.ts'
 import { atOnce, inTurns, type Steps } from '../tree/steps.ts'
-import { isInTemplate } from '../tree/template-hosts.ts'
 import { commitJudged, type ModelState, type OwnChanges } from './commit.ts'
 import { checkingConfiguration } from './configuration.ts'
 import { type Consequences, consequencesOf, NOTHING_FOLLOWS } from './consequences.ts'
 import { checkingContainment } from './containment.ts'
+import { checkingDirectives } from './directives.ts'
 import { writtenPlace } from './edit-copy.ts'
 import { type ElementWrite, isSibling, type Located, matchesHeader } from './element-target.ts'
 import { afterCascade, type EditRequest, type JudgedEdit, judgeEdit, taggingElement } from './judge-edit.ts'
@@ -176,10 +171,11 @@ type Brought = Record<'own' | 'shown', readonly ShapeFailure[]>
 function* checking(asked: Asked, proposal: ProposedEdit, view: View, derived: Derived): Steps<void> {
   const { site, model, write, located, authority, before, brought } = asked
   const { path } = located.file.resource
-  yield* checkingContainment(proposal, view, placeOf(write, located), path, authority, readsAll(located), before)
+  const place = placeOf(write, located)
+  yield* checkingContainment(proposal, view, place, path, authority, readsAll(located), before)
   const change = { op: write.op, path, requested: write.path, target: located.target.element }
   yield* checkingConfiguration(site, change, view, derived, authority)
-  yield* checkingDirectives(site, write, located, { before, proposal, view }, authority)
+  yield* checkingDirectives(site, write, located, { before, proposal, view, place }, authority)
   const own = model.registry.shapesBeside(path, write.path)
   Object.assign(brought, yield* checkingOwnShapes(own, proposal, view))
 }
@@ -252,46 +248,6 @@ async function judgedWithConsequences(edit: WantedEdit): Promise<{ asked: Judged
     own: new Map([[path, { entries, open }]]),
   })
   return { asked, follows }
-}
-
-/**
- * Whoever may only write to a part of a page must not read the site through it: what composition would run needs the right
- * to PUT the whole of the page, or of the document where it lands (COMP-147). So does what composition alone would show.
- */
-function* checkingDirectives(
-  site: Site,
-  write: ElementWrite,
-  located: Located,
-  { before, proposal, view }: { before: string; proposal: ProposedEdit; view: View },
-  authority: Authority,
-): Steps<void> {
-  const { path } = located.file.resource
-  const { document, nodes, parents, reread } = view
-  if (write.op === 'delete' && !reread) return
-  const known = { ns: site.settings.ns, model: site.model }
-  const seen = yield* introducesDirectives(known, document, nodes, parents)
-  let mayHide = false
-  if (document.kind === 'html') for (const { text } of proposal.changes) mayHide ||= yield* findingPrefixed(text)
-  // What is moved may have been a directive before.
-  const isNew = write.op === 'move' ? parents.some(parent => isInTemplate(parent, known.ns)) : seen
-  const mayPut = (whole: string) => authority.admit({ ask: 'put', path: whole, exists: true }) === 'allow'
-  // What stands beside may have been text before, and where templates end composition alone tells.
-  if (!isNew && !seen && !mayHide && !reread && !mayHaveHosts(before)) return
-  if (mayPut(write.path) || mayPut(path)) return
-  const gained = isNew ? 'directive' : yield* gainedByEdit(known, document.kind, before, proposal.source)
-  if (gained) throw new Fault(422, 'InvalidFragment', NEEDS_PUT[gained])
-  if (!mayHide || document.asWritten) return
-  // What is replaced stands nowhere in the tree as it would be.
-  const places = [placeOf(write, located), ...parents].filter(place => place !== undefined).filter(isElement)
-  for (const { text } of proposal.changes)
-    if (yield* mayTakeIn(text, places)) throw new Fault(422, 'InvalidFragment', NEEDS_PUT.select)
-}
-
-const NEEDS_PUT: Readonly<Record<Gained | 'select', string>> = {
-  directive: 'This fragment holds directives of composed pages; that needs the right to PUT the whole document.',
-  place:
-    'This fragment holds elements that composed pages show where HTML has none; that needs the right to PUT the whole document.',
-  select: 'Browsers would take what follows into this `select`; that needs the right to PUT the whole document.',
 }
 
 /**

@@ -135,6 +135,31 @@ describe('directives that a fragment hides', () => {
     }
   })
 
+  it('COMP-147 LIQ-5 LIQ-6 nothing is written into a template through a page that shows what stands in it, wherever HTML has that', async () => {
+    const list = '<ul id="v"><li>{{ 1 }}</li><li>a</li></ul>'
+    await put(server, '/a.html', composed('<main><p:include resource="/b.html" selector="#v"></p:include></main>'))
+    const rules = [
+      ['*', 'POST|PUT|DELETE', 'Allow', '/a.html', 'ul *'],
+      ['*', 'POST', 'Allow', '/a.html', 'ul'],
+    ] as const
+    await put(server, '/rules.html', rulesPage(...rules, ['*', 'GET', 'Allow', '/*']))
+    for (const host of [
+      `<div p:template="text/liquid">${list}</div>`,
+      `<table p:template="text/liquid">${list}</table>`,
+      `<div P:TEMPLATE="text/liquid">{{ "</div>" }}${list}</div>`,
+      `<div p:template="text/liquid">{% comment %}</div>{% endcomment %}${list}</div>`,
+    ]) {
+      await put(server, '/b.html', composed(`<main>${host}</main>`))
+      const write = async (method: string, place: string, text?: string) =>
+        (await http(method, '/a.html', { Range: `selector=${place}` }, text)).status
+      expect(await write('POST', '#v', '<li>{{ 2 }}</li>'), host).to.equal(422)
+      expect(await write('PUT', 'li + li', '<li>{{ 2 }}</li>'), host).to.equal(422)
+      expect(await write('DELETE', 'li:first-child'), host).to.equal(422)
+      expect(await textOf(server, '/b.html')).to.include(host)
+      expect(await write('DELETE', 'li + li'), 'text alone').to.equal(204)
+    }
+  })
+
   it('COMP-147 MOD-55 MOD-32 MOD-70 nor does what follows from a write, or code makes of it, become program in a template', async () => {
     const [tag, ref] = ['https://tides.example/Tag', 'https://tides.example/Ref']
     const other = '(${#t b} from "/tags.html").first()'
@@ -175,6 +200,9 @@ describe('directives that a fragment hides', () => {
       template(ref, '', `{{ "<i itemscope itemtype='${ref}'><b itemprop='tag'>Bob's</b></i>" }}`),
     )
     expect((await rename(`" | append: "y`)).status).to.equal(409)
+    // HTML has the item behind the template.
+    await put(server, '/refers.html', template(ref, `<b itemprop="tag">Bob's</b>`, '{{ "</div>" }}'))
+    expect((await rename(program)).status).to.equal(409)
     await put(server, '/refers.html', page(''))
     expect((await rename(program)).status).to.equal(206)
     for (const [type, value] of [

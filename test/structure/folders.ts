@@ -183,6 +183,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     path: 'pipeline/model',
     purpose: 'Data models: schemas, shapes, references, defaults.',
+    // Of templates it asks where their programs are.
     imports: [...TREES, ...ROOT, ...LEAVES, 'pipeline/language/liquid'],
   },
   {

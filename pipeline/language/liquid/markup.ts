@@ -96,6 +96,8 @@ export class MarkupScanner {
   #name = ''
   #closing = false
   #slash = false
+  /** Where the comment begins that was opened last. */
+  #comment = 0
   #attributes: ScannedAttribute[] = []
   #attribute: ScannedAttribute | undefined
   /** Open `svg` and `math` elements. */
@@ -188,7 +190,7 @@ export class MarkupScanner {
           break
         }
         case 'comment':
-          at = this.#readTo(text, at, to, '>', i => text.endsWith('--', i) || text.endsWith('--!', i))
+          at = this.#readTo(text, at, to, '>', i => this.#endsComment(text, i))
           break
         case 'cdata':
           at = this.#readTo(text, at, to, '>', i => text.endsWith(']]', i))
@@ -231,6 +233,12 @@ export class MarkupScanner {
     if (close === -1 || close >= to) return to
     if (ends(close)) this.#state = 'data'
     return close + 1
+  }
+
+  /** HTML ends a comment by its first dashes as well. */
+  #endsComment(text: string, at: number): boolean {
+    if (this.#xml) return at >= this.#comment + 2 && text.endsWith('--', at)
+    return text.endsWith('--', at) || text.endsWith('--!', at)
   }
 
   #readContent(text: string, at: number, to: number): number {
@@ -277,6 +285,7 @@ export class MarkupScanner {
         if (text.startsWith('--', at)) {
           this.#state = 'comment'
           this.#next = at + 2
+          this.#comment = this.#next
         } else if (this.#xml && text.startsWith('[CDATA[', at)) {
           this.#state = 'cdata'
           this.#next = at + 7

@@ -1,35 +1,28 @@
-/**
- * Templates of a stored document and the programs in them, as composition finds them (COMP-147): what stands in outputs and
- * tags is no markup there, while the tree of the same text may have a host end, or begin elsewhere, by it.
- */
+/** The templates of a document as its page has them, and the programs in them (COMP-147). */
 
 import { parsingHtml } from '../../tree/html.ts'
 import { TreeError } from '../../tree/limits.ts'
-import type { DocumentKind, DocumentNode, TreeDocument } from '../../tree/nodes.ts'
+import type { DocumentNode, TreeDocument } from '../../tree/nodes.ts'
 import { findingPrefixed, parsingPrefixed } from '../../tree/prefixed-parser.ts'
 import type { Steps } from '../../tree/steps.ts'
 import { isTemplateHost } from '../../tree/template-hosts.ts'
-import { findingHosts, mayHaveHosts, type TemplateHost } from './hosts.ts'
+import { findingHosts, type TemplateHost } from './hosts.ts'
+
+/** A text and how it is read. */
+type Markup = Pick<TreeDocument, 'kind' | 'source'>
 
 /**
- * The outermost hosts of a stored text.
+ * The templates of a document, in steps: HTML may have what stands in them elsewhere (LIQ-5, LIQ-6).
  *
- * @param ns base URI of the site's vocabulary
- * @param read HTML: the text as composition reads it, its templates like everything else, where that is known
+ * @param read its tree, prefixed elements where they are written, where that is known
  * @throws TreeError for a limit
  */
-export function* findingTemplates(
-  source: string,
-  kind: DocumentKind,
-  ns: string,
-  read?: DocumentNode,
-): Steps<TemplateHost[]> {
-  if (!mayHaveHosts(source)) return []
-  const isPrefixed = kind === 'html' && (yield* findingPrefixed(source))
+export function* findingTemplates({ kind, source }: Markup, ns: string, read?: DocumentNode): Steps<TemplateHost[]> {
+  const prefixed = kind === 'html' && (yield* findingPrefixed(source))
   return yield* findingHosts(source, {
     kind,
     isHost: element => isTemplateHost(element, ns),
-    parse: isPrefixed ? parsingPrefixed : parsingHtml,
+    parse: masked => (prefixed ? parsingPrefixed(masked) : parsingHtml(masked)),
     ...(read && { read }),
   })
 }
@@ -37,22 +30,19 @@ export function* findingTemplates(
 /** Pieces of the programs in a document, and how often each stands there. */
 export type Programs = ReadonlyMap<string, number>
 
-const NONE: Programs = new Map()
-
 /** What opens and closes outputs and tags. */
 const DELIMITER = /(\{[{%]|[%}]\})/
 
-/** The programs in the sources of a document's templates, in steps; none where composition cannot read it. */
-export function* findingPrograms({ source, kind }: TreeDocument, ns: string): Steps<Programs> {
+/** The programs in the sources of a document's templates, in steps; none where no page can be made of it. */
+export function* findingPrograms(document: Markup, ns: string): Steps<Programs> {
+  const pieces = new Map<string, number>()
   try {
-    const pieces = new Map<string, number>()
-    for (const host of yield* findingTemplates(source, kind, ns))
-      for (const piece of piecesOf(host.source)) pieces.set(piece, (pieces.get(piece) ?? 0) + 1)
-    return pieces
+    for (const { source } of yield* findingTemplates(document, ns))
+      for (const piece of piecesOf(source)) pieces.set(piece, (pieces.get(piece) ?? 0) + 1)
   } catch (error) {
-    if (error instanceof TreeError) return NONE
-    throw error
+    if (!(error instanceof TreeError)) throw error
   }
+  return pieces
 }
 
 function* piecesOf(text: string): Iterable<string> {

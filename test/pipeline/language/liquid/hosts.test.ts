@@ -150,6 +150,7 @@ describe('Hosts of templates', () => {
       `<a ${X} ${T}><!-- </a> --><![CDATA[</a>]]><?x </a>?>z</a>`,
       ['<!-- </a> --><![CDATA[</a>]]><?x </a>?>z'],
     ],
+    ['a comment that begins like its end', `<r ${X}><!--><a ${T}>--><!---><a ${T}>--><a ${T}>z</a></r>`, ['z']],
     ['an empty-element tag', `<r ${X}><a ${T}/><b>{{ x }}</b></r>`, ['']],
     ['names are case-sensitive', `<r ${X}><a p:Template="text/liquid">z</a></r>`, []],
     ['prefixes are lexical', `<r><a ${X}/><b ${T}>z</b></r>`, []],
