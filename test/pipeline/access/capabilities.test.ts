@@ -118,6 +118,9 @@ describe('OPTIONS with a selector', () => {
     expect(shown(lines).of('#todo')).to.equal('GET, HEAD, DELETE, POST, OPTIONS')
     expect(shown(lines).of('#other')).to.equal('GET, HEAD, DELETE, OPTIONS')
   })
+  it('CAP-5 GET only where it is permitted without a rule', () => {
+    expect(shown([['*', 'POST', 'Allow', '/p', 'li']], { defaultGet: 'deny' }).of('li')).to.equal('POST, OPTIONS')
+  })
   it('CAP-2 a wildcard is five methods on elements', () => {
     expect(shown([['*', '*', 'Allow', '/p', 'li']]).of('li')).to.equal('GET, HEAD, PUT, DELETE, POST, OPTIONS')
     expect(shown([['*', '*', 'Allow', '/p']]).of('li')).to.equal('GET, HEAD, PUT, DELETE, POST, OPTIONS')

@@ -63,6 +63,12 @@ describe('resource patterns', () => {
       [`/${'a'.repeat(80)}bc`, `/x${'ay'.repeat(40)}b`],
       [`/${'a'.repeat(80)}c`, `/${'ay'.repeat(39)}b`],
     ],
+    [
+      'PATH-2 a long text that begins again within itself',
+      `*${'ab'.repeat(40)}c*`,
+      [`/${'ab'.repeat(41)}c`, `/a${'ab'.repeat(60)}c/`],
+      [`/${'ab'.repeat(39)}c`, `/${'ab'.repeat(60)}a`],
+    ],
     ['PATH-3 the bare name', '/x/*', ['/x', '/x/', '/x/y'], ['/xy.html', '/']],
     ['PATH-3 the bare name with **', '/x/**', ['/x', '/x/y'], ['/xy']],
     ['PATH-3 within an alternative', '/{x/*,y}', ['/x', '/x/1', '/y'], ['/y/1', '/']],

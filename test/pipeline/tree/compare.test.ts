@@ -21,6 +21,7 @@ describe('tree/compare', () => {
     ['CDATA and text', 'xml', '<a><![CDATA[<]]>x</a>', '<a>&lt;x</a>', true],
     ['attributes in another order', 'html', '<p a=1 b=2>', '<p b=2 a=1>', true],
     ['another attribute value', 'html', '<p a=1 b=2>', '<p a=1 b=3>', false],
+    ['another attribute name', 'html', '<p a=1>', '<p b=1>', false],
     ['one attribute more', 'html', '<p a=1>', '<p a=1 b=2>', false],
     [
       'another attribute namespace',
@@ -40,7 +41,10 @@ describe('tree/compare', () => {
     ['another comment', 'html', '<!--a-->', '<!--b-->', false],
     ['comment and text', 'html', '<p><!--a-->', '<p>a', false],
     ['another doctype', 'html', '<!doctype html>', '<!doctype html system "x">', false],
+    ['another name of a doctype', 'html', '<!doctype html>', '<!doctype htm>', false],
+    ['another public id', 'html', '<!doctype html public "a">', '<!doctype html public "b">', false],
     ['no doctype', 'html', '<!doctype html>', '', false],
+    ['another target of an instruction', 'xml', '<a><?x y?></a>', '<a><?z y?></a>', false],
     ['another instruction', 'xml', '<a><?x y?></a>', '<a><?x z?></a>', false],
     ['the same instruction', 'xml', '<a><?x y?></a>', '<a><?x   y?></a>', true],
     ['other template contents', 'html', '<template>a</template>', '<template>b</template>', false],

@@ -300,6 +300,14 @@ describe('tree/microdata', () => {
     })
   })
 
+  it('HTTP-71 many properties are those of the item alone, in tree order', () => {
+    const part = (id: string) => `<div id=${id}>${`<b itemprop=${id}>x</b>`.repeat(600)}</div>`
+    const { root } = parseDocument('html', `${part('a')}${part('b')}${part('c')}<p itemscope itemref="c a">`)
+    const [item] = topLevelItems(root)
+    const names = [...Array(600).fill('a'), ...Array(600).fill('c')]
+    expect(item?.properties.map(({ name }) => name)).to.deep.equal(names)
+  })
+
   it('SEC-12 SEC-7 the document is not gone through for an itemref that leads nowhere', () => {
     const { root } = parseDocument(
       'html',
