@@ -85,8 +85,10 @@ describe('rules smuggled by a MOVE that changes the kind', () => {
     expect((await http('PUT', '/b-open.html', {}, page('x'))).status).to.equal(201)
   })
 
-  it('SEC-9 a change of kind that brings no configuration needs no more than before', async () => {
+  it('SEC-9 a change of kind that brings no configuration, and another name alone, need no more than before', async () => {
     await put(server, '/plain.txt', page('<p>x</p>'), 'text/plain')
     expect((await http('MOVE', '/plain.txt', { Destination: '/plain.html' })).status).to.equal(204)
+    await put(server, '/old.html', rulesPage(['*', 'GET', 'Allow', '/old.html']))
+    expect((await http('MOVE', '/old.html', { Destination: '/new.html' })).status).to.equal(204)
   })
 })

@@ -48,7 +48,7 @@ describe('what can be looked up', () => {
     sub: 'ann',
     name: 'Ann',
     roles: ['editor'],
-    claims: { sub: 'ann', age: 42, admin: false, tags: ['a'], address: { city: 'Bonn' }, empty: '' },
+    claims: { sub: 'ann', age: 42, admin: false, tags: ['a'], address: { city: 'Bonn' }, empty: '', none: null },
   })
   const facts = {
     method: 'put',
@@ -77,6 +77,9 @@ describe('what can be looked up', () => {
     ['request.auth', ''],
     ['request.auth.claims', ''],
     ['request.auth.claims.age', '42', ''],
+    ['request.auth.other.age', ''],
+    ['request.auth.claims.none', ''],
+    ['request.auth.claims.none.age', ''],
     ['request.auth.claims.admin', 'false', ''],
     ['request.auth.claims.tags', ''],
     ['request.auth.claims.tags.0', ''],

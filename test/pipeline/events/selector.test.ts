@@ -49,6 +49,7 @@ describe('selectors of events', () => {
     ['[lang="en" s]', '#b'],
     ['li:titled(b)', '#b'],
     ['ul:has(li:titled(b))', 'html > body:nth-child(2) > ul:nth-child(2)'],
+    ['li:nth-child(1 of li, :visited)', 'html > body:nth-child(2) > ul:nth-child(2) > li:nth-child(1)'],
     ['li:nth-child(1 of :not(:visited))', 'html > body:nth-child(2) > ul:nth-child(2) > li:nth-child(1)'],
   ]
   for (const [selector, told] of replaced)
