@@ -4,9 +4,10 @@
  */
 
 import { parseSelector } from '../tree/selector/selector.ts'
+import type { Steps } from '../tree/steps.ts'
 import type { Access } from './decision.ts'
 import { describedBy } from './described.ts'
-import { coversMethod, type MatchingRule, resolve } from './matching.ts'
+import { type MatchingRule, resolve } from './matching.ts'
 import { collapse, ELEMENT_METHODS } from './rules.ts'
 
 /** One part of the 207 answer; the first has no selector and stands for the document. */
@@ -21,13 +22,13 @@ const TOKEN = /^[!#$%&'+.^_`|~0-9A-Z-]+$/
 
 /** `Allow` of the document as a whole (CAP-3). */
 export function documentMethods(access: Access, path: string): string[] {
-  return sorted(documentSet(access, path))
+  return sorted(documentSet(access, rulesOn(access, path)))
 }
 
 /** `Allow` of a plain OPTIONS: the document's methods and those that rules grant on some elements (CAP-4). */
 export function allMethods(access: Access, path: string): string[] {
-  const methods = documentSet(access, path)
   const rules = rulesOn(access, path)
+  const methods = documentSet(access, rules)
   for (const own of rules.scoped.values()) for (const method of ownMethods(access, rules, own)) methods.add(method)
   return sorted(methods)
 }
@@ -37,15 +38,18 @@ export function allMethods(access: Access, path: string): string[] {
  *
  * @param selector as sent; one that does not parse implies nothing
  */
-export function selectorMethods(access: Access, path: string, selector: string): string[] {
+export function* selectorMethods(access: Access, path: string, selector: string): Steps<string[]> {
   const text = collapse(selector)
   const parsed = parseSelector(text, access.rules.extensions)
   const implied = parsed ? describedBy(parsed) : () => false
   const rules = rulesOn(access, path)
-  const own = [...rules.scoped].flatMap(([written, scoped]) => {
+  const own: MatchingRule[] = []
+  for (const [written, scoped] of rules.scoped) {
     const [first] = scoped
-    return written === text || (first?.scope && implied(first.scope, first.rule.selector?.needs)) ? scoped : []
-  })
+    yield
+    if (written !== text && !(first?.scope && implied(first.scope, first.rule.selector?.needs))) continue
+    for (const rule of scoped) own.push(rule)
+  }
   return sorted(elementSet(access, rules, own))
 }
 
@@ -57,7 +61,7 @@ export function selectorMethods(access: Access, path: string, selector: string):
 export function capabilityParts(access: Access, path: string): CapabilityPart[] | undefined {
   if (!access.hasScopedRules(path)) return undefined
   const rules = rulesOn(access, path)
-  const parts: CapabilityPart[] = [{ allow: documentMethods(access, path) }]
+  const parts: CapabilityPart[] = [{ allow: sorted(documentSet(access, rules)) }]
   for (const [selector, own] of rules.scoped) parts.push({ selector, allow: sorted(ownMethods(access, rules, own)) })
   return parts
 }
@@ -67,9 +71,12 @@ interface RulesOnPath {
   whole: readonly MatchingRule[]
   /** Those for elements by their selector, in order of document path and place (CAP-8). */
   scoped: ReadonlyMap<string, readonly MatchingRule[]>
-  /** What decides among `whole`, by method, as far as it was asked. */
-  strongest: Map<string, MatchingRule | undefined>
+  /** What decides among `whole`. */
+  strongest: Strongest
 }
+
+/** What decides among some rules, by each method that one of them names: no method needs all rules looked at (SEC-12). */
+type Strongest = ReadonlyMap<string, MatchingRule>
 
 function rulesOn(access: Access, path: string): RulesOnPath {
   const all = [...access.matching(undefined, path)].sort(({ rule: a }, { rule: b }) =>
@@ -82,24 +89,24 @@ function rulesOn(access: Access, path: string): RulesOnPath {
     if (alike) alike.push(match)
     else scoped.set(match.scope.text, [match])
   }
-  return { whole: all.filter(({ scope }) => !scope), scoped, strongest: new Map() }
+  const whole = all.filter(({ scope }) => !scope)
+  return { whole, scoped, strongest: strongestOf(whole) }
 }
 
-/** What decides among the rules for the whole, so that each element need not look at all of them. */
-function strongestOf({ whole, strongest }: RulesOnPath, method: string): MatchingRule | undefined {
-  if (strongest.has(method)) return strongest.get(method)
-  let found: MatchingRule | undefined
-  for (const match of whole) {
-    if (!coversMethod(match.rule, method)) continue
-    if (!found || match.tier > found.tier || (match.tier === found.tier && !match.rule.allow)) found = match
+function strongestOf(rules: readonly MatchingRule[]): Strongest {
+  const strongest = new Map<string, MatchingRule>()
+  for (const match of rules) {
+    for (const method of match.rule.methods) {
+      const known = strongest.get(method)
+      if (known && (match.tier < known.tier || (match.tier === known.tier && match.rule.allow))) continue
+      strongest.set(method, match)
+    }
   }
-  strongest.set(method, found)
-  return found
+  return strongest
 }
 
-function documentSet(access: Access, path: string): Set<string> {
-  const named = namedMethods(access.matching(undefined, path).filter(({ scope }) => !scope))
-  return new Set([...ORDER, ...named].filter(method => access.permit(method, path)))
+function documentSet(access: Access, { whole, strongest }: RulesOnPath): Set<string> {
+  return permittedOf(access, [strongest], new Set([...ORDER, ...namedMethods(whole)]))
 }
 
 /** What is permitted on an element for which, of the rules for elements, these count. */
@@ -107,25 +114,20 @@ function elementSet(access: Access, rules: RulesOnPath, own: readonly MatchingRu
   const methods = new Set([...ELEMENT_METHODS, ...namedMethods(rules.whole), ...namedMethods(own)])
   methods.delete('MOVE')
   methods.delete('PATCH')
-  return permittedOf(access, rules, own, methods)
+  return permittedOf(access, [rules.strongest, strongestOf(own)], methods)
 }
 
-function permittedOf(
-  access: Access,
-  rules: RulesOnPath,
-  own: readonly MatchingRule[],
-  methods: ReadonlySet<string>,
-): Set<string> {
-  return new Set(
-    [...methods].filter(method => {
-      const counting = own.filter(({ rule }) => coversMethod(rule, method))
-      const whole = strongestOf(rules, method)
-      if (whole) counting.push(whole)
-      const decision = resolve(counting, () => true)
-      if (decision !== 'unmatched') return decision === 'allow'
-      return (method === 'GET' || method === 'HEAD') && access.settings.defaultGet === 'allow'
-    }),
-  )
+function permittedOf(access: Access, strongest: readonly Strongest[], methods: ReadonlySet<string>): Set<string> {
+  const permitted = new Set<string>()
+  for (const method of methods) {
+    const names = method === 'HEAD' ? ['HEAD', 'GET', '*'] : [method, '*']
+    const counting = strongest.flatMap(by => names.flatMap(name => by.get(name) ?? []))
+    const decision = resolve(counting, () => true)
+    const isRead = method === 'GET' || method === 'HEAD'
+    if (decision === 'unmatched' ? isRead && access.settings.defaultGet === 'allow' : decision === 'allow')
+      permitted.add(method)
+  }
+  return permitted
 }
 
 /** What rules with one selector grant beyond the document's own grants (CAP-8). */
@@ -134,7 +136,7 @@ function ownMethods(access: Access, rules: RulesOnPath, own: readonly MatchingRu
   if (granted.has('GET')) granted.add('HEAD')
   granted.delete('MOVE')
   granted.delete('PATCH')
-  return permittedOf(access, rules, own, granted)
+  return permittedOf(access, [rules.strongest, strongestOf(own)], granted)
 }
 
 /** Methods that Allow rules name, as far as they are methods. */

@@ -27,12 +27,18 @@ const UNKNOWN = '\ufffd'
 /** Siblings that are put before an element whose position is known. */
 const MAX_POSITION = 1_000
 
+/** Siblings that are put before all elements together whose positions are known; from more, nothing is taken to follow (SEC-12). */
+const MOST_SIBLINGS = 5_000
+
 /**
  * @param selector describes an element
  * @returns whether another selector matches every element that it describes; the other's needs, where they are known, save
  *   the trouble of parsing it
  */
 export function describedBy(selector: Selector): (other: { selector: Selector }, needs?: Needs) => boolean {
+  let siblings = 0
+  for (const { compounds } of selector.list) for (const compound of compounds) siblings += before(compound)
+  if (siblings > MOST_SIBLINGS) return () => false
   const subjects = selector.list.map(subjectOf).map(subject => ({ ...subject, names: namesAround([subject.element]) }))
   return (other, needs) =>
     subjects.every(({ element, document, names }) => {
@@ -67,8 +73,11 @@ function subjectOf({ compounds, combinators }: ComplexSelector): { element: Elem
 
 /** An element with siblings around it: as many before as its position says, one where it says nothing, and one after. */
 function enclose(element: ElementNode, compound: Compound | undefined): ElementNode[] {
-  const before = Math.min(positionOf(compound) - 1, MAX_POSITION)
-  return [...Array.from({ length: before }, unknownElement), element, unknownElement()]
+  return [...Array.from({ length: before(compound) }, unknownElement), element, unknownElement()]
+}
+
+function before(compound: Compound | undefined): number {
+  return Math.min(positionOf(compound) - 1, MAX_POSITION)
 }
 
 /** From 1; an unknown position is taken to be 2. */

@@ -10,6 +10,7 @@ import { writeMultipart } from '../../pipeline/http/multipart.ts'
 import { looksLikeHtml } from '../../pipeline/http/path.ts'
 import { parseRange, selectorContentRange } from '../../pipeline/http/range.ts'
 import type { Operation } from '../../pipeline/operation.ts'
+import { inTurns } from '../../pipeline/tree/steps.ts'
 import type { Exchange } from './exchange.ts'
 
 /** Needs no permission (HTTP-120). */
@@ -17,7 +18,7 @@ export function options(exchange: Exchange): Operation {
   return { admit: async () => ({}), carryOut: async () => capabilities(exchange) }
 }
 
-function capabilities(exchange: Exchange): Answer {
+async function capabilities(exchange: Exchange): Promise<Answer> {
   const { target, authority } = exchange
   const { access } = authority()
   const { path } = target
@@ -43,7 +44,8 @@ function capabilities(exchange: Exchange): Answer {
     return { status: 207, headers: { 'Content-Type': contentType, ...headers }, body }
   }
   const selector = selectorOf(header(exchange, 'range'))
-  const allow = selector === undefined ? allMethods(access, path) : selectorMethods(access, path, selector)
+  const allow =
+    selector === undefined ? allMethods(access, path) : await inTurns(selectorMethods(access, path, selector), 0)
   return { status: 200, headers: { Allow: list(allow), ...headers }, body: '' }
 }
 

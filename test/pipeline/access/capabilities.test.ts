@@ -3,6 +3,8 @@ import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { AccessRules } from '../../../pipeline/access/access-rules.ts'
 import { allMethods, capabilityParts, documentMethods, selectorMethods } from '../../../pipeline/access/capabilities.ts'
+import { atOnce } from '../../../pipeline/tree/steps.ts'
+import { stepsOf } from '../../support/steps.ts'
 import { access, type Line, NS, type RequestOptions, rawRule, site, user } from './site.ts'
 
 function shown(lines: Line[], options: RequestOptions = {}) {
@@ -10,7 +12,7 @@ function shown(lines: Line[], options: RequestOptions = {}) {
   return {
     document: documentMethods(mine, '/p').join(', '),
     all: allMethods(mine, '/p').join(', '),
-    of: (selector: string) => selectorMethods(mine, '/p', selector).join(', '),
+    of: (selector: string) => atOnce(selectorMethods(mine, '/p', selector)).join(', '),
     parts: capabilityParts(mine, '/p')?.map(part => [part.selector, part.allow.join(', ')]),
   }
 }
@@ -251,5 +253,48 @@ describe('OPTIONS for multipart/mixed', () => {
     expect(shown(own, { headers: { x: 'v\r\nAllow: DELETE' } }).parts?.[1]?.[0]).to.equal(
       '[a="v\\d \\a Allow: DELETE"]',
     )
+  })
+})
+
+describe('what OPTIONS costs', () => {
+  const numbers = Array.from({ length: 200 }, (_, i) => i)
+  const all = numbers.map(i => `M${i}`).join('|')
+  const own = (selector?: string) => numbers.map((i): Line => ['*', `N${i}`, 'Allow', '/p', selector])
+  const table: [name: string, lines: Line[], more?: Line[]][] = [
+    ['rules for every method', numbers.map(() => ['*', '*', 'Allow', '/p']), [['*', all, 'Allow', '/p']]],
+    ['a method each', own(), [['*', all, 'Allow', '/p', 'li']]],
+    ['a method each on elements', own('li')],
+  ]
+  for (const [name, lines, more = []] of table) {
+    it(`SEC-12 CAP-4 CAP-5 methods are not held against all rules: ${name}`, () => {
+      const mine = access(site([...lines, ...more]))
+      let looked = 0
+      for (const { rule } of mine.matching(undefined, '/p')) {
+        for (const field of ['methods', 'allow'] as const) {
+          const value = rule[field]
+          Object.defineProperty(rule, field, {
+            get() {
+              looked++
+              return value
+            },
+          })
+        }
+      }
+      allMethods(mine, '/p')
+      atOnce(selectorMethods(mine, '/p', 'li'))
+      capabilityParts(mine, '/p')
+      expect(looked).to.be.below(50 * (lines.length + more.length))
+    })
+  }
+  it('SEC-12 CAP-6 nothing follows from more positions than can be laid out', () => {
+    const { of } = shown([['*', 'PUT', 'Allow', '/p', 'li:not(b)']])
+    expect(of('li:nth-child(999)')).to.equal('GET, HEAD, PUT, OPTIONS')
+    expect(of(`${'li:nth-child(999) > '.repeat(3)}li`)).to.equal('GET, HEAD, PUT, OPTIONS')
+    expect(of(Array(300).fill('li:nth-child(999)').join())).to.equal('GET, HEAD, OPTIONS')
+    expect(of(`${'li:nth-child(999) > '.repeat(300)}li`)).to.equal('GET, HEAD, OPTIONS')
+  })
+  it('SEC-12 CAP-6 others have their turn between the selectors of rules', () => {
+    const mine = access(site(numbers.map((i): Line => ['*', 'PUT', 'Allow', '/p', `.c${i}`])))
+    expect(stepsOf(selectorMethods(mine, '/p', '.c7'))).to.be.at.least(numbers.length)
   })
 })
