@@ -51,9 +51,17 @@ export async function withLocks<T>(
 /** To be told of paths that a commit of this process has changed, before anybody can read that. */
 export function endLeaving(mount: Mount, changed: Iterable<string>): void {
   if (mount.leaving.size === 0) return
-  const keys = [...changed].map(lockKey)
-  const isChanged = (path: string) => keys.some(key => lockKey(path) === key || path.startsWith(`${key}/`))
-  for (const leaving of mount.leaving) endAt(mount, leaving, isChanged)
+  const keys = new Set<string>()
+  for (const path of changed) keys.add(lockKey(path))
+  for (const leaving of mount.leaving) endAt(mount, leaving, path => isAtOrBelow(path, keys))
+}
+
+/** Whether one of many paths is this one or a folder above it: asked of each folder, and not of each path (SEC-12). */
+function isAtOrBelow(path: string, keys: ReadonlySet<string>): boolean {
+  for (let key = lockKey(path); ; key = key.slice(0, key.lastIndexOf('/'))) {
+    if (keys.has(key)) return true
+    if (key === '') return false
+  }
 }
 
 function endAt(mount: Mount, leaving: LeavingLocks, isMeant: (path: string) => boolean): void {

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
-import { afterCommit, endForgotten, endLocks } from '../../../dav/locks/after-commit.ts'
+import { afterCommit, endForgotten, endLeaving, endLocks } from '../../../dav/locks/after-commit.ts'
 import { type Lock, LockError } from '../../../pipeline/coordination/locks.ts'
 import { startRedis, type TestRedis } from '../../pipeline/coordination/redis-server.ts'
 import { page, remove } from '../../support/content.ts'
@@ -95,6 +95,35 @@ describe('after the commit', () => {
     await endForgotten(mount)
     expect(ended).to.have.length(2)
     expect(await afterCommit(mount, async () => undefined)).to.equal(true)
+  })
+})
+
+describe('locks that leave while something else is committed', () => {
+  it('SEC-12 DAV-87 each is held against the folders above it, and not against all paths of the commit', () => {
+    let looked = 0
+    const path = (text: string) => {
+      const { endsWith, startsWith } = text
+      const looking = (look: typeof endsWith) => (part: string) => {
+        looked++
+        return look.call(text, part)
+      }
+      return Object.assign(Object(text), { endsWith: looking(endsWith), startsWith: looking(startsWith) })
+    }
+    const numbers = Array.from({ length: 50 }, (_, i) => i)
+    const ended: string[] = []
+    const mount = {
+      leaving: new Set([new Map(numbers.map(i => [`t${i}`, { path: path(`/a/${i}/b.txt`) }]))]),
+      locks: { endAll: async (_site: string, tokens: string[]) => void ended.push(...tokens) },
+      site: { store: { name: 'a.example' } },
+    } as unknown as Parameters<typeof endLocks>[0]
+    const others = numbers.map(i => `/b/${i}.txt`)
+    endLeaving(mount, others)
+    expect(ended).to.deep.equal([])
+    expect(looked).to.be.at.most(2 * numbers.length)
+    endLeaving(mount, [...others, '/a/7/'])
+    expect(ended).to.deep.equal(['t7'])
+    endLeaving(mount, [...others, '/'])
+    expect(ended).to.have.length(numbers.length)
   })
 })
 
