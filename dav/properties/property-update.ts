@@ -23,8 +23,11 @@ const MOST_NAMES = 256
 /** Decided in well under a millisecond. */
 const INSTRUCTIONS_PER_STEP = 200
 
-/** UTF-16 code units of values that are written in one step: each declares the namespaces in it anew. */
+/** UTF-16 code units of values that are written in one step: each declares the namespaces in it anew, and its language. */
 const VALUES_PER_STEP = 256 * 1024
+
+/** What all values of one request may take: as much as can be kept, though the same name may be set again and again. */
+const MOST_WRITTEN = MOST_NAMES * LONGEST_VALUE
 
 export interface Instruction {
   op: 'set' | 'remove'
@@ -96,6 +99,7 @@ export function* judging(
   const remove = new Map<string, PropertyName>()
   const patch: PropertyPatch = { set: [], remove: [] }
   let written = 0
+  let all = 0
   for (const [i, { op, name, element }] of instructions.entries()) {
     if (i % INSTRUCTIONS_PER_STEP === INSTRUCTIONS_PER_STEP - 1 || written > VALUES_PER_STEP) {
       written = 0
@@ -112,8 +116,10 @@ export function* judging(
       else patch.shown = seconds
     } else if (setting === 'dead' && op === 'set') {
       if (isCounted(name)) names.add(key)
-      const value = isCounted(name) && names.size > MOST_NAMES ? undefined : storedValue(element)
+      const isBeyond = all > MOST_WRITTEN || (isCounted(name) && names.size > MOST_NAMES)
+      const value = isBeyond ? undefined : storedValue(element)
       written += value?.length ?? 0
+      all += value?.length ?? 0
       if (value === undefined || Buffer.byteLength(value) > LONGEST_VALUE) status = '507 Insufficient Storage'
       else set.set(key, { ...name, value })
       remove.delete(key)

@@ -244,6 +244,23 @@ describe('property updates', () => {
     expect(written).to.be.within(256, 2560)
   })
 
+  it('SEC-12 DAV-34 of one value that is set again and again with a long language, no more is written than can be kept', () => {
+    const set = `<D:set xml:lang="${'x'.repeat(60_000)}"><D:prop>${'<a/>'.repeat(1_000)}</D:prop></D:set>`
+    const body = Buffer.from(`<D:propertyupdate xmlns:D="DAV:">${set}</D:propertyupdate>`)
+    let written = 0
+    const instructions = readInstructions(parseXmlBody(body)).map(instruction => ({
+      ...instruction,
+      element: new Proxy(instruction.element, {
+        get(target, key, receiver) {
+          if (key === 'childNodes') written++
+          return Reflect.get(target, key, receiver)
+        },
+      }),
+    }))
+    expect(judge(instructions, [], false).refused).to.equal(true)
+    expect(written).to.be.within(256, 2560)
+  })
+
   it('DAV-35 many instructions are decided in steps, between which others get their turns', () => {
     const instructions = instructionsOf(`set ${'<x:a/>'.repeat(20_000)}`)
     const steps = judging(instructions, [], false)
