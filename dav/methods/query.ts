@@ -11,7 +11,7 @@ import { evaluateRead, formatHttpDate, preconditionFailed, readConditions } from
 import { ACCEPT_QUERY, essence } from '../../pipeline/http/media.ts'
 import { type Part, writingMultipart } from '../../pipeline/http/multipart.ts'
 import { type Match, taggingMatches } from '../../pipeline/http/tags.ts'
-import { elementParts } from '../../pipeline/read/elements.ts'
+import { elementParts, PartsRoom } from '../../pipeline/read/elements.ts'
 import { lookAt } from '../../pipeline/read/representation.ts'
 import { absent, toSelector } from '../../pipeline/refusals.ts'
 import { RequestValue } from '../../pipeline/request-value.ts'
@@ -20,6 +20,9 @@ import { type Selector, selectingAll } from '../../pipeline/tree/selector/select
 import { inTurns, type Steps } from '../../pipeline/tree/steps.ts'
 import { checkAwaited, type Exchange } from '../exchange.ts'
 import { isServerOwned } from '../locks/guard.ts'
+
+/** UTF-16 code units of elements that one answer tells, of however many documents: they are in memory together. */
+const MOST_MARKUP = 64 * 1024 * 1024
 
 export async function query(exchange: Exchange): Promise<Answer> {
   const { path } = exchange
@@ -36,12 +39,13 @@ export async function query(exchange: Exchange): Promise<Answer> {
   if (first.done) throw absent()
   const text = await selectorText(exchange)
   const selector = toSelector(text, exchange.mount.site)
-  const { parts, places } = first.value ? await matchesIn(exchange, selector, first.value) : NOTHING
+  const room = new PartsRoom(MOST_MARKUP)
+  const { parts, places } = first.value ? await matchesIn(exchange, selector, first.value, room) : NOTHING
   const found = { parts: [...parts], places: [...places] }
   if (path.endsWith('/'))
     for await (const file of documents) {
       if (!file) continue
-      const more = await matchesIn(exchange, selector, file)
+      const more = await matchesIn(exchange, selector, file, room)
       // There can be more than a call takes arguments.
       for (const part of more.parts) found.parts.push(part)
       for (const place of more.places) found.places.push(place)
@@ -127,13 +131,18 @@ interface Found {
 
 const NOTHING: Found = { parts: [], places: [] }
 
-async function matchesIn({ mount: { site } }: Exchange, selector: Selector, { resource }: StoredFile): Promise<Found> {
+async function matchesIn(
+  { mount: { site } }: Exchange,
+  selector: Selector,
+  { resource }: StoredFile,
+  room: PartsRoom,
+): Promise<Found> {
   const found = await lookAt(site, resource.path, function* ({ file, view }) {
     if (!view) return NOTHING
     const elements = yield* selectingAll(selector, view.tree)
     if (elements.length === 0) return NOTHING
     const lastModified = formatHttpDate(file.resource.modified)
-    return yield* elementParts(view, elements, { lastModified })
+    return yield* elementParts(view, elements, { lastModified, room })
   })
   return found ?? NOTHING
 }

@@ -97,18 +97,51 @@ function sliceOf(elements: ElementNode[], { entries, wire }: SelectorRange) {
  */
 const LARGEST_PARTS = { least: 16 * 1024 * 1024, perUnit: 8 }
 
+/**
+ * What the heads of all parts of an answer may hold, in UTF-16 code units: each names its document, so that a selector that
+ * finds 100,000 short elements would have the path told as often.
+ */
+const MOST_HEADS = 64 * 1024 * 1024
+
+/** Code units of a head beside path and address, and what a part takes in memory beside its texts. */
+const HEAD = 320
+
+/** What all parts of one answer may hold together, be they of one document or of several. */
+export class PartsRoom {
+  #heads = MOST_HEADS
+  #markup: number
+
+  /** @param markup code units of the elements; those of one document are bounded by its length */
+  constructor(markup = Number.POSITIVE_INFINITY) {
+    this.#markup = markup
+  }
+
+  /**
+   * Counts a part before it is made.
+   *
+   * @param names length of its path and its address
+   * @throws Fault 422
+   */
+  take(names: number, markup: number): void {
+    this.#heads -= HEAD + names
+    this.#markup -= markup
+    if (this.#heads < 0 || this.#markup < 0)
+      throw new Fault(422, 'InvalidSelector', 'The selector matches too many elements for one answer. Ask for fewer.')
+  }
+}
+
 /** Short ones; long ones take steps of their own. */
 const PARTS_PER_STEP = 20
 
 /**
  * Parts of a multi-match answer, each addressed so that a write can follow (HTTP-67).
  *
- * @throws Fault 422 when elements inside each other repeat the document beyond all proportion
+ * @throws Fault 422 when elements inside each other repeat the document beyond all proportion, or there are too many parts
  */
 export function* elementParts(
   view: Representation,
   elements: ElementNode[],
-  options: { lastModified?: string; addressed?: Addressed } = {},
+  options: { lastModified?: string; addressed?: Addressed; room?: PartsRoom } = {},
 ): Steps<{ parts: Part[]; places: { place: string; part: string }[] }> {
   const { tree, file, documentPart } = view
   // Addresses tell nothing of what their reader may not see, such as another element with the same id.
@@ -118,6 +151,7 @@ export function* elementParts(
   const type = typeOf(view)
   const parts: Part[] = []
   const places: { place: string; part: string }[] = []
+  const room = options.room ?? new PartsRoom()
   let left = Math.max(LARGEST_PARTS.least, document.source.length * LARGEST_PARTS.perUnit)
   for (const element of elements) {
     if (parts.length % PARTS_PER_STEP === PARTS_PER_STEP - 1) yield
@@ -130,6 +164,7 @@ export function* elementParts(
         'InvalidSelector',
         'The selector matches too many elements inside each other. Ask for fewer.',
       )
+    room.take(location.length + place.length, markup.length)
     const part = yield* tellingFragment(markup)
     places.push({ place: `${file.resource.path} ${place}`, part })
     parts.push({

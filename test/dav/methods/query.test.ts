@@ -2,6 +2,8 @@
 
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { Fault } from '../../../pipeline/fault.ts'
+import { PartsRoom } from '../../../pipeline/read/elements.ts'
 import { page, putAll } from '../../support/content.ts'
 import type { Fields } from '../../support/http.ts'
 import { partsOf } from '../../support/multipart.ts'
@@ -58,6 +60,20 @@ describe('QUERY over the wire', () => {
     })
     expect(part?.headers['Content-Type']).to.match(/^text\/html/)
     expect(part?.headers.ETag).to.match(/^"[^"]+-[^"]+"$/)
+  })
+
+  it('SEC-12 HTTP-67 HTTP-133 parts do not tell a long path without end, in however many documents', async () => {
+    const folder = `${`/${'ä'.repeat(120)}`.repeat(4)}/`
+    const paragraphs = page('<p>'.repeat(11_000))
+    await putAll(wire.server, { [`${folder}a.html`]: paragraphs, [`${folder}b.html`]: paragraphs })
+    expect(outcomeOf(await query(encodeURI(folder), 'p'))).to.match(/^422 InvalidSelector/)
+    expect((await query(encodeURI(folder), 'p:first-child')).status).to.equal(201)
+  })
+
+  it('SEC-12 HTTP-133 there is room for so much markup in one answer', () => {
+    const room = new PartsRoom(1000)
+    room.take(10, 600)
+    expect(() => room.take(10, 600)).to.throw(Fault, /too many elements for one answer/)
   })
 
   it('HTTP-131 the tag stands for selector and matches', async () => {
