@@ -69,7 +69,7 @@ function raise({ counters, site, pending }: CommitState, name: string): number {
 
 function addEvent(state: CommitState, { path, payload, session, token, facts }: NewEvent): string {
   state.seq = startEventIds(state)
-  const bytes = Buffer.byteLength(payload)
+  const bytes = Buffer.byteLength(payload) + Buffer.byteLength(facts ?? '')
   state.pending.events.push({
     site: state.site.id,
     ms: state.ms,

@@ -80,7 +80,8 @@ function addEvent(state: CommitState, event: PackedEvent): string {
   const { path, payload, tail = null, session = null, token = null, facts = null } = event
   state.seq = startEventIds(state)
   const body = tail === null ? undefined : bodyOf(state, path)
-  const bytes = Buffer.byteLength(payload) + (body?.size ?? 0) + Buffer.byteLength(tail ?? '')
+  const bytes =
+    Buffer.byteLength(payload) + (body?.size ?? 0) + Buffer.byteLength(tail ?? '') + Buffer.byteLength(facts ?? '')
   state.statements.addEvent.run(
     state.site.id,
     state.ms,

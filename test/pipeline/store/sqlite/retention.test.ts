@@ -148,16 +148,22 @@ describe('SQLite store: removal of events', () => {
     const limits: Record<string, { events: number; bytes: number }> = {
       few: { events: 10, bytes: 1_000_000 },
       small: { events: 1000, bytes: 1000 },
+      judged: { events: 1000, bytes: 1000 },
     }
     opened = await openTemporary({ eventLimits: site => limits[site] })
-    const kept = async (name: string) => {
+    const kept = async (name: string, rest = {}) => {
       const site = opened.store.site(name)
-      for (let i = 0; i < 30; i++) await done(site, { changes: [], events: [{ path: '/a', payload: 'p'.repeat(100) }] })
+      const event = { path: '/a', payload: 'p'.repeat(100), ...rest }
+      for (let i = 0; i < 30; i++) await done(site, { changes: [], events: [event] })
       await done(site, { changes: [], events: [{ path: '/b', payload: '' }] })
       return (await site.events('/a')).length
     }
     expect(await kept('few')).to.be.within(8, 10)
     expect(await kept('small')).to.be.within(8, 10)
+    expect(await kept('judged', { payload: '', facts: 'f'.repeat(100) }), 'with what is known of it').to.be.within(
+      8,
+      10,
+    )
     expect(await kept('other')).to.equal(30)
   })
 
