@@ -32,7 +32,7 @@ import {
 } from './nodes.ts'
 import { SteppedParser } from './stepped-parser.ts'
 import { atOnce, NODES_PER_STEP, type Steps } from './steps.ts'
-import { maxElements } from './tag-limits.ts'
+import { maxAttributeText, maxElements } from './tag-limits.ts'
 import { ATTRIBUTE, ELEMENT, LEAF } from './weight.ts'
 
 /** Our nodes in the words of the parser. */
@@ -136,6 +136,7 @@ function limitedAdapter(length: number, around: Surroundings, source?: string): 
   let elements = 0
   let nodes = 0
   const limit = maxElements(length)
+  let attributeText = maxAttributeText(length)
   const { share, ...insertion } = textInsertion(source)
   const adopted = new Map<ElementNode, Set<string>>()
   const room = treeRoom()
@@ -157,7 +158,11 @@ function limitedAdapter(length: number, around: Surroundings, source?: string): 
       if (++elements > limit) throw tooManyElements()
       count(1 + attrs.length, ELEMENT + ATTRIBUTE * attrs.length)
       checkName(tagName)
-      for (const { name, value } of attrs) checkNames(name, value)
+      for (const { name, value } of attrs) {
+        checkNames(name, value)
+        attributeText -= name.length + value.length
+      }
+      if (attributeText < 0) throw tooManyElements()
       return {
         nodeName: tagName,
         tagName,

@@ -29,6 +29,19 @@ export function maxElements(length: number): number {
   return length / 2 + 4_096
 }
 
+/**
+ * UTF-16 code units that attributes of copied formatting elements may take in a document of `length` characters. Each copy
+ * has them all: ten attributes of 10,000 characters, in 5,000 paragraphs, are 50,000 small nodes, and 500 MB as markup.
+ */
+function maxCopied(length: number): number {
+  return Math.min(1024 * 1024 + 8 * length, 16 * 1024 * 1024)
+}
+
+/** What the same of all elements may take: those that are written take no more than the document. */
+export function maxAttributeText(length: number): number {
+  return length + maxCopied(length)
+}
+
 /** Tags in each other. A parser adds elements that are implied, and misnested ones: far from `MAX_DEPTH` even so. */
 const DEEPEST = 100
 
@@ -63,6 +76,8 @@ interface Open {
   name: TagWord
   /** What is copied each time that the parser opens it again. */
   weight: number
+  /** The length of it, at most. */
+  length: number
   isForeign: boolean
   /** Not every tag in it is read as its name says. */
   isConditional: boolean
@@ -73,6 +88,7 @@ class Proof {
   readonly #tokens: TagTokens | undefined
   readonly #tag: TagReader
   readonly #most: number
+  readonly #mostCopied: number
   /** As many of them as `#depth` says are open; the others are for those that come. */
   readonly #open: Open[] = []
   #depth = 0
@@ -85,12 +101,16 @@ class Proof {
   #leaves = 0
   /** What the parser may have to open again, together. */
   #reopened = 0
+  #reopenedLength = 0
+  /** Length of what it may have opened again so far. */
+  #copied = 0
 
   constructor(bytes: Buffer, length: number, tokens: TagTokens | undefined) {
     this.#bytes = bytes
     this.#tokens = tokens
     this.#tag = new TagReader(bytes)
     this.#most = maxElements(length)
+    this.#mostCopied = maxCopied(length)
   }
 
   /** @returns undefined when there is more to read */
@@ -133,7 +153,8 @@ class Proof {
   }
 
   #hasRoom(): boolean {
-    return this.#elements <= this.#most && this.#elements + this.#attributes + this.#leaves <= MAX_NODES
+    if (this.#elements > this.#most || this.#copied > this.#mostCopied) return false
+    return this.#elements + this.#attributes + this.#leaves <= MAX_NODES
   }
 
   #readTag(start: number, isEnd: boolean): boolean {
@@ -145,10 +166,11 @@ class Proof {
     // An end tag may stand for an empty `p`, and text behind it opens again what was closed.
     this.#elements += 1 + (isEnd ? 0 : tag.name.brings) + this.#reopened
     this.#attributes += tag.attributes
+    this.#copied += this.#reopenedLength
     if ((traits & MERGED) !== 0) this.#merged += tag.attributes
     if (!this.#hasRoom() || tag.attributes >= MAX_ATTRIBUTES || this.#merged >= MAX_ATTRIBUTES) return false
     if ((traits & UNUSUAL) !== 0) return false
-    return isEnd ? this.#endElement(tag.name) : this.#beginElement(tag)
+    return isEnd ? this.#endElement(tag.name) : this.#beginElement(tag, start)
   }
 
   #endElement(name: TagWord): boolean {
@@ -160,7 +182,7 @@ class Proof {
     return true
   }
 
-  #beginElement({ name, isClosed, attributes }: TagReader): boolean {
+  #beginElement({ name, isClosed, attributes, end }: TagReader, start: number): boolean {
     const { traits } = name
     const top = this.#top()
     const isForeign = (traits & FOREIGN) !== 0 || top?.isForeign === true
@@ -171,8 +193,14 @@ class Proof {
       return this.#goOn(endOfText(this.#bytes, this.#at, this.#tag, isForeign || isConditional))
     if ((traits & SINGLE) !== 0 && this.#isOpen(name)) return false
     if (top && !isForeign && name.group !== 0 && name.group === top.name.group) this.#close(top)
-    const weight = (traits & FORMATTING) !== 0 ? 1 + attributes : 0
-    return this.#push(name, weight, isForeign, isConditional || (traits & CONDITIONAL) !== 0)
+    const isCopied = (traits & FORMATTING) !== 0
+    return this.#push({
+      name,
+      weight: isCopied ? 1 + attributes : 0,
+      length: isCopied && attributes > 0 ? end - start : 0,
+      isForeign,
+      isConditional: isConditional || (traits & CONDITIONAL) !== 0,
+    })
   }
 
   #top(): Open | undefined {
@@ -184,15 +212,17 @@ class Proof {
     return false
   }
 
-  #push(name: TagWord, weight: number, isForeign: boolean, isConditional: boolean): boolean {
+  #push(open: Open): boolean {
     const last = this.#open[this.#depth++]
     if (last) {
-      last.name = name
-      last.weight = weight
-      last.isForeign = isForeign
-      last.isConditional = isConditional
-    } else this.#open.push({ name, weight, isForeign, isConditional })
-    this.#reopened += weight
+      last.name = open.name
+      last.weight = open.weight
+      last.length = open.length
+      last.isForeign = open.isForeign
+      last.isConditional = open.isConditional
+    } else this.#open.push(open)
+    this.#reopened += open.weight
+    this.#reopenedLength += open.length
     return this.#depth <= DEEPEST
   }
 
@@ -200,6 +230,7 @@ class Proof {
     if (!top) return
     this.#depth--
     this.#reopened -= top.weight
+    this.#reopenedLength -= top.length
   }
 }
 

@@ -27,7 +27,7 @@ import {
 import { textOf } from '../source-text.ts'
 import { SteppedParser } from '../stepped-parser.ts'
 import type { Steps } from '../steps.ts'
-import { maxElements } from '../tag-limits.ts'
+import { maxAttributeText, maxElements } from '../tag-limits.ts'
 import { nodesBehind, type Region } from './region.ts'
 import { contentOf, isHtmlElement } from './shape.ts'
 
@@ -140,6 +140,7 @@ function adapter(length: number, mode: string | undefined): TreeAdapter<Nodes> {
   let depth = 0
   let elements = 0
   const limit = maxElements(length)
+  let attributeText = maxAttributeText(length)
   const { insertText, insertTextBefore } = textInsertion()
   return {
     ...defaultTreeAdapter,
@@ -148,6 +149,8 @@ function adapter(length: number, mode: string | undefined): TreeAdapter<Nodes> {
     createElement(tagName, namespaceURI, attrs) {
       if (++elements > limit) throw tooManyElements()
       if (attrs.length > MAX_ATTRIBUTES) throw tooManyAttributes()
+      for (const { name, value } of attrs) attributeText -= name.length + value.length
+      if (attributeText < 0) throw tooManyElements()
       return defaultTreeAdapter.createElement(tagName, namespaceURI, attrs)
     },
     onItemPush() {

@@ -188,6 +188,11 @@ describe('tree/html', () => {
       const open = Array.from({ length: 400 }, (_, i) => `<b a${i}>`).join('')
       expect(refusal(`<p>${open}${'</p><p>x'.repeat(50_000)}`).reason).to.equal('too-many-elements')
     })
+    it('SEC-12 nor do long attributes of a few of them', () => {
+      const open = ['b', 'i', 'u', 's'].map(name => `<${name} class="${'x'.repeat(10_000)}">`).join('')
+      expect(refusal(`<p>${open}${'</p><p>x'.repeat(100)}`).reason).to.equal('too-many-elements')
+      expect(innerMarkup(parseHtml(`<p>${open}${'</p><p>x'.repeat(10)}`), 'html')).to.have.length.above(400_000)
+    })
     for (const [what, source] of [
       ['attributes', `<p${attributes(100_000)}>`],
       ['fostered text', `<table>${'x<tr>'.repeat(40_000)}`],

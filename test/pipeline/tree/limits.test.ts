@@ -39,6 +39,12 @@ describe('tree/within-limits', () => {
     for (const [what, source] of cases) it(what, () => expect(isSure(source)).to.equal(true))
   })
 
+  /** Three elements that the parser opens again in 60 paragraphs. */
+  const opened = (value: string) =>
+    `${['b', 'i', 'u'].map(name => `<${name} class="${value}">`).join('')}${'<p>x'.repeat(60)}`
+
+  it('HTTP-23 short formatting may be opened again', () => expect(isSure(opened('x'))).to.equal(true))
+
   describe('HTTP-23 what might break a limit is left to the parser', () => {
     const cases: [what: string, source: string][] = [
       ['deep nesting', '<div>'.repeat(600)],
@@ -48,6 +54,7 @@ describe('tree/within-limits', () => {
       ['deep nesting in the title of an SVG', `<svg><title>${'<g>'.repeat(600)}</title></svg>`],
       ['too many attributes', `<p ${manyNames(1001, 'a')}>`],
       ['formatting that is opened again', `${'<b id=a><i id=b>'.repeat(50)}${'<p>x'.repeat(3000)}`],
+      ['long formatting that is opened again', opened('x'.repeat(10_000))],
       ['formatting closed from outside', `<p>${'<b id=a>'.repeat(50)}</p>${'<p>x</p>'.repeat(3000)}`],
       ['deep nesting behind a tag inside of a comment', `</<noscript>${'<svg>'.repeat(600)}</noscript>`],
       ['formatting that ends an SVG', `<svg>${'<pre></pre><i/>'.repeat(600)}`],

@@ -34,6 +34,12 @@ describe('Hostile documents and fragments are edited in linear time', () => {
     ['misnested', 'append u <p>y', `${times('<b>x<p>y</b></p>', 5_000)}<p id=u></p>`, 'reparsed'],
     ['many nodes', `append u ${times('<br>', 50_000)}`, '<p id=u></p>', 'splice'],
     ['multiplying fragment', `append u ${times('<b><i><p>', 5_000)}`, '<div id=u></div>', 'too-many-elements'],
+    [
+      'multiplying attributes',
+      `append u <p><b class="${times('x', 10_000)}">${times('<p>x', 200)}`,
+      '<div id=u></div>',
+      'too-many-elements',
+    ],
     ['XML siblings', 'append r <b/>', `<r>${times('<a/>', 50_000)}</r>`, 'splice', 'xml'],
     ['XML depth', 'append u >', `${times('<d>', 500)}<u>]]</u>${times('</d>', 500)}`, 'normalised', 'xml'],
   ]
