@@ -293,6 +293,43 @@ describe('directives that a fragment hides', () => {
       await remove(server, '/refers.html')
     })
 
+  it('COMP-145 MOD-70 nor in what a script in JavaScript gives of its own document, where they are unbound', async () => {
+    const type = 'https://tides.example/Copies'
+    const source = 'export default () => document.querySelector(".entry").cloneNode(true)'
+    const module = `<script itemprop="source" type="module">${source}</script>`
+    const code = { markup: `<div itemprop="@write" itemscope itemtype="${NS}/JavaScript/Module">${module}</div>` }
+    await put(server, '/types.html', page(schema(type, {}, property('written', { '@write': code }))))
+    await put(server, '/page.html', composed('<ul id="off" xmlns:e="" xmlns:p=""></ul><div id="native"></div>'))
+    const post = (id: string, markup: string) => http('POST', '/page.html', { Range: `selector=#${id}` }, markup)
+    expect((await post('off', `<b class="entry">${INNER}</b>`)).status).to.equal(206)
+    const item = `<div itemscope itemtype="${type}"><i itemprop="written">1</i></div>`
+    expect((await post('native', item)).status).to.equal(206)
+    const { status, text } = await http('GET', '/page.html')
+    expect(status).to.equal(200)
+    expect(text.match(/class="entry"/g)).to.have.length(2)
+    expect(text).not.to.include('TOPSECRET')
+  })
+
+  for (const raw of ['style', 'xmp', 'noscript'])
+    it(`COMP-12 COMP-145 nor where a script reads as XML what is text in HTML: ${raw}`, async () => {
+      const include = INCLUDE.replace('></p:include>', ' resource="/secret.html"/>')
+      await put(server, '/data.html', page(`<ul id="c"><li class="entry"><${raw}>${include}</${raw}></li></ul>`))
+      const made = `'<item xmlns:p=\\x22${NS}/1.0\\x22>' + e.innerHTML + '</item>'`
+      const parsed = `new DOMParser().parseFromString(${made}, 'text/xml').documentElement`
+      const shown = `<div r:all=".entry" j:m="[all].flat().map(e => ${parsed})"><p:stamp m/></div>`
+      await put(server, '/page.html', composed(shown))
+      const { status, text } = await http('GET', '/page.html')
+      expect(status).to.equal(200)
+      expect(text).to.include('p:include').and.not.include('TOPSECRET')
+    })
+
+  it('COMP-12 what an author has left in a comment leaves the markup of their script alive', async () => {
+    const script = `{ let d = document.createElement('div'); d.innerHTML = '<p:stamp a></p:stamp>'; return d }`
+    const shown = `<div e:a="5" j:m="(() => ${script})()"><!-- <p:stamp old> --><p:stamp m></p:stamp></div>`
+    await put(server, '/page.html', composed(shown))
+    expect((await http('GET', '/page.html')).text).to.include('<div>5</div>')
+  })
+
   it('COMP-147 elements with prefixes that mean nothing here stay allowed', async () => {
     for (const markup of ['<x:y>1</x:y>', '<select><x:y></x:y></select>', '<b x:y="1">2</b>', '<b>a: b</b>'])
       expect((await http('POST', '/page.html', { Range: 'selector=#native' }, markup)).status, markup).to.equal(206)

@@ -5,14 +5,14 @@
 
 import { copiedFrom } from '../../tree/clone.ts'
 import { treeOf } from '../../tree/microdata.ts'
-import type { ChildNode, ElementNode, ParentNode, TreeDocument } from '../../tree/nodes.ts'
+import type { ChildNode, DocumentKind, ElementNode, ParentNode, TreeDocument } from '../../tree/nodes.ts'
 import { isElement } from '../../tree/nodes.ts'
 import type { Allowance } from '../allowance.ts'
 import { ElementValue, LazyDictionary, NamedValue, type Value } from '../values.ts'
 import { type CompactTree, compact } from './compact.ts'
 import type { DocumentView, SchemaClasses, ScriptJob } from './interface.ts'
 import type { Reference, SentValues, SentView } from './messages.ts'
-import { StoredNames } from './stored-names.ts'
+import { hiddenIn, StoredNames } from './stored-names.ts'
 
 /** A value that JavaScript cannot be given: failure `marshal`. */
 export class Unsendable extends Error {}
@@ -68,11 +68,12 @@ export class Sender {
     if (!view) return undefined
     const { document, scope } = view
     let count = 0
-    const isStored = scope !== undefined && treeOf(scope) === document.root
+    // What code has built stands in a document of its own, which is none of its parents.
+    const isStored = scope ? treeOf(scope) === document.root : document.root.childNodes[0]?.parentNode === document.root
     const tree = compact(document.kind, document.root.mode, scope ? [scope] : document.root.childNodes, node => {
       // Each node is paid for before the next, as the copy is made without a pause.
       this.#allowance.step(STEPS_PER_NODE)
-      this.#noteNames(node, isStored)
+      this.#noteNames(node, isStored, document.kind)
       if (this.#isWritable) this.#viewNodes.set(node, count++)
     })
     return { tree }
@@ -197,25 +198,27 @@ export class Sender {
     if (path) return { path }
     const document: Pick<TreeDocument, 'kind' | 'root'> | undefined = source?.document
     const isStored = source?.path !== undefined
-    this.#trees.push(
-      compact(document?.kind ?? 'html', document?.root.mode, [node], sent => this.#noteNames(sent, isStored)),
-    )
+    const kind = document?.kind ?? 'html'
+    this.#trees.push(compact(kind, document?.root.mode, [node], sent => this.#noteNames(sent, isStored, kind)))
     return { tree: this.#treeCount++, node: 0 }
   }
 
   #noteAll(quoted: ElementNode): void {
     const open: ChildNode[] = [quoted]
     for (let node = open.pop(); node; node = open.pop()) {
-      this.#noteNames(node, false)
+      this.#noteNames(node, false, 'html')
       if (!isElement(node)) continue
       for (const child of node.childNodes) open.push(child)
       for (const child of node.content?.childNodes ?? []) open.push(child)
     }
   }
 
-  #noteNames(node: ChildNode, isStored: boolean): void {
-    if ('data' in node) this.names.addHidden(node.data)
-    if (!isElement(node)) return
+  #noteNames(node: ChildNode, isStored: boolean, kind: DocumentKind): void {
+    if (!isElement(node)) {
+      const hidden = hiddenIn(node, kind)
+      if (hidden !== undefined) this.names.addHidden(hidden)
+      return
+    }
     const stored = copiedFrom(node) ?? (isStored ? node : undefined)
     if (stored) this.names.add(node, stored)
   }

@@ -1,7 +1,8 @@
 /** Names with a prefix in what a script was handed: in what it gives they mean what they mean there (COMP-12, COMP-145). */
 
-import { type ElementNode, HTML_NAMESPACE } from '../../tree/nodes.ts'
+import { type ChildNode, type DocumentKind, type ElementNode, HTML_NAMESPACE, isElement } from '../../tree/nodes.ts'
 import { namespaceOf, qualifiedName, writtenName } from '../../tree/prefixes.ts'
+import { RAW } from '../../tree/raw-text.ts'
 
 /** Where no prefix means anything. */
 const NOWHERE: ElementNode = {
@@ -39,8 +40,9 @@ export class StoredNames {
   }
 
   /**
-   * Notes that a comment or an instruction may hold markup: HTML ends those of XML elsewhere, so that a script that reads markup
-   * of one as the other has elements that were none. Their names mean nothing.
+   * Notes what may be markup in what is no element: where a script reads it as such, the names mean nothing.
+   *
+   * @param data of a node that `hiddenIn` gives
    */
   addHidden(data: string): void {
     if (!data.includes('<')) return
@@ -64,6 +66,19 @@ export class StoredNames {
     }
     return found
   }
+}
+
+/**
+ * What the other kind of document reads as markup: HTML ends comments and instructions of XML elsewhere, and XML knows no
+ * elements whose content is text alone.
+ *
+ * @param kind of the document that the node is in
+ */
+export function hiddenIn(node: Exclude<ChildNode, ElementNode>, kind: DocumentKind): string | undefined {
+  if (kind === 'xml') return 'data' in node ? node.data : undefined
+  const { parentNode } = node
+  const isRaw = 'value' in node && parentNode && isElement(parentNode) && RAW.has(parentNode.tagName)
+  return isRaw ? node.value : undefined
 }
 
 /** The first of two elements where a name means the same in both. */
