@@ -25,6 +25,9 @@ const MOST = 10_000
 /** UTF-16 code units of documents that one write may change again, each as often as effects come back to it. */
 const MOST_AGAIN = 16 * 1024 * 1024
 
+/** UTF-16 code units of values that one write may have written elsewhere: a long one may have thousands that refer to it. */
+const MOST_WRITTEN = 8 * 1024 * 1024
+
 /** Values that are followed before others get their turn. */
 const SLICE = 20
 
@@ -55,6 +58,7 @@ export async function cascade(
   /** Keys that no document may hold in the end. */
   const ended = new Set<string>()
   let again = 0
+  let written = 0
 
   const open = async (path: string): Promise<WrittenPlace | undefined> => {
     const place = await working.open(path)
@@ -70,9 +74,11 @@ export async function cascade(
     const { length } = place.document.source
     if (working.isChanged(path) && (again += length) > MOST_AGAIN) throw blocked(registry, undefined, 1, TOO_MANY)
     const before = await inTurns(findingHoldings(registry, place.document), length)
-    const outcome = await inTurns(following(registry, place, effects, own.has(path)), length)
+    const outcome = await inTurns(following(registry, place, effects, own.has(path), MOST_WRITTEN - written), length)
+    if (outcome === 'too-much') throw blocked(registry, undefined, 1, TOO_MANY)
     if (outcome === 'unwritable') throw blocked(registry, effects[0]?.referrer, 1)
     const after = outcome === 'gone' ? undefined : outcome.place
+    if (outcome !== 'gone') written += outcome.written
     await working.change(path, after)
     const losing = function* (): Steps<Loss[]> {
       const lost = yield* findingLosses(before, yield* findingHoldings(registry, after?.document))

@@ -48,12 +48,14 @@ export function* countingReferrers(
 
 /** A document after effects. */
 export type EffectResult =
-  /** With items that are the same before and after. */
-  | { place: WrittenPlace; pairs: Pair[] }
+  /** With items that are the same before and after, and the UTF-16 code units of values that were written into them. */
+  | { place: WrittenPlace; pairs: Pair[]; written: number }
   /** The last item has gone, and the document with it. */
   | 'gone'
   /** No text would parse to what is wanted, or it would be program (COMP-147). */
   | 'unwritable'
+  /** More would be written than may be. */
+  | 'too-much'
 
 /** What happens to one item. */
 interface ItemFate {
@@ -61,6 +63,8 @@ interface ItemFate {
   /** The item goes; else these value elements are replaced. */
   goes: boolean
   values: Map<ElementNode, ElementNode[]>
+  /** UTF-16 code units of what replaces them. */
+  written: number
 }
 
 /**
@@ -72,14 +76,16 @@ export function* following(
   place: WrittenPlace,
   effects: readonly Effect[],
   isOwn: boolean,
+  most: number,
 ): Steps<EffectResult> {
   const shown = yield* openingShown(place)
-  const first = shown && (yield* followingIn(registry, shown, effects, isOwn))
+  const first = shown && (yield* followingIn(registry, shown, effects, isOwn, most))
   if (!first || (typeof first === 'object' && first.place === shown))
-    return yield* followingIn(registry, place, effects, isOwn)
+    return yield* followingIn(registry, place, effects, isOwn, most)
   if (typeof first !== 'object') return first
-  const then = yield* followingIn(registry, yield* closingShown(first.place), effects, isOwn)
-  return typeof then === 'object' ? { ...then, pairs: [...first.pairs, ...then.pairs] } : then
+  const then = yield* followingIn(registry, yield* closingShown(first.place), effects, isOwn, most - first.written)
+  if (typeof then !== 'object') return then
+  return { ...then, pairs: [...first.pairs, ...then.pairs], written: first.written + then.written }
 }
 
 /**
@@ -88,17 +94,21 @@ export function* following(
  * @param place in a document that belongs to the caller alone, and must not be used afterwards; its part says what
  *   earlier effects have touched
  * @param isOwn the document is being written to: it stays even when its last item goes
+ * @param most UTF-16 code units of values that may be written
  */
 function* followingIn(
   registry: Registry,
   place: WrittenPlace,
   effects: readonly Effect[],
   isOwn: boolean,
+  most: number,
 ): Steps<EffectResult> {
   const { document } = place
   const items = yield* findingItems(document.root)
   const changes = yield* findingChanges(registry, items, effects)
-  if (changes.length === 0) return { place, pairs: [] }
+  if (changes.length === 0) return { place, pairs: [], written: 0 }
+  const written = changes.reduce((sum, change) => sum + change.written, 0)
+  if (written > most) return 'too-much'
   const going = new Set(changes.flatMap(({ element, goes }) => (goes ? element : [])))
   if (going.size > 0 && !isOwn && (yield* isNothingLeft(document, items, going))) return 'gone'
   const revisions: Revision[] = []
@@ -132,7 +142,7 @@ function* followingIn(
     parents: findAll(revised, [...parents]),
     brought: findAll(revised, brought),
   }
-  return { place: { document: revised.document, part, ...followedIn(revised, place.followed) }, pairs }
+  return { place: { document: revised.document, part, ...followedIn(revised, place.followed) }, pairs, written }
 }
 
 function* findingChanges(
@@ -154,7 +164,7 @@ function* findingChanges(
   for (const element of items) {
     yield
     const item = readItem(element)
-    const change: ItemFate = { element, goes: false, values: new Map() }
+    const change: ItemFate = { element, goes: false, values: new Map(), written: 0 }
     const byContent = isConfiguration(item.types, ns)
     for (const [name, byValue] of item.types.flatMap(type => [...(wanted.get(type) ?? [])])) {
       const elements = item.properties.get(name) ?? []
@@ -166,7 +176,9 @@ function* findingChanges(
       for (const { each, effect } of matching) {
         if (effect.to === undefined && goes(effect.referrer, elements.length, disappearing)) change.goes = true
         const by = effect.to === undefined ? [] : [withText(each, effect.to, byContent)]
-        if (!change.values.has(each)) change.values.set(each, by)
+        if (change.values.has(each)) continue
+        change.values.set(each, by)
+        change.written += effect.to?.length ?? 0
       }
     }
     if (change.values.size > 0) changes.push(change)

@@ -147,6 +147,19 @@ describe('values that follow what a visitor writes', () => {
     await remove(server, PLACE)
   })
 
+  it('MOD-56 SEC-12 a long value is not written into everything that refers to it', async () => {
+    const [few, many] = [200, 400]
+    await put(server, PLACE, page(note('ann').repeat(many - few)))
+    await put(server, '/note.html', page(note('ann').repeat(few)))
+    const refused = await rename('b'.repeat(22_000))
+    expect([refused.status, /may not change so much/.test(refused.text)]).to.deep.equal([409, true])
+    for (const path of [PLACE, '/note.html']) expect((await http('GET', path)).text, path).to.include('ann')
+    expect((await rename('bob')).status).to.equal(206)
+    for (const path of [PLACE, '/note.html']) expect((await http('GET', path)).text, path).not.to.include('ann')
+    await remove(server, '/note.html')
+    await remove(server, PLACE)
+  })
+
   it('MOD-56 what is no configuration follows without a right of its own', async () => {
     await put(server, PLACE, page(note('ann') + instance(CLUB, { name: 'club', member: 'eve' })))
     expect((await rename('bob')).status).to.equal(206)
