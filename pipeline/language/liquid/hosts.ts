@@ -100,7 +100,7 @@ function* findingHtmlHosts(text: string, { isHost, parse = parsingHtml, read }: 
   return contents.map(({ element, start, end }) => hostAt(text, lines, element, start, end, 'html'))
 }
 
-/** Whether hosts are those that were scanned, and what was left out belongs to them; else notes where the first ends that does not. */
+/** Whether hosts are those that were scanned, and what was left out belongs to them; notes where they end up to the first of which it is not so. */
 function isAsScanned(
   contents: readonly Content[],
   scans: readonly { start: number; last: number }[],
@@ -110,10 +110,10 @@ function isAsScanned(
     const scan = scans[i]
     if (scan?.start !== start) return false
     const tried = ends.get(start)
-    if ((tried ?? end) === end && scan.last <= end) continue
-    if (tried === undefined) ends.set(start, end)
+    const isTried = (tried ?? end) === end
+    if (isTried) ends.set(start, end)
     else ends.delete(start)
-    return false
+    if (!isTried || scan.last > end) return false
   }
   return contents.length === scans.length
 }

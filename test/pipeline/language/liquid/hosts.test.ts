@@ -115,6 +115,11 @@ describe('Hosts of templates', () => {
       `<main ${X}><ul><li ${T}>{{ "</ul>" }}</ul><b title="{%"></b> %}<div id="x" ${T}>{{ "</div>" }}</div><b>{{ c }}</b></main>`,
       ['{{ "</ul>" }}', '{{ "</div>" }}'],
     ],
+    [
+      'LIQ-6 several hosts without end tag whose Liquid seems to end them',
+      `<main ${X}><ul><li ${T}>{{ "</ul>" }}</ul><ul><li ${T}>{{ "</ul>a" }}</ul><p>{{ "<i>" }}</p><p ${T}>{{ '<!--' }}</p></main>`,
+      ['{{ "</ul>" }}', '{{ "</ul>a" }}', "{{ '<!--' }}"],
+    ],
     ['COMP-48 hosts inside a host are its source', `<div ${X} ${T}><p ${T}>a</p></div>`, [`<p ${T}>a</p>`]],
     ['COMP-46 siblings are hosts of their own', `<div ${X}><p ${T}>a</p><p ${T}>b</p></div>`, ['a', 'b']],
     [
