@@ -5,6 +5,7 @@
 
 import { type Token, type TokenHandler, Tokenizer, TokenizerMode } from 'parse5'
 import { LONG, puttingInOnePiece } from './long-text.ts'
+import { type ElementNode, HTML_NAMESPACE } from './nodes.ts'
 import { isVoidName } from './serialize-html.ts'
 import { Chunks } from './stepped-parser.ts'
 import type { Steps } from './steps.ts'
@@ -16,8 +17,12 @@ export interface Extent {
   end: number
 }
 
-/** Extents by offset of the start tag. */
-export type Extents = ReadonlyMap<number, Extent>
+/** What is known of the tags of a text, by the offset of the start tag. */
+export interface Extents {
+  extents: ReadonlyMap<number, Extent>
+  /** Of those whose content is no markup. */
+  unmarked: ReadonlySet<number>
+}
 
 /** The tokenizer's state behind a start tag, where the content is no markup. */
 const CONTENT_STATES: ReadonlyMap<string, Tokenizer['state']> = new Map([
@@ -33,19 +38,27 @@ const CONTENT_STATES: ReadonlyMap<string, Tokenizer['state']> = new Map([
   ['plaintext', TokenizerMode.PLAINTEXT],
 ])
 
-/** Brings a tokenizer that nobody builds a tree for into the state that a start tag leads to. */
-export function enterContent(tokenizer: Tokenizer, tagName: string): void {
+/**
+ * Brings a tokenizer that nobody builds a tree for into the state that a start tag of HTML leads to.
+ *
+ * @returns whether that is another one
+ */
+export function enterContent(tokenizer: Tokenizer, tagName: string): boolean {
   const state = CONTENT_STATES.get(tagName)
   if (state !== undefined) tokenizer.state = state
+  return state !== undefined
 }
 
 /**
  * Finds, in steps, the end tags of all elements with prefixes in an HTML text. What is behind the last one is not read.
  *
+ * @param around what the text is the content of
  * @throws TreeError for a long name
  */
-export function* findingExtents(source: string): Steps<Extents> {
-  const reader = new ExtentReader()
+export function* findingExtents(source: string, around?: ElementNode): Steps<Extents> {
+  const reader = new ExtentReader(
+    !around || around.namespaceURI === HTML_NAMESPACE || INTEGRATION.has(around.tagName.toLowerCase()),
+  )
   const last = yield* findingLastEndTag(source)
   const tokenizer = new Tokenizer({ sourceCodeLocationInfo: true }, reader)
   reader.tokenizer = tokenizer
@@ -55,7 +68,7 @@ export function* findingExtents(source: string): Steps<Extents> {
     chunks.settle()
     yield
   }
-  return reader.extents
+  return reader
 }
 
 const PREFIXED_END = /^<\/[a-z]/i
@@ -86,36 +99,66 @@ function* findingLastEndTag(source: string): Steps<number> {
 
 const FOREIGN = new Set(['svg', 'math'])
 
-class ExtentReader implements TokenHandler {
+/** In SVG and MathML, what these hold is HTML again. */
+const INTEGRATION = new Set('foreignobject desc title mi mo mn ms mtext annotation-xml'.split(' '))
+
+/** HTML that closes the SVG or MathML that it stands in. */
+const LEAVING = new Set(
+  `b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta nobr ol p
+  pre ruby s small span strike strong sub sup table tt u ul var`.split(/\s+/),
+)
+
+class ExtentReader implements TokenHandler, Extents {
   readonly extents = new Map<number, Extent>()
+  readonly unmarked = new Set<number>()
   tokenizer: Tokenizer | undefined
   /** Where the last tag begins that was read. */
   passed = -1
-  readonly #open: { name: string; start: number }[] = []
+  readonly #open: { name: string; start: number; holdsHtml: boolean }[] = []
   readonly #counts = new Map<string, number>()
-  #foreign = 0
+  readonly #inHtml: boolean
 
-  onStartTag({ tagName, selfClosing, location }: Token.TagToken): void {
+  constructor(inHtml: boolean) {
+    this.#inHtml = inHtml
+  }
+
+  onStartTag({ tagName, attrs, selfClosing, location }: Token.TagToken): void {
     this.passed = location?.startOffset ?? this.passed
+    const start = location?.startOffset ?? 0
     const isPrefixed = tagName.includes(':')
-    if (isVoidName(tagName) || (selfClosing && (isPrefixed || this.#foreign > 0))) return
-    if (this.#foreign === 0 && this.tokenizer) enterContent(this.tokenizer, tagName)
-    this.#open.push({ name: tagName, start: location?.startOffset ?? 0 })
+    if (LEAVING.has(tagName)) this.#leaveForeign()
+    const isForeign = FOREIGN.has(tagName) || !(this.#holdsHtml || LEAVING.has(tagName))
+    if (isVoidName(tagName) || (selfClosing && (isPrefixed || isForeign))) return
+    if (!isForeign && this.tokenizer && enterContent(this.tokenizer, tagName)) this.unmarked.add(start)
+    const isIntegration = tagName === 'annotation-xml' ? attrs.some(isHtmlEncoding) : INTEGRATION.has(tagName)
+    this.#open.push({ name: tagName, start, holdsHtml: !isForeign || isIntegration })
     this.#counts.set(tagName, (this.#counts.get(tagName) ?? 0) + 1)
-    if (FOREIGN.has(tagName)) this.#foreign++
   }
 
   onEndTag({ tagName, location }: Token.TagToken): void {
     this.passed = location?.startOffset ?? this.passed
     if (!this.#counts.get(tagName)) return
-    for (let last = this.#open.pop(); last; last = this.#open.pop()) {
-      this.#counts.set(last.name, (this.#counts.get(last.name) ?? 1) - 1)
-      if (FOREIGN.has(last.name)) this.#foreign--
+    for (let last = this.#pop(); last; last = this.#pop()) {
       if (last.name !== tagName) continue
       if (tagName.includes(':') && location)
         this.extents.set(last.start, { contentEnd: location.startOffset, end: location.endOffset })
       return
     }
+  }
+
+  get #holdsHtml(): boolean {
+    return this.#open.at(-1)?.holdsHtml ?? this.#inHtml
+  }
+
+  #leaveForeign(): void {
+    for (let last = this.#open.at(-1); last && !last.holdsHtml && !last.name.includes(':'); last = this.#open.at(-1))
+      this.#pop()
+  }
+
+  #pop(): { name: string; start: number } | undefined {
+    const last = this.#open.pop()
+    if (last) this.#counts.set(last.name, (this.#counts.get(last.name) ?? 1) - 1)
+    return last
   }
 
   onComment(): void {}
@@ -124,4 +167,8 @@ class ExtentReader implements TokenHandler {
   onCharacter(): void {}
   onNullCharacter(): void {}
   onWhitespaceCharacter(): void {}
+}
+
+function isHtmlEncoding({ name, value }: Token.Attribute): boolean {
+  return name === 'encoding' && /^(?:text\/html|application\/xhtml\+xml)$/i.test(value)
 }

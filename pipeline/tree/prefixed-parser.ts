@@ -69,7 +69,7 @@ export function* parsingPrefixed(source: string, isBound: IsBound = () => false,
   const options = parserOptions(source, { mode, depth: 0 })
   const parser = new PrefixedParser(options)
   parser.isBoundAround = isBound
-  parser.extents = yield* findingExtents(source)
+  parser.tags = yield* findingExtents(source)
   yield* parser.read(source)
   yield* parsingContents(source, parser, isBound, 1)
   return parser.document as DocumentNode
@@ -93,7 +93,7 @@ function* parsingLevel(source: string, context: ElementNode, isBound: IsBound, l
   // The class that makes the parser is not in the type of what it makes.
   const parser = PrefixedParser.getFragmentParser<HtmlNodes>(context, options) as unknown as PrefixedParser
   parser.isBoundAround = isBound
-  parser.extents = yield* findingExtents(source)
+  parser.tags = yield* findingExtents(source, context)
   yield* parser.read(source)
   const childNodes = yield* takingFragment(parser)
   yield* parsingContents(source, parser, isBound, level, context)
@@ -173,7 +173,7 @@ function declaredAt(element: ElementNode, prefix: string): boolean | undefined {
 }
 
 class PrefixedParser extends SteppedParser<HtmlNodes> {
-  extents: Extents = new Map()
+  tags: Extents = { extents: new Map(), unmarked: new Set() }
   isBoundAround: IsBound = () => false
   /** Prefixed elements in the order of the text. */
   readonly placed: ElementNode[] = []
@@ -183,7 +183,7 @@ class PrefixedParser extends SteppedParser<HtmlNodes> {
 
   override onStartTag(token: Token.TagToken): void {
     if (this.#isSkipped(token)) {
-      enterContent(this.tokenizer, token.tagName)
+      if (this.tags.unmarked.has(token.location?.startOffset ?? 0)) enterContent(this.tokenizer, token.tagName)
       return
     }
     if (this.#isPrefixed(token)) {
@@ -248,7 +248,7 @@ class PrefixedParser extends SteppedParser<HtmlNodes> {
     const start = location?.startOffset ?? 0
     if (attrs.length > MAX_ATTRIBUTES) throw tooManyAttributes(start)
     const startTag = { startOffset: start, endOffset: location?.endOffset ?? start }
-    const extent = selfClosing ? undefined : this.extents.get(start)
+    const extent = selfClosing ? undefined : this.tags.extents.get(start)
     const element = this.treeAdapter.createElement(
       tagName,
       HTML_NAMESPACE as never,

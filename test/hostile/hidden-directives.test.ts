@@ -135,6 +135,22 @@ describe('directives that a fragment hides', () => {
     }
   })
 
+  it('COMP-6 COMP-147 HTML within SVG and MathML moves no end of an element with a prefix', async () => {
+    const rest = `<svg:g xmlns:svg="http://www.w3.org/2000/svg" p:template="text/liquid">{{ 1 }}</svg:g><p:include selector="#in">no</p:include>`
+    const rules = rulesPage(['*', 'GET|POST', 'Allow', '/page.html', ':root *'], ['*', 'GET', 'Allow', '/page.html'])
+    await put(server, '/rules.html', rules)
+    for (const text of [
+      '<svg><desc><style><!--</style></desc></svg>',
+      '<svg><foreignObject><iframe><!--</iframe></foreignObject></svg>',
+      '<math><mi><style><!--</style></mi></math>',
+    ]) {
+      await put(server, '/page.html', composed(`<div id="list"></div>${rest}<i id="in"></i>`))
+      expect((await http('POST', '/page.html', { Range: 'selector=#list' }, text)).status, text).to.equal(206)
+      const shown = await http('GET', '/page.html')
+      expect(shown.text, text).to.include('<svg:g>1</svg:g><i id="in"></i><i id="in"></i>')
+    }
+  })
+
   it('COMP-147 LIQ-5 LIQ-6 nothing is written into a template through a page that shows what stands in it, wherever HTML has that', async () => {
     const list = '<ul id="v"><li>{{ 1 }}</li><li>a</li></ul>'
     await put(server, '/a.html', composed('<main><p:include resource="/b.html" selector="#v"></p:include></main>'))
