@@ -192,6 +192,11 @@ export class Registry {
     return this.shapes.filter(shape => appliesTo(shape, names))
   }
 
+  /** Whether a closed shape speaks of a path (MOD-94). */
+  isClosed(path: string): boolean {
+    return this.shapes.length > 0 && this.shapesAt(path).some(({ closed }) => closed)
+  }
+
   /** Shapes that speak of a path and not of another one: the page that is written through, or the document behind it (MOD-91). */
   shapesBeside(known: string, path: string): readonly Shape[] {
     if (known === path) return []

@@ -1,5 +1,6 @@
 /** Judges a proposed document by the shapes that apply to it (MOD-91 to MOD-98). */
 
+import { findingPassedOver } from '../tree/edit/kept-text.ts'
 import { declaredPrefix } from '../tree/namespaces.ts'
 import { type Attribute, type ElementNode, isElement, rootElement, type TreeDocument } from '../tree/nodes.ts'
 import { matcherIn, SelectorError, type Simple } from '../tree/selector/selector.ts'
@@ -26,6 +27,8 @@ const ELEMENTS_PER_STEP = 100
 /** Branches of constraints that are asked about scope elements, each with a search below them, in one step. */
 const BRANCHES_PER_STEP = 200
 
+const NOWHERE: ReadonlySet<number> = new Set()
+
 /** What one check works on. */
 interface Context {
   document: TreeDocument
@@ -33,6 +36,8 @@ interface Context {
   isBoundary: IsBoundary
   /** For selectors that do not speak of the scope element: what is remembered of one is known for all. */
   matches: Matches
+  /** Where each `select` begins in which browsers make elements of what no tree has. */
+  passedOver: ReadonlySet<number>
 }
 
 /** An element that a shape selects, with the selectors that do. */
@@ -58,10 +63,13 @@ export function* checkingShapes(
   const candidates = [...touched.around, ...touched.content]
   const boundaries = boundariesOf(shapes, document)
   const failures: ShapeFailure[] = []
+  // What is written to a part of a document holds no such tags.
+  const isWhole = !place.part && shapes.some(({ closed }) => closed)
+  const passedOver = isWhole ? yield* findingPassedOver(document) : NOWHERE
   for (const shape of shapes) {
     try {
       const scopes = yield* findingScopes(shape, candidates, document)
-      const context = { document, except, isBoundary: boundaries(shape), matches: matchesIn(document) }
+      const context = { document, except, isBoundary: boundaries(shape), matches: matchesIn(document), passedOver }
       for (const found of yield* checkingScopes(shape, scopes, context)) failures.push(found)
     } catch (error) {
       if (!(error instanceof SelectorError)) throw error
@@ -282,7 +290,7 @@ function* checkingClosed(
   context: Context,
   known: Map<ElementNode, readonly Unpermitted[]>,
 ): Steps<Unpermitted[]> {
-  const { document, except, isBoundary } = context
+  const { document, except, isBoundary, passedOver } = context
   const isShared = !shape.permits.some(({ scoped }) => scoped)
   const matches = isShared ? context.matches : matchesIn(document, root)
   let asked = 0
@@ -298,7 +306,9 @@ function* checkingClosed(
     attrs
       .filter(attribute => !isCovered(attribute, covering, document))
       .map((attribute): Unpermitted => ({ what: `Attribute '${qualifiedName(attribute)}' on <${tagName}>` }))
-  const below: Unpermitted[] = []
+  const unjudged = ({ sourceCodeLocation: place }: ElementNode): Unpermitted[] =>
+    place && passedOver.has(place.startOffset) ? [{ what: 'A tag that this <select> passes over' }] : []
+  const below: Unpermitted[] = unjudged(root)
   /** `inTree` is false in contents of templates, which hold no scope elements. */
   const open = [{ nodes: root.childNodes, next: 0, inTree: true }]
   if (root.content) open.unshift({ nodes: root.content.childNodes, next: 0, inTree: false })
@@ -313,7 +323,7 @@ function* checkingClosed(
     const permits = yield* matching(child)
     if (permits.length === 0)
       below.push({ what: `Element <${child.tagName}>`, missing: missingFor(child, shape.permits) })
-    else below.push(...uncovered(child, permits))
+    else below.push(...uncovered(child, permits), ...unjudged(child))
     const boundary = inTree && isBoundary(child)
     if (typeof boundary === 'boolean' ? boundary : yield* boundary) continue
     const told = isShared && inTree ? known.get(child) : undefined

@@ -124,7 +124,7 @@ export function* parsingAlike({ kind, asWritten }: TreeDocument, source: string)
 
 /** Reads a fragment as a document is read, in steps. @param context its parent-to-be @throws TreeError as `parsingFragment` */
 export function parsingFragmentAlike(
-  { kind, asWritten }: TreeDocument,
+  { kind, asWritten }: Pick<TreeDocument, 'kind' | 'asWritten'>,
   text: string,
   context: ElementNode,
 ): Steps<ChildNode[]> {

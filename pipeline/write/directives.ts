@@ -6,6 +6,7 @@ import { introducesDirectives } from '../compose/introduced.ts'
 import { changesTemplate } from '../compose/page.ts'
 import { Fault } from '../fault.ts'
 import { mayHaveHosts } from '../language/liquid/hosts.ts'
+import type { Registry } from '../model/registry.ts'
 import type { Site } from '../site/site.ts'
 import type { ProposedEdit, View } from '../tree/edit/edit.ts'
 import { mayTakeIn } from '../tree/edit/kept-text.ts'
@@ -17,7 +18,8 @@ import type { ElementWrite, Located } from './element-target.ts'
 
 /**
  * Whoever may only write to a part of a page must not read the site through it: what composition would run needs the right
- * to PUT the whole of the page, or of the document where it lands (COMP-147). So does what composition alone would show.
+ * to PUT the whole of the page, or of the document where it lands (COMP-147). So does what composition alone would show. What
+ * nobody can judge is written by nobody where a shape is closed (MOD-94).
  *
  * @param edit with the text of the document without it, and the element whose children it changes
  * @throws Fault 422
@@ -27,16 +29,18 @@ export function* checkingDirectives(
   write: ElementWrite,
   located: Located,
   edit: { before: string; proposal: ProposedEdit; view: View; place: ElementNode | undefined },
+  registry: Registry,
   authority: Authority,
 ): Steps<void> {
   const { path } = located.file.resource
   const { before, proposal, place } = edit
   const { document, nodes, parents, reread } = edit.view
   const mayPut = (whole: string) => authority.admit({ ask: 'put', path: whole, exists: true }) === 'allow'
-  if (mayPut(write.path) || mayPut(path)) return
+  const isFree = mayPut(write.path) || mayPut(path)
+  if (isFree && !registry.isClosed(path) && !registry.isClosed(write.path)) return
   const { ns } = site.settings
   // Where templates end composition alone tells.
-  const isInside = mayHaveHosts(before) && (yield* changesTemplate(ns, located, before, proposal))
+  const isInside = !isFree && mayHaveHosts(before) && (yield* changesTemplate(ns, located, before, proposal))
   if (write.op === 'delete' && !reread && !isInside) return
   const known = { ns, model: site.model }
   const seen = yield* introducesDirectives(known, document, nodes, parents)
@@ -45,14 +49,18 @@ export function* checkingDirectives(
   // What is moved may have been a directive before.
   const isNew = isInside || (write.op === 'move' ? parents.some(parent => isInTemplate(parent, ns)) : seen)
   // What stands beside may have been text before.
-  if (!isNew && !seen && !mayHide && !reread) return
-  const gained = isNew ? 'directive' : yield* gainedByEdit(known, document.kind, before, proposal.source)
+  if (isFree ? !mayHide : !isNew && !seen && !mayHide && !reread) return
+  const gained = isFree
+    ? undefined
+    : isNew
+      ? 'directive'
+      : yield* gainedByEdit(known, document.kind, before, proposal.source)
   if (gained) throw new Fault(422, 'InvalidFragment', NEEDS_PUT[gained])
-  if (!mayHide || document.asWritten) return
+  if (!mayHide) return
   // What is replaced stands nowhere in the tree as it would be.
   const places = [place, ...parents].filter(node => node !== undefined).filter(isElement)
   for (const { text } of proposal.changes)
-    if (yield* mayTakeIn(text, places)) throw new Fault(422, 'InvalidFragment', NEEDS_PUT.select)
+    if (yield* mayTakeIn(text, places, document)) throw new Fault(422, 'InvalidFragment', NEEDS_PUT.select)
 }
 
 const NEEDS_PUT: Readonly<Record<Gained | 'select', string>> = {

@@ -175,7 +175,7 @@ function* checking(asked: Asked, proposal: ProposedEdit, view: View, derived: De
   yield* checkingContainment(proposal, view, place, path, authority, readsAll(located), before)
   const change = { op: write.op, path, requested: write.path, target: located.target.element }
   yield* checkingConfiguration(site, change, view, derived, authority)
-  yield* checkingDirectives(site, write, located, { before, proposal, view, place }, authority)
+  yield* checkingDirectives(site, write, located, { before, proposal, view, place }, model.registry, authority)
   const own = model.registry.shapesBeside(path, write.path)
   Object.assign(brought, yield* checkingOwnShapes(own, proposal, view))
 }

@@ -8,7 +8,6 @@
  * some leave these at a `</p>` without start tag, also where they hold HTML.
  */
 
-import { parsingFragment } from '../fragment.ts'
 import { testing } from '../long-text.ts'
 import {
   type ChildNode,
@@ -20,7 +19,7 @@ import {
   type TreeDocument,
 } from '../nodes.ts'
 import { findingPrefixed, mayHavePrefixed } from '../prefixed-parser.ts'
-import { parsingFragmentAlike } from '../readings.ts'
+import { parsingFragmentAlike, readingAsWritten } from '../readings.ts'
 import { isVoid } from '../serialize-html.ts'
 import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import { betweenTags } from './between.ts'
@@ -99,8 +98,10 @@ export function* keptText(
   text: string,
 ): Steps<string | undefined> {
   if (kind === 'xml') return text
-  if (standsInSelect(context))
-    return (yield* testing(OTHER_TAG, text)) && !(yield* findingPrefixed(text)) ? undefined : text
+  if (standsInSelect(context)) {
+    if (!(yield* testing(OTHER_TAG, text))) return text
+    return (yield* findingPrefixed(text)) && (yield* isJudged(text, context)) ? text : undefined
+  }
   if (!isForeign(context) && !(yield* findingDifferent(text, context))) return text
   if (yield* holdingDifferent(nodes, text, context)) return undefined
   if (!(yield* testing(SELECT, text))) return text
@@ -111,7 +112,37 @@ export function* keptText(
     passedOver = true
     isShown ||= mayHavePrefixed(piece)
   })
-  return passedOver && !isShown ? undefined : text
+  if (!passedOver) return text
+  return isShown && (yield* isJudged(text, context)) ? text : undefined
+}
+
+/**
+ * Whether somebody judges the tags of a text that the parser passes over in a `select`, in steps: composition shows those with a
+ * bound prefix, and `mayTakeIn` tells of those without. Of others with a prefix browsers make elements, and nobody else.
+ */
+function* isJudged(text: string, context: ElementNode): Steps<boolean> {
+  const nodes = yield* parsingFragmentAlike({ kind: 'html', asWritten: true }, text, context)
+  let isUnbound = false
+  for (const piece of yield* piecesInSelect(nodes, text, standsInSelect(context))) {
+    if (yield* findingTaking(piece)) return true
+    isUnbound ||= yield* findingPrefixed(piece)
+  }
+  return !isUnbound
+}
+
+/**
+ * Where each `select` begins whose text in a document has other tags than those of which elements came to be: browsers make
+ * elements of them that nobody has judged; in steps.
+ */
+export function* findingPassedOver(document: TreeDocument): Steps<ReadonlySet<number>> {
+  const found = new Set<number>()
+  if (document.kind !== 'html' || !(yield* testing(SELECT, document.source))) return found
+  const { root, source } = yield* readingAsWritten(document)
+  yield* betweenTags(root.childNodes, source, (piece, within) => {
+    const place = within.findLast(isSelect)?.sourceCodeLocation
+    if (place && OTHER_TAG.test(piece)) found.add(place.startOffset)
+  })
+  return found
 }
 
 /**
@@ -191,25 +222,30 @@ function* holdingLeaving(
  * steps. What stands in a `select` is not told from what follows it there.
  *
  * @param places whose children it changes
+ * @param document that they are of
  * @throws TreeError for a limit
  */
-export function* mayTakeIn(text: string, places: readonly ElementNode[]): Steps<boolean> {
+export function* mayTakeIn(
+  text: string,
+  places: readonly ElementNode[],
+  document: Pick<TreeDocument, 'kind' | 'asWritten'> = { kind: 'html' },
+): Steps<boolean> {
   if (!(yield* findingPrefixed(text))) return false
   if (places.some(standsInSelect)) return yield* findingTaking(text)
   const at = text.search(SELECT)
   if (at === -1 || !(yield* findingTaking(text.slice(at)))) return false
   const [place] = places
   if (!place) return true
-  for (const piece of yield* piecesInSelect(yield* parsingFragment('html', text, place), text))
+  for (const piece of yield* piecesInSelect(yield* parsingFragmentAlike(document, text, place), text))
     if (yield* findingTaking(piece)) return true
   return false
 }
 
 /** What stands between the tags of which elements came to be in a `select`, in steps. */
-function* piecesInSelect(nodes: readonly ChildNode[], text: string): Steps<string[]> {
+function* piecesInSelect(nodes: readonly ChildNode[], text: string, isWithin = false): Steps<string[]> {
   const pieces: string[] = []
   yield* betweenTags(nodes, text, (piece, within) => {
-    if (within.some(isSelect)) pieces.push(piece)
+    if (isWithin || within.some(isSelect)) pieces.push(piece)
   })
   return pieces
 }
