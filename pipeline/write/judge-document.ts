@@ -2,6 +2,7 @@
 
 import { shownElsewhere } from '../compose/gained.ts'
 import { Fault } from '../fault.ts'
+import { otherCharset } from '../http/media.ts'
 import {
   type Judgement,
   judgeAsItIs,
@@ -13,6 +14,7 @@ import {
 } from '../model/judge.ts'
 import { comparingDocuments, type Loss } from '../model/losses.ts'
 import type { Registry } from '../model/registry.ts'
+import type { ShapeFailure } from '../model/shape-check.ts'
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import type { Entry } from '../store/resource.ts'
@@ -54,8 +56,9 @@ export async function judgeDocument(
   const hasItems = holdsItems(asked)
   if (!isLookedInto && !judge && !hasItems && !asked.tree) return { prepared: asked, follows: nothingFollows([]) }
   const whole = isLookedInto || hasItems ? await parsedVersion(site, asked) : asked
-  const { prepared, judgement } = await judgedAlone(site, model, path, whole)
+  const { prepared, judgement: found } = await judgedAlone(site, model, path, whole)
   const { tree, derived } = prepared
+  const judgement = { ...found, failures: [...readElsewhere(registry, path, asked.type, tree), ...found.failures] }
   const entries = derived?.entries ?? []
   const isCompared = registry.hasGuarded || judge !== undefined
   const before = isCompared && file?.isDocument ? await site.parsed(file) : undefined
@@ -68,6 +71,30 @@ export async function judgeDocument(
   const follows = await consequencesOf(site, model, judged)
   const changed = follows.own.get(path)
   return { prepared: changed ? await completed(site, prepared, changed.document) : prepared, follows }
+}
+
+/** Begin another reading of what follows: UTF-16 has the one in each tag, ISO-2022-JP the other before quotes that are none. */
+const SHIFTS = ['\0', '\u001b']
+
+/**
+ * Browsers read a document by the encoding that it names, be its tags what they may to the server: where those of another one may
+ * come to be, a closed shape permits nothing (MOD-94).
+ *
+ * @param type of the document, at its path
+ */
+function readElsewhere(
+  registry: Registry,
+  path: string,
+  type: string,
+  tree: TreeDocument | undefined,
+): readonly ShapeFailure[] {
+  if (tree?.kind !== 'html' || !registry.isClosed(path)) return []
+  const { source } = tree
+  if (!SHIFTS.some(shift => source.includes(shift))) return []
+  // What is no UTF-8 has come to be U+FFFD, and is served without a charset.
+  if (otherCharset(type) === undefined && !source.includes('\ufffd')) return []
+  const message = 'Browsers may read this document in another encoding, with other elements; a closed shape needs UTF-8'
+  return [{ scope: ':root', constraint: 'permit', message }]
 }
 
 function unreadable(): never {
@@ -178,14 +205,14 @@ export async function lossesUnderNewName(
  * Judges a document that comes to another place as it is: by the shapes there; where it is new to the site by its schemas
  * as well, without adding to it.
  *
- * @param arriving `entries` of a copy, or of a file that has not been a document before; without a tree it is none
+ * @param arriving its type there; `entries` of a copy, or of a file that has not been a document before; without a tree it is none
  * @throws Fault 422
  */
 export async function judgeMoved(
   site: Site,
   { registry, host }: ModelState,
   path: string,
-  { tree, entries }: { tree?: TreeDocument | undefined; entries?: readonly Entry[] | undefined },
+  { type, tree, entries }: { type: string; tree?: TreeDocument | undefined; entries?: readonly Entry[] | undefined },
 ): Promise<Judgement> {
   if (!tree) return NOTHING
   const { length } = tree.source
@@ -198,7 +225,8 @@ export async function judgeMoved(
   }
   const shown = await findUnseen(site, tree)
   const own = await judge(tree)
-  const judged = shown ? withReading(own, await judge(shown)) : own
+  const both = shown ? withReading(own, await judge(shown)) : own
+  const judged = { ...both, failures: [...readElsewhere(registry, path, type, tree), ...both.failures] }
   await refuseFailures(registry, site.store, judged, { path, entries: entries ?? [], status: 422 })
   return judged
 }

@@ -3,6 +3,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { deriveInTurns } from '../declarations/derive.ts'
 import { Fault } from '../fault.ts'
+import { storedType } from '../http/media.ts'
 import { typeKey } from '../model/entries.ts'
 import type { Requirement } from '../model/integrity.ts'
 import type { Loss } from '../model/losses.ts'
@@ -97,7 +98,8 @@ export async function judgeArrival(
   if (!typed && registry.shapes.length === 0) return []
   if (retyped) {
     const { entries } = await deriveInTurns(retyped, site.settings, true)
-    return (await judgeMoved(site, model, to, { tree: retyped, entries })).requirements
+    return (await judgeMoved(site, model, to, { type: storedType(to, source.type), tree: retyped, entries }))
+      .requirements
   }
   const requirements: Requirement[] = []
   let looked = 0
@@ -113,7 +115,7 @@ export async function judgeArrival(
     if (++looked % SLICE === 0) await setImmediate()
     const tree = await site.parsed(file)
     const { entries } = governed ? await deriveInTurns(tree, site.settings, true) : { entries: undefined }
-    const judgement = await judgeMoved(site, model, path, { tree, entries }).catch(error => {
+    const judgement = await judgeMoved(site, model, path, { type: file.resource.type, tree, entries }).catch(error => {
       throw isCollection(source) ? asMember(error, path) : error
     })
     requirements.push(...judgement.requirements)

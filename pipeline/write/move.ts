@@ -122,6 +122,7 @@ async function commitMove(
   checkNewKind(site, file, to, arrival, authority)
   const isShaped = file.isDocument && model.registry.shapesAt(to).length > 0
   const judged = await judgeMoved(site, model, to, {
+    type: arrival.type,
     tree: prepared?.tree ?? (isShaped ? await site.parsed(file) : undefined),
     entries: prepared?.derived.entries,
   })

@@ -27,6 +27,17 @@ const KEPT = [
   '<b title="<img>">',
 ]
 
+/** An attribute ends elsewhere in ISO-2022-JP: what is a title in UTF-8 is an image there. */
+const SHIFTED = page(`<main><b title="\x1b$B"></b ><b title='\x1b(B"><img src=x onerror=alert(1)>'></b></main>`)
+const WIDE = Buffer.from(`\ufeff${page('<main><script>alert(1)</script></main>')}`, 'utf16le')
+const SUSPECT: [name: string, content: string | Uint8Array, type: string, path: string][] = [
+  ['ISO-2022-JP by its type', SHIFTED, 'text/html; charset=iso-2022-jp', '/n/a'],
+  ['ISO-2022-JP beside what is no UTF-8', Buffer.from(`${SHIFTED}\xff`, 'latin1'), 'text/html', '/n/a.html'],
+  ['UTF-16 by its mark', WIDE, 'text/html', '/n/a.html'],
+  ['the other UTF-16', Buffer.from(WIDE).swap16(), 'text/html', '/n/a.html'],
+  ['UTF-16 by its type', WIDE.subarray(2), 'text/html; charset=utf-16le', '/n/a'],
+]
+
 describe('MOD-94 nothing that browsers alone make elements of gets through a closed shape', () => {
   let server: TestServer
   let http: Client
@@ -43,7 +54,8 @@ describe('MOD-94 nothing that browsers alone make elements of gets through a clo
   after(() => server.close())
 
   const stored = async (path: string) => (await http('GET', path, { Accept: 'text/html' })).text
-  const putting = (path: string, content: string) => http('PUT', path, {}, content)
+  const putting = (path: string, content: string | Uint8Array, type = 'text/html') =>
+    http('PUT', path, { 'Content-Type': type }, content)
 
   for (const tags of TAGS)
     it(`${tags} in a whole document, a MOVE and an edit`, async () => {
@@ -63,5 +75,19 @@ describe('MOD-94 nothing that browsers alone make elements of gets through a clo
 
   it('what all read alike is stored', async () => {
     for (const tags of KEPT) expect((await putting('/n/a.html', page(`<main>${tags}</main>`))).status).to.be.below(300)
+  })
+
+  for (const [name, content, type, path] of SUSPECT)
+    it(`${name}: by PUT and MOVE`, async () => {
+      expect((await putting(path, content, type)).status).to.equal(422)
+      const free = path.replace('/n/a', '/free')
+      expect((await putting(free, content, type)).status).to.be.oneOf([200, 201])
+      expect((await http('MOVE', free, { Destination: path })).status).to.equal(422)
+    })
+
+  it('the same characters in UTF-8, and other encodings without them, are stored', async () => {
+    expect((await putting('/n/a.html', SHIFTED)).status).to.be.below(300)
+    const latin = Buffer.from(page('<main>\xe9</main>'), 'latin1')
+    expect((await putting('/n/c', latin, 'text/html; charset=iso-8859-1')).status).to.be.below(300)
   })
 })
