@@ -12,6 +12,8 @@ export type SeePiece = (piece: Uint8Array, hold: (bytes: number) => void) => voi
 
 /** A request body that is read once, in the form its resource needs. */
 export interface BodySource {
+  /** Whether code has made it, in place of the one that was sent (REA-62). */
+  readonly isMade?: boolean
   /** Into memory; 413 over `cap` bytes. */
   bytes(cap: number): Promise<Uint8Array>
   /**

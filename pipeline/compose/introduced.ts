@@ -42,6 +42,17 @@ export function* introducesDirectives(
   return false
 }
 
+/** In them HTML knows no elements whose content is text alone. */
+const READS_TAGS = new Set(['select', 'svg', 'math'])
+
+/** Whether what code has made inert may be something else in a place: program, or tags that were text (COMP-147, REA-62). */
+export function isReadOtherwise(parent: ParentNode, ns: string): boolean {
+  if (isInTemplate(parent, ns)) return true
+  for (let node: ParentNode | null = parent; node && isElement(node); node = node.parentNode)
+    if (READS_TAGS.has(node.tagName)) return true
+  return false
+}
+
 /** Name, equals sign and value of a declaration behind its `xmlns:`. */
 const DECLARATION = /^[^\t\n\f\r =>]+[\t\n\f\r ]*=[\t\n\f\r ]*["']?([^\t\n\f\r "'>]+)/
 

@@ -99,6 +99,10 @@ export class KeptBody implements BodySource {
     return this.#replacement ?? this.#bytes
   }
 
+  get isMade(): boolean {
+    return this.#replacement !== undefined
+  }
+
   /** Puts another body in its place (REA-62). */
   replace(bytes: Uint8Array): void {
     this.#replacement = bytes

@@ -2,7 +2,7 @@
 
 import type { Authority } from '../authority.ts'
 import { type Gained, gainedByEdit } from '../compose/gained.ts'
-import { introducesDirectives } from '../compose/introduced.ts'
+import { introducesDirectives, isReadOtherwise } from '../compose/introduced.ts'
 import { changesTemplate } from '../compose/page.ts'
 import { Fault } from '../fault.ts'
 import { mayHaveHosts } from '../language/liquid/hosts.ts'
@@ -37,7 +37,7 @@ export function* checkingDirectives(
   const { document, nodes, parents, reread } = edit.view
   const mayPut = (whole: string) => authority.admit({ ask: 'put', path: whole, exists: true }) === 'allow'
   const isFree = mayPut(write.path) || mayPut(path)
-  if (isFree && !registry.isClosed(path) && !registry.isClosed(write.path)) return
+  if (isFree && !write.isMade && !registry.isClosed(path) && !registry.isClosed(write.path)) return
   const { ns } = site.settings
   // Where templates end composition alone tells.
   const isInside = !isFree && mayHaveHosts(before) && (yield* changesTemplate(ns, located, before, proposal))
@@ -48,6 +48,8 @@ export function* checkingDirectives(
   if (document.kind === 'html') for (const { text } of proposal.changes) mayHide ||= yield* findingPrefixed(text)
   // What is moved may have been a directive before.
   const isNew = isInside || (write.op === 'move' ? parents.some(parent => isInTemplate(parent, ns)) : seen)
+  if (write.isMade && (seen || mayHide) && parents.some(parent => isReadOtherwise(parent, ns)))
+    throw new Fault(422, 'InvalidFragment', 'What code has made for this place would be read in another way there.')
   // What stands beside may have been text before.
   if (isFree ? !mayHide : !isNew && !seen && !mayHide && !reread) return
   const gained = isFree

@@ -30,6 +30,8 @@ interface ElementWriteBase extends Judging {
   cause: Cause
   /** A last look inside the commit; it throws a Fault. */
   check?: () => Promise<void>
+  /** Whether code has made the fragment: what is in it may be a visitor's, whoever writes. Known with the body. */
+  isMade?: boolean | undefined
   /** For whom the page is put together in which the elements are looked for (COMP-86); without it they are looked for in what is stored. */
   reader?: Reader
   /** Markup of the element that is meant: another one that has come to stand there is 412. */

@@ -187,6 +187,9 @@ async function noted(site: Site, write: ElementWrite, place: Located): Promise<N
   return judge ? inTurns(judge.note(place.tree, toEdit(write, place, '')), place.tree.source.length) : new Map()
 }
 
-async function textFor(site: Site, { op }: ElementWrite, body: BodySource): Promise<string> {
-  return op === 'put' || op === 'post' ? bodyText(body, largestDocument(site.settings)) : ''
+async function textFor(site: Site, write: ElementWrite, body: BodySource): Promise<string> {
+  if (write.op !== 'put' && write.op !== 'post') return ''
+  const text = await bodyText(body, largestDocument(site.settings))
+  write.isMade = body.isMade
+  return text
 }

@@ -6,7 +6,7 @@ import { after, before, beforeEach, describe, it } from 'mocha'
 import { textOf } from '../http/write-checks.ts'
 import { composed } from '../pipeline/compose/composing.ts'
 import { property, schema } from '../pipeline/model/markup.ts'
-import { NS, page, put, putAll, remove, rulesPage } from '../support/content.ts'
+import { NS, page, put, putAll, type RuleLine, remove, rulesPage } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -337,6 +337,34 @@ describe('directives that a fragment hides', () => {
       const { status, text } = await http('GET', '/page.html')
       expect(status).to.equal(200)
       expect(text).to.include('p:include').and.not.include('TOPSECRET')
+    })
+
+  for (const [place, entry] of [
+    [
+      '<b id="at" p:template="text/liquid">1</b>',
+      `{{ "${INCLUDE.replaceAll('"', "'").replaceAll('<', '&lt;')}" | raw }}`,
+    ],
+    ['<select id="at"></select>', `<style>${INCLUDE}</style>`],
+  ] as const)
+    it(`COMP-147 REA-62 nor in what an action writes into ${place}, where it is read otherwise`, async () => {
+      const action = `@schema Site url("${NS}/1.0"); Site.PUT((\${.entry} from "/data.html").first(), "/page.html")`
+      const fields = `<meta itemprop="resource" content="/page.html"><meta itemprop="method" content="POST">`
+      const code = `<script itemprop="action" type="text/sessel">${action}</script>`
+      await put(server, '/data.html', page(`<ul id="c"><li class="entry">${entry}</li></ul>`))
+      await put(server, '/page.html', composed(`${place}<p id="fine"></p>`))
+      const rules: RuleLine[] = [
+        ['*', 'GET|POST|PUT', 'Allow', '/page.html'],
+        ['*', 'POST', 'Allow', '/page.html', ':root *'],
+      ]
+      await put(server, '/rules.html', rulesPage(...rules, ['*', 'GET', 'Deny', '/secret.html']))
+      await put(server, '/trigger.html', page(`<div itemscope itemtype="${NS}/Trigger">${fields}${code}</div>`))
+      const status = async (id: string) => (await http('POST', '/page.html', { Range: `selector=#${id}` }, 'x')).status
+      const answers = [await status('at'), await status('fine')]
+      await put(server, '/trigger.html', page(''))
+      expect((await http('GET', '/page.html')).text)
+        .to.include('class="entry"')
+        .and.not.include('TOPSECRET')
+      expect(answers).to.deep.equal([422, 206])
     })
 
   it('COMP-12 what an author has left in a comment leaves the markup of their script alive', async () => {
