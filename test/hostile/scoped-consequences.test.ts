@@ -25,19 +25,27 @@ const RULE = field('parent', `${NS}/AuthorizationRule`)
 describe("a credential's scope as boundary: what follows from a write", () => {
   let server: TestServer
   let limited: Client
+  let other: Client
 
   before(async () => {
-    const credentials = [{ user: 'limited', password: 'limited', scope: ['/part/*'] }]
+    const users = ['limited', 'other']
+    const credentials = users.map(user => ({ user, password: user, scope: ['/part/*'] }))
     server = await startServer({ site: { credentials } })
-    const basic = `Basic ${Buffer.from('limited:limited').toString('base64')}`
-    limited = client(Number(new URL(server.mountUrl).port), { Authorization: basic })
+    const [one, another] = users.map(user => {
+      const basic = `Basic ${Buffer.from(`${user}:${user}`).toString('base64')}`
+      return client(Number(new URL(server.mountUrl).port), { Authorization: basic })
+    })
+    if (!one || !another) throw new Error('two users')
+    limited = one
+    other = another
     const refers = [field('cardinality', '1..1'), field('references', 'https://t.example/Person#name')]
     await put(
       server,
       '/site/schemas.html',
       page(
         schema('Person', property(field('name', 'name'), field('unique', 'true'))) +
-          schema('Own', RULE, property(field('name', 'person'), ...refers, field('cascade', 'true'))),
+          schema('Own', RULE, property(field('name', 'person'), ...refers, field('cascade', 'true'))) +
+          schema('Remark', property(field('name', 'person'), ...refers, field('cascade', 'true'))),
       ),
     )
     await put(server, '/closed.html', page('x'))
@@ -62,6 +70,21 @@ describe("a credential's scope as boundary: what follows from a write", () => {
     ['another name of it', 'PUT', '/part/people.html', {}, person('bob')],
     ['a page moved over it', 'MOVE', '/part/other.html', { Destination: '/part/people.html' }, undefined],
   ]
+  it('MOD-56 DAV-80 DAV-86 what follows goes into what somebody else has locked; a request for that does not', async () => {
+    const note = (name: string) => page(`<p itemscope itemtype="https://t.example/Remark">${field('person', name)}</p>`)
+    await put(server, '/site/rules.html', page(''))
+    await put(server, '/part/notes.html', note('ann'))
+    const lock = '<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype></lockinfo>'
+    const locked = await other('LOCK', '/part/notes.html', { 'Content-Type': 'application/xml' }, lock)
+    expect(locked.status).to.equal(200)
+    expect((await limited('PUT', '/part/notes.html', {}, note('ann'))).status).to.equal(423)
+    expect((await limited('PUT', '/part/people.html', {}, person('bob'))).status).to.equal(204)
+    expect((await limited('GET', '/part/notes.html')).text).to.include('bob')
+    const token = { 'Lock-Token': String(locked.headers['lock-token']) }
+    expect((await other('UNLOCK', '/part/notes.html', token)).status).to.equal(204)
+    await limited('DELETE', '/part/notes.html')
+  })
+
   for (const [what, method, path, { Destination: to, ...fields }, body] of cases)
     it(`SEC-10 a rule that follows an instance does not go or change with ${what}`, async () => {
       const sent = typeof to === 'string' ? { ...fields, Destination: server.mountUrl + to } : fields
