@@ -26,7 +26,7 @@ type HrefOf = (path: string) => string
  * 64 shared locks with its owner at each member would make gigabytes.
  */
 const MOST_BYTES = 4 * 1024 * 1024
-/** Bytes of an `activelock` beside its owner and the locked URL, which is no longer than that of the member. */
+/** Bytes of an `activelock` beside its owner and the locked URL. */
 const FRAME = 320
 
 /**
@@ -63,6 +63,8 @@ export function locksTold(
     const told = some.find(lock => lock.user === user) ?? some[0]
     return told ? activeLock({ ...told, owner: '' }, hrefOf(told.path), now) : ''
   }
+  const bytesOf = (some: readonly Lock[]) =>
+    some.reduce((sum, { owner, path }) => sum + Buffer.byteLength(owner) + hrefOf(path).length + FRAME, 0)
   const tellInherited = bytesOf(inherited) * members > MOST_BYTES ? one : all
   let bytesTaken = 0
   for (const onOne of taken.values()) bytesTaken += bytesOf(onOne)
@@ -76,10 +78,6 @@ export function locksTold(
       return itself.length === 0 ? unlocked : inDiscovery(fromAbove + tellTaken(itself))
     },
   }
-}
-
-function bytesOf(locks: readonly Lock[]): number {
-  return locks.reduce((sum, { owner }) => sum + Buffer.byteLength(owner) + FRAME, 0)
 }
 
 function inDiscovery(activeLocks: string): string {

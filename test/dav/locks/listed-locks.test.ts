@@ -7,6 +7,8 @@ import { type Lock, lockKey } from '../../../pipeline/coordination/locks.ts'
 import { propfindBody, startWire, type Wire } from '../wire.ts'
 
 const LONG = `<D:owner>${'o'.repeat(8000)}</D:owner>`
+/** Each lock tells where it was taken. */
+const DEEP = `/${'p'.repeat(3000)}/`
 
 function lock(user: string, path: string, depth: Lock['depth'], owner = '<D:owner>x</D:owner>'): Lock {
   return { token: `urn:${user}:${path}`, user, path, depth, scope: 'shared', owner, expires: 600_000 }
@@ -47,6 +49,7 @@ describe('locks told at members', () => {
       'u1',
       'urn:u1:/a/ urn:u0:/a/f urn:u1:/a/f, owners 2',
     ],
+    ['of those with a long path one', many(3, DEEP, 'infinity'), [], 800, 'x', `urn:u0:${DEEP}, owners 0`],
     ['of very many taken ones one', [], many(600, '/a/f', 0, LONG), 1, 'u7', 'urn:u7:/a/f, owners 0'],
   ]
   for (const [what, inherited, taken, members, user, told] of CASES)
