@@ -1,6 +1,6 @@
 /**
  * All reactions of a site at one moment, by document. Immutable: a commit that changes what a document declares makes a new
- * snapshot. What a request needs is put together when it is first asked for.
+ * snapshot. What a request needs of several documents is put together when it is first asked for.
  */
 
 import { compilePattern, matchesNames, mistakenPattern, type Pattern, pathNames } from '../../access/glob.ts'
@@ -9,7 +9,7 @@ import type { RawCode } from '../../model/declarations.ts'
 import { MOST_DOUBTED } from '../../model/doubts.ts'
 import { shown } from '../../model/violations.ts'
 import { type Extensions, parseSelector, type Selector } from '../../tree/selector/selector.ts'
-import type { Steps } from '../../tree/steps.ts'
+import { mapping, type Steps } from '../../tree/steps.ts'
 import type { CallField, RawAction, RawConstraint, RawHandler, RawReaction, RawReactions, RawValue } from './extract.ts'
 
 /** A trigger or processor, ready to be asked. */
@@ -44,8 +44,11 @@ export interface Candidates {
   processors: readonly Reaction[]
 }
 
+/** A document with what its patterns and selectors mean: of each, that is read once, when it is stored (SEC-12). */
 interface Declared {
   raw: RawReactions
+  reactions: readonly Reaction[]
+  constraints: readonly PlacedConstraint[]
 }
 
 /** Characters of the literal beginning of a pattern by which reactions are found. */
@@ -82,12 +85,12 @@ export class SiteReactions {
    *
    * @param raw what its new version declares; undefined when it declares nothing or is gone
    */
-  // biome-ignore lint/correctness/useYield: nothing is compiled before it is asked for
   *exchanging(path: string, raw: RawReactions | undefined): Steps<SiteReactions> {
     const before = this.#documents.get(path)
     if (!before && !raw) return this
     const size = this.#size + (raw ? 1 : 0) - (before ? 1 : 0)
-    return new SiteReactions(this.#selectors, this.#documents.with(path, raw && { raw }), size)
+    const declared = raw && (yield* compiling(raw, path, this.#selectors))
+    return new SiteReactions(this.#selectors, this.#documents.with(path, declared), size)
   }
 
   document(path: string): RawReactions | undefined {
@@ -126,9 +129,7 @@ export class SiteReactions {
 
   #order(): Candidates {
     if (this.#size === 0) return NOTHING
-    const all = this.#inPathOrder().flatMap(([path, { raw }]) =>
-      raw.reactions.map((reaction, place) => compiled(reaction, path, place, this.#selectors)),
-    )
+    const all = this.#inPathOrder().flatMap(([, { reactions }]) => reactions)
     return {
       triggers: all.filter(({ kind }) => kind === 'trigger'),
       processors: all.filter(({ kind }) => kind === 'processor'),
@@ -190,12 +191,8 @@ export class SiteReactions {
   #placed(): { constraints: PlacedConstraint[]; handlers: PlacedHandler[] } {
     if (this.#transitions) return this.#transitions
     const placed: { constraints: PlacedConstraint[]; handlers: PlacedHandler[] } = { constraints: [], handlers: [] }
-    for (const [path, { raw }] of this.#size === 0 ? [] : this.#inPathOrder()) {
-      for (const constraint of raw.constraints) {
-        // One that does not parse watches nothing (REA-4).
-        const selector = parseSelector(constraint.selector, this.#selectors)
-        if (selector) placed.constraints.push({ path, constraint, selector })
-      }
+    for (const [path, { raw, constraints }] of this.#size === 0 ? [] : this.#inPathOrder()) {
+      for (const constraint of constraints) placed.constraints.push(constraint)
       for (const handler of raw.handlers) placed.handlers.push({ path, handler })
     }
     this.#transitions = placed
@@ -240,39 +237,65 @@ export interface PlacedHandler {
   handler: RawHandler
 }
 
-function compiled(raw: RawReaction, path: string, place: number, extensions: Extensions): Reaction {
-  const { kind, resource, method, selector, status, when, action, otherwise } = raw
-  const methods = new Set(method.map(each => each.toUpperCase()))
-  return {
-    kind,
-    path,
-    place,
-    raw,
-    when,
-    action,
-    otherwise,
-    resources: resource.length === 0 || resource.includes('*') ? undefined : resource.map(each => compilePattern(each)),
-    methods: methods.size === 0 || methods.has('*') ? undefined : methods,
-    selectors: selector.length === 0 ? undefined : selector.flatMap(each => parseSelector(each, extensions) ?? []),
-    statuses: status.length === 0 || kind === 'trigger' ? undefined : status.flatMap(statusFilter),
+function* compiling(raw: RawReactions, path: string, extensions: Extensions): Steps<Declared> {
+  const declared = { raw, reactions: [] as Reaction[], constraints: [] as PlacedConstraint[] }
+  for (const [place, reaction] of raw.reactions.entries()) {
+    yield
+    const { kind, resource, method, selector, status, when, action, otherwise } = reaction
+    const methods = new Set(method.map(each => each.toUpperCase()))
+    declared.reactions.push({
+      kind,
+      path,
+      place,
+      raw: reaction,
+      when,
+      action,
+      otherwise,
+      resources:
+        resource.length === 0 || resource.includes('*')
+          ? undefined
+          : yield* mapping(resource, each => compilePattern(each)),
+      methods: methods.size === 0 || methods.has('*') ? undefined : methods,
+      selectors: selector.length === 0 ? undefined : yield* parsing(selector, extensions),
+      statuses: status.length === 0 || kind === 'trigger' ? undefined : status.flatMap(statusFilter),
+    })
   }
+  for (const constraint of raw.constraints) {
+    // One that does not parse watches nothing (REA-4).
+    for (const selector of yield* parsing([constraint.selector], extensions))
+      declared.constraints.push({ path, constraint, selector })
+    yield
+  }
+  return declared
 }
 
+function* parsing(texts: readonly string[], extensions: Extensions): Steps<Selector[]> {
+  const parsed = yield* mapping(texts, each => parseSelector(each, extensions))
+  return parsed.flatMap(selector => selector ?? [])
+}
+
+/** Of the texts of reactions so many are looked at, in one turn. */
 function* doubtsAbout({ reactions, constraints, handlers }: RawReactions, extensions: Extensions): Generator<string> {
+  let left = MOST_DOUBTED
+  const first = <T>(list: readonly T[]) => {
+    const some = list.slice(0, left)
+    left -= some.length
+    return some
+  }
   for (const { kind, resource, method, status, selector, action, otherwise } of reactions.slice(0, MOST_DOUBTED)) {
-    for (const call of [...action, ...otherwise]) yield* doubtsAboutCall(call, kind)
-    for (const text of resource) {
+    for (const call of [...first(action), ...first(otherwise)]) yield* doubtsAboutCall(call, kind)
+    for (const text of first(resource)) {
       const mistaken = mistakenPattern(text)
       if (mistaken) yield `the resource ${shown(text)} of a ${kind} ${mistaken}`
     }
-    for (const text of method)
+    for (const text of first(method))
       if (!METHODS.has(text.toUpperCase())) yield `the method ${shown(text)} of a ${kind} is none that runs one`
-    for (const text of selector)
+    for (const text of first(selector))
       if (!parseSelector(text, extensions))
         yield `the selector ${shown(text)} of a ${kind} does not parse: it selects nothing`
     if (kind === 'trigger' && status.length > 0) yield 'a trigger has a status, which is not known before the answer'
     else
-      for (const text of status)
+      for (const text of first(status))
         if (statusFilter(text).length === 0)
           yield `the status ${shown(text)} of a processor is none, such as 404 or 4xx: it never matches`
   }

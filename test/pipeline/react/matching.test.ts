@@ -4,9 +4,10 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { compilePattern, matchesNames, pathNames } from '../../../pipeline/access/glob.ts'
-import type { RawReaction } from '../../../pipeline/react/declared/extract.ts'
+import type { RawReaction, RawReactions } from '../../../pipeline/react/declared/extract.ts'
 import { SiteReactions } from '../../../pipeline/react/declared/reactions.ts'
 import { atOnce } from '../../../pipeline/tree/steps.ts'
+import { stepsOf } from '../../support/steps.ts'
 
 const code = { type: '', source: '1' }
 const raw = (kind: RawReaction['kind'], resource: string[], method: string[] = []): RawReaction => ({
@@ -84,5 +85,24 @@ describe('Matching of reactions', () => {
       }),
       { numRuns: 300 },
     )
+  })
+
+  const numbers = Array.from({ length: 3_000 }, (_, i) => i)
+  const one = raw('trigger', ['/a/*'])
+  const constraint = { property: 'p', from: ['a'], to: ['b'] }
+  const none = { reactions: [], constraints: [], handlers: [] }
+  const table: [name: string, given: RawReactions][] = [
+    ['resources', { ...none, reactions: [{ ...one, resource: numbers.map(i => `/a${i}/*`) }] }],
+    ['selectors', { ...none, reactions: [{ ...one, selector: numbers.map(i => `.c${i}`) }] }],
+    ['triggers', { ...none, reactions: numbers.map(() => one) }],
+    ['constraints', { ...none, constraints: numbers.map(i => ({ ...constraint, selector: `.c${i}` })) }],
+  ]
+  for (const [name, given] of table)
+    it(`SEC-12 REA-4 others have their turn while many ${name} are read, which is done when they are stored`, () => {
+      expect(stepsOf(SiteReactions.empty(new Map()).exchanging('/t.html', given))).to.be.at.least(5)
+    })
+  it('SEC-12 REA-4 of the texts of one trigger as many are doubted as of a document', () => {
+    const reactions = declared({ '/t.html': [{ ...one, selector: numbers.slice(0, 1_200).map(() => '(') }] })
+    expect(reactions.findings('/t.html')).to.have.length(1000 - 2)
   })
 })
