@@ -91,7 +91,7 @@ describe('elements with foreign prefixes', () => {
       }
     })
 
-  it('COMP-147 MOD-40 MOD-51 what only composition shows is found by nothing, and takes no value from others', async () => {
+  it('COMP-147 MOD-40 MOD-51 what only composition shows is found by nothing, though its values count', async () => {
     const PASS = 'https://tides.example/Pass'
     const property = (name: string, more: string) =>
       `<div itemprop="property" itemscope itemtype="${NS}/Property"><meta itemprop="name" content="${name}">${more}</div>`
@@ -99,14 +99,15 @@ describe('elements with foreign prefixes', () => {
     await put(server, '/passes.html', page(model))
     const pass = (no: string, of: string) =>
       `<b itemscope itemtype="${PASS}"><i itemprop="no">${no}</i><i itemprop="of">${of}</i></b>`
-    const hidden = `<select><option><w:g ${W}>${pass('1', 'nobody')}</w:g></option></select>`
-    await put(server, '/page.html', PAGE.replace('<div id="box"', `${hidden}<div id="box"`))
+    const hidden = (of: string) => `<select><option><w:g ${W}>${pass('1', of)}</w:g></option></select>`
+    const refusal = (path: string, markup: string) => put(server, path, markup).catch((fault: Error) => fault)
+    const withHidden = (of: string) => PAGE.replace('<div id="box"', `${hidden(of)}<div id="box"`)
+    expect(await refusal('/page.html', withHidden('nobody'))).to.be.instanceOf(Error)
+    await put(server, '/page.html', withHidden('1'))
     expect((await http('GET', '/page.html', { Range: 'selector=b[itemscope]' })).status).to.equal(206)
-    await put(server, '/first.html', page(pass('1', '1')))
-    for (const others of [pass('1', ''), pass('2', 'nobody')]) {
-      const refused = await put(server, '/second.html', page(others)).catch((fault: Error) => fault)
-      expect(refused, others).to.be.instanceOf(Error)
-    }
+    await put(server, '/first.html', page(pass('2', '1')))
+    for (const others of [pass('1', ''), pass('2', ''), pass('3', 'nobody')])
+      expect(await refusal('/second.html', page(others)), others).to.be.instanceOf(Error)
     await put(
       server,
       '/count.html',
