@@ -34,7 +34,7 @@ export function maxElements(length: number): number {
  * has them all: ten attributes of 10,000 characters, in 5,000 paragraphs, are 50,000 small nodes, and 500 MB as markup.
  */
 function maxCopied(length: number): number {
-  return Math.min(1024 * 1024 + 8 * length, 16 * 1024 * 1024)
+  return Math.min(256 * 1024 + 8 * length, 16 * 1024 * 1024)
 }
 
 /** What the same of all elements may take: those that are written take no more than the document. */
