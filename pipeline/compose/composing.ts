@@ -3,6 +3,7 @@
 import type { Fault } from '../fault.ts'
 import type { Allowance } from '../language/allowance.ts'
 import type { Value } from '../language/values.ts'
+import { type Meaning, meaningOf } from '../model/meanings.ts'
 import type { Registry } from '../model/registry.ts'
 import type { Site } from '../site/site.ts'
 import type { ChildNode, DocumentKind, ElementNode } from '../tree/nodes.ts'
@@ -15,7 +16,6 @@ import type { PageRequest } from './page-request.ts'
 import type { Reads } from './reads.ts'
 import type { TransientPlace } from './session-copies.ts'
 import type { Viewer } from './viewer.ts'
-import { type Meaning, meaningOf } from './vocabulary.ts'
 
 /** Where an element of a composed page is stored. */
 export interface Origin {

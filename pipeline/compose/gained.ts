@@ -1,5 +1,6 @@
 /** What composition shows of a document and would not show of an earlier state of it (COMP-147). */
 
+import { isLive, meaningOf } from '../model/meanings.ts'
 import type { Registry } from '../model/registry.ts'
 import { parsingHtml } from '../tree/html.ts'
 import { TreeError } from '../tree/limits.ts'
@@ -8,7 +9,6 @@ import { findingPrefixed } from '../tree/prefixed-parser.ts'
 import { Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { readingMarkup } from './page.ts'
-import { isLive, meaningOf } from './vocabulary.ts'
 
 /** A directive or the source of a template, or an element that stands where it does in composed pages alone. */
 export type Gained = 'directive' | 'place'

@@ -1,11 +1,11 @@
 /** Directives that a fragment would bring into a document (COMP-147). */
 
+import { isLive, meaningOf } from '../model/meanings.ts'
 import type { Registry } from '../model/registry.ts'
 import { type ChildNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import { declaredPrefix, Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { isInTemplate } from '../tree/template-hosts.ts'
-import { isLive, meaningOf } from './vocabulary.ts'
 
 /**
  * Whether nodes bring a directive with them, or come into the source of a template, where all text is program.

@@ -60,7 +60,7 @@ function* runningAll(composing: Composing, tree: TreeDocument, chains: readonly 
 
 /** Runs chains from root to leaf, each step of all of them together. @returns the values behind each chain */
 async function running(
-  { site, allowance, page }: Composing,
+  { site, model, allowance, page }: Composing,
   document: TreeDocument,
   chains: readonly Chain[],
 ): Promise<(readonly ElementNode[])[]> {
@@ -85,7 +85,7 @@ async function running(
         throw schemaFault(ns, [{ check: '@read', itemtype: schema.type, property: property.name, reason }], 500)
       }
       const told = 'value' in outcome ? outcome : { failure: toldFailure(outcome.failure, code.source) }
-      values[place] = await inTurns(takingValues(ns, '@read', chain, at, before, told), 0)
+      values[place] = await inTurns(takingValues(model, '@read', chain, at, before, told), 0)
     }
   }
 }

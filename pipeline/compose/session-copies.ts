@@ -4,6 +4,7 @@
  */
 
 import { hash } from 'node:crypto'
+import { meaningOf } from '../model/meanings.ts'
 import { parsingFragment } from '../tree/fragment.ts'
 import { TreeError } from '../tree/limits.ts'
 import {
@@ -19,7 +20,6 @@ import { declaredPrefix, namespaceOf, type Prefixes, qualifiedName, writtenName 
 import { pageNamespace } from '../tree/template-hosts.ts'
 import type { Composing } from './composing.ts'
 import type { Page } from './page.ts'
-import { meaningOf } from './vocabulary.ts'
 import { awaiting, type Work } from './work.ts'
 
 /** What a visitor's session holds for pages. Every call fails with a Fault when sessions are out of reach. */

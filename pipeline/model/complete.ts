@@ -81,7 +81,7 @@ async function withDefaults(judges: Judges, written: WrittenPlace): Promise<Writ
     }
     const missing = await inTurns(finding(), place.document.source.length)
     if (missing.length === 0) return place
-    const { additions, changes, violations } = await additionsFor(host, path, place, missing, tried)
+    const { additions, changes, violations } = await additionsFor(host, registry, path, place, missing, tried)
     if (violations.length > 0) throw schemaFault(ns, violations)
     if (changes.length > 0 && round === MOST_ROUNDS)
       throw schemaFault(
@@ -149,7 +149,7 @@ async function withResolved(judges: Judges, place: WrittenPlace, chains: readonl
   const turns = new TurnsBetween()
   for (const chain of chains) {
     await turns.next()
-    revisions.push(...(await resolve(host, ns, path, place, chain)))
+    revisions.push(...(await resolve(host, registry, path, place, chain)))
   }
   const revised = await revisedPlace(ns, place, revisions)
   if (revised) return revised.place

@@ -23,6 +23,7 @@ import type { Instance } from './instance-check.ts'
 import { isItem, isTemplate, readItem, tagPlace } from './items.ts'
 import { keepingNames } from './kept-names.ts'
 import type { WrittenPlace } from './place.ts'
+import type { Registry } from './registry.ts'
 import type { Revision } from './revise.ts'
 import type { Schema, SchemaProperty } from './schema.ts'
 import { type SchemaViolation, schemaFault } from './violations.ts'
@@ -121,6 +122,7 @@ const SLICE = 200
  */
 export async function additionsFor(
   host: CodeHost,
+  registry: Registry,
   path: string,
   { document }: WrittenPlace,
   missing: readonly Missing[],
@@ -150,7 +152,7 @@ export async function additionsFor(
     for (const made of [value, by]) {
       const around = made === by ? element.parentNode : element
       if (made && typeof made !== 'string' && around && isElement(around))
-        await inTurns(keepingNames(made, around, document.kind), document.source.length)
+        await inTurns(keepingNames(made, around, document.kind, registry), document.source.length)
     }
     const nodeIn = (place: ElementNode) =>
       typeof value === 'string'

@@ -2,45 +2,54 @@
 
 import { copiedFrom } from '../tree/clone.ts'
 import { type DocumentKind, type ElementNode, isElement } from '../tree/nodes.ts'
-import { bindPrefix, leaveToRoot, namespaceOf, Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
+import { bindPrefix, declarationOf, leaveToRoot, Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
+import { isLive, type Meaning, meaningOf } from './meanings.ts'
+import type { Registry } from './registry.ts'
 
 /**
  * Has names in copies of stored elements mean nothing in a new place where they would mean something else than where they
- * are stored: what visitors have written there would become directives here.
+ * are stored: what visitors have written there would become directives here. In HTML, so do names that are data in XML, which
+ * visitors may write there, and for which a page has no method (COMP-14, COMP-120).
  *
  * @param root what code has given; changed in place
  * @param around what it will stand in; undefined for the root of a document
- * @param isLive where that is not known: only names of such namespaces go without the meaning that they have there
+ * @param registry what namespaces mean by
+ * @param isFragment where that is not known: only names of live namespaces go without the meaning that they have there
  */
 export function* keepingNames(
   root: ElementNode,
   around: ElementNode | undefined,
   kind: DocumentKind,
-  isLive?: (uri: string) => boolean,
+  registry: Registry,
+  isFragment = false,
 ): Steps<void> {
   const open = [{ element: root, outer: around ? Prefixes.around(around).within(around) : Prefixes.none }]
   const isHtml = kind === 'html'
+  const meaning = (uri: string): Meaning => meaningOf(uri, registry.vocabulary.ns, registry)
   let seen = 0
   for (let next = open.pop(); next; next = open.pop()) {
     const { element, outer } = next
     if (++seen % NODES_PER_STEP === 0) yield
     const stored = copiedFrom(element)
-    if (stored && isHtml && (element !== root || around || isLive)) leaveToRoot(element)
+    if (stored && isHtml && (element !== root || around || isFragment)) leaveToRoot(element)
     const names = stored ? [element.tagName, ...element.attrs.map(writtenName)] : []
     for (const name of names) {
       const written = qualifiedName(name)?.prefix
       if (!stored || written === undefined) continue
       const prefix = isHtml ? written.toLowerCase() : written
       const uri = outer.within(element).namespace(prefix)
-      const meant = namespaceOf(stored, written)
-      const differs = uri === undefined ? isLive !== undefined && !(meant && isLive(meant)) : uri !== meant
+      const declaration = declarationOf(stored, written)
+      const meant = declaration?.value || undefined
+      const isData = isHtml && declaration?.prefix === 'xmlns' && meant !== undefined && meaning(meant) === 'other'
+      const isKept = isFragment && meant !== undefined && !isData && isLive(meaning(meant), 'html')
+      const differs = isData || (uri === undefined ? isFragment && !isKept : uri !== meant)
       if (!differs && prefix === written) {
-        const isFirm = isLive ? uri === undefined : outer.agreesOn(prefix)
+        const isFirm = isFragment ? uri === undefined : outer.agreesOn(prefix)
         if (isHtml && !isFirm) bindPrefix(element, prefix, uri ?? '', kind)
         continue
       }
-      bindPrefix(element, prefix, meant !== undefined && isLive && !isLive(meant) ? meant : unbound(kind), kind)
+      bindPrefix(element, prefix, isFragment && !isKept && !isData && meant !== undefined ? meant : unbound(kind), kind)
     }
     const inner = outer.within(element)
     for (const nodes of [element.childNodes, element.content?.childNodes ?? []])

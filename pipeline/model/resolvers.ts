@@ -21,6 +21,7 @@ import {
 import type { Instance } from './instance-check.ts'
 import { keepingNames } from './kept-names.ts'
 import type { WrittenPlace } from './place.ts'
+import type { Registry } from './registry.ts'
 import type { Revision } from './revise.ts'
 import { propertiesAmong, type Schema, type SchemaProperty } from './schema.ts'
 import { schemaFault } from './violations.ts'
@@ -47,12 +48,11 @@ export function chainsOf({ item, schemas }: Instance): Chain[] {
 /**
  * Runs the chain of one property.
  *
- * @param ns base URI of the site's vocabulary
  * @throws Fault 500 when code fails (MOD-73), 501 or 503 when it cannot be run, or the one that code throws
  */
 export async function resolve(
   host: CodeHost,
-  ns: string,
+  registry: Registry,
   path: string,
   { document }: WrittenPlace,
   chain: Chain,
@@ -64,7 +64,7 @@ export async function resolve(
     const outcome = await host.write(code, at)
     if ('response' in outcome) throw responseFault(outcome.response)
     const told = 'value' in outcome ? outcome : { failure: toldFailure(outcome.failure, code.source) }
-    values = await inTurns(takingValues(ns, '@write', chain, at, values, told), 0)
+    values = await inTurns(takingValues(registry, '@write', chain, at, values, told), 0)
   }
   return replacements(chain.elements, values)
 }
@@ -96,14 +96,15 @@ export function valuesFor(
  * @throws Fault 500 when it has failed, 503 when a budget is spent (MOD-73, MOD-133)
  */
 export function* takingValues(
-  ns: string,
+  registry: Registry,
   check: '@write' | '@read',
   { instance, schema, property }: Chain,
   at: CodeValues,
   before: readonly ElementNode[],
   outcome: Exclude<CodeResult<Given>, { response: unknown }>,
 ): Steps<readonly ElementNode[]> {
-  const into = check === '@write' ? at : undefined
+  const { ns } = registry.vocabulary
+  const into = check === '@write' ? { at, registry } : undefined
   if ('value' in outcome)
     return yield* taking(outcome.value, at.elements, before, isConfiguration(instance.item.types, ns), into)
   const { failure } = outcome
@@ -125,7 +126,7 @@ function* taking(
   copies: readonly ElementNode[],
   originals: readonly ElementNode[],
   byContent: boolean,
-  into: CodeValues | undefined,
+  into: { at: CodeValues; registry: Registry } | undefined,
 ): Steps<ElementNode[]> {
   if ('texts' in result) return yield* writingTexts(result.texts, originals, byContent)
   const taken: ElementNode[] = []
@@ -134,7 +135,7 @@ function* taking(
     const original = places.get(element)
     const isKept = original !== undefined && (yield* comparing([original], [element]))
     if (!isKept) element.sourceCodeLocation = null
-    if (!isKept && into) yield* keepingNames(element, into.element, into.document.kind)
+    if (!isKept && into) yield* keepingNames(element, into.at.element, into.at.document.kind, into.registry)
     taken.push(isKept ? original : element)
     if (taken.length % NODES_PER_STEP === 0) yield
   }

@@ -2,7 +2,6 @@
 
 import type { Authorizing } from '../authority.ts'
 import { memoryBody, NO_BODY } from '../body.ts'
-import { isLive, meaningOf } from '../compose/vocabulary.ts'
 import { asFault } from '../failures.ts'
 import { Fault } from '../fault.ts'
 import { canonicalPath, decodeTarget, encodePath, isReserved, reserved } from '../http/path.ts'
@@ -151,8 +150,7 @@ function checkedPath(path: string, { settings }: Site): string {
  */
 function* storing({ node, type, source }: ElementValue, site: Site, isFragment: boolean): Steps<ElementNode> {
   const copy = yield* source ? cloningStored(node) : cloningElement(node)
-  const isLiveName = (uri: string) => isLive(meaningOf(uri, site.settings.ns, site.model), 'html')
-  yield* keepingNames(copy, undefined, 'html', isFragment ? isLiveName : undefined)
+  yield* keepingNames(copy, undefined, 'html', site.model, isFragment)
   const key = type === undefined ? undefined : site.model.schema(type)?.key
   if (!key) return copy
   const item = yield* readingItem(node)

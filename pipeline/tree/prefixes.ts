@@ -41,8 +41,13 @@ export function declaredPrefix(a: Attribute): string | undefined {
  * @returns undefined where it is not bound, or unbound by an empty value
  */
 export function namespaceOf(element: ElementNode, prefix: string): string | undefined {
+  return declarationOf(element, prefix)?.value || undefined
+}
+
+/** The attribute that says what a prefix is bound to: `xmlns` is a prefix itself where the element is one of XML. */
+export function declarationOf(element: ElementNode, prefix: string): Attribute | undefined {
   for (let node: ParentNode | null = element; node && isElement(node); node = node.parentNode) {
-    for (const a of node.attrs) if (declaredPrefix(a) === prefix) return a.value === '' ? undefined : a.value
+    for (const a of node.attrs) if (declaredPrefix(a) === prefix) return a
   }
   return undefined
 }

@@ -1,8 +1,8 @@
 /** What the namespaces of directives mean (COMP-2, COMP-11, COMP-13). */
 
-import type { Registry } from '../model/registry.ts'
-import type { Schema } from '../model/schema.ts'
 import type { DocumentKind } from '../tree/nodes.ts'
+import type { Registry } from './registry.ts'
+import type { Schema } from './schema.ts'
 
 /** What a namespace provides. `other` is neither known nor foreign. */
 export type Meaning = 'page' | 'resource' | 'sessel' | 'javascript' | 'foreign' | 'other' | Schema

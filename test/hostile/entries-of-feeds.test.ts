@@ -1,0 +1,115 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: selector literals of programs look like templates
+/** What visitors write into XML is data there, and stays that in pages that code puts it into (COMP-120, COMP-147). */
+
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { composed } from '../pipeline/compose/composing.ts'
+import { property, schema } from '../pipeline/model/markup.ts'
+import { trigger } from '../pipeline/react/site.ts'
+import { NS, page, put, putAll, rulesPage } from '../support/content.ts'
+import { type Client, client } from '../support/http.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const GIVEN = 'urn:t:Given'
+const RESOLVED = 'urn:t:Resolved'
+const ENTRY = '(${.entry} from "/feed.xml").first().clone()'
+const sessel = (name: string, source: string) => ({
+  markup: `<script itemprop="${name}" type="text/sessel">${source}</script>`,
+})
+/** HTML has none of the elements of XML; a script makes some of them. */
+const script = (name: string, type: string) => ({
+  [name]: {
+    markup:
+      `<div itemprop="${name}" itemscope itemtype="${NS}/JavaScript/Module"><script itemprop="source" type="module">import Own from "${type}" with { type: "${NS}/Schema" };` +
+      'export default () => { const made = document.createElement("div"); made.innerHTML = Own.entry().outerHTML; return made }</script></div>',
+  },
+})
+const METHOD =
+  `<div itemprop="property" itemscope itemtype="${NS}/Method"><meta itemprop="name" content="entry">` +
+  `<meta itemprop="static" content="true">${sessel('implementation', ENTRY).markup}</div>`
+const puts = (made: string, path: string) => `@schema Site url("${NS}/1.0"); Site.PUT(${made}, "${path}")`
+const OWN = `<i e:y='"own"'><p:stamp y></p:stamp></i>`
+const LEAKS = `<b e:x='(\${#vault} from "/vault.html").first().text()'><p:stamp x=""/></b>`
+const LIVE = `xmlns:s="${NS}/Binding/Sessel" xmlns:q="${NS}/1.0"`
+
+describe('entries of a feed that code puts into pages', () => {
+  let server: TestServer
+  let http: Client
+  before(async () => {
+    server = await startServer({ site: { defaultGet: 'allow' } })
+    http = client(server.port)
+    const whole = `(\${html} from "/page.html").first().clone().append(new div { ${ENTRY} })`
+    await putAll(server, {
+      '/rules.html': rulesPage(['*', 'POST|PUT', 'Allow', '/*'], ['*', 'GET', 'Deny', '/vault.html']),
+      '/vault.html': page('<b id="vault">TOPSECRET</b>'),
+      '/model.html': page(
+        schema(GIVEN, {}, property('missing', script('default', GIVEN)), METHOD) +
+          schema(RESOLVED, {}, property('written', script('@write', RESOLVED)), METHOD),
+      ),
+      '/triggers.html': page(
+        trigger({ resource: '/go.html', method: 'PUT', action: puts(whole, '/made.html') }) +
+          trigger({ resource: '/within.html', method: 'POST', action: puts(ENTRY, '/within.html') }) +
+          trigger({ resource: '/around.html', method: 'POST', action: puts(`new div { ${ENTRY} }`, '/around.html') }),
+      ),
+    })
+  })
+  after(() => server.close())
+
+  /** Where it is put, by a POST into what. */
+  const ways: [what: string, path: string, asked: string, body: string][] = [
+    ['a document of an action', '/made.html', '/go.html', 'x'],
+    ['the body of an action', '/within.html', '/within.html', 'x'],
+    ['an element in it', '/around.html', '/around.html', 'x'],
+    ['a default', '/given.html', '/given.html', `<div itemscope itemtype="${GIVEN}"></div>`],
+    [
+      '@write',
+      '/resolved.html',
+      '/resolved.html',
+      `<div itemscope itemtype="${RESOLVED}"><i itemprop="written">1</i></div>`,
+    ],
+  ]
+  const entries: [what: string, declared: string, entry: string, shown: RegExp][] = [
+    [
+      'prefixes of its own',
+      '',
+      `<li class="entry" xmlns:e="urn:b" xmlns:p="urn:b" xmlns:z="urn:b"><z:x/>${LEAKS}</li>`,
+      /<z:x>.*p:stamp/,
+    ],
+    [
+      'those of the feed',
+      'xmlns:e="urn:b" xmlns:p="urn:b" xmlns:z="urn:b"',
+      `<li class="entry"><z:x/>${LEAKS}</li>`,
+      /<z:x>.*p:stamp/,
+    ],
+  ]
+  for (const [how, path, asked, body] of ways) {
+    const made = async (feed: string) => {
+      await putAll(server, {
+        '/feed.xml': feed,
+        '/page.html': composed(OWN),
+        [path]: composed(`${OWN}<div id="in"></div>`),
+      })
+      const isPart = asked === path
+      const { status, text } = isPart
+        ? await http('POST', path, { Range: 'selector=#in' }, body)
+        : await http('PUT', asked, { 'Content-Type': 'text/html' }, body)
+      expect(status, text).to.be.oneOf([200, 201, 204, 206])
+      const found = await http('GET', path)
+      expect(found.status, found.text).to.equal(200)
+      return found.text
+    }
+    for (const [what, declared, entry, shown] of entries)
+      it(`COMP-120 COMP-145 COMP-147 ${how}: ${what} mean nothing, and those of the page what they did`, async () => {
+        await put(server, '/feed.xml', `<feed ${declared}><list id="in"></list></feed>`)
+        const posted = await http('POST', '/feed.xml', { Range: 'selector=#in' }, entry)
+        expect(posted.status, posted.text).to.equal(206)
+        const feed = (await server.site.find('/feed.xml'))?.bytes?.toString() ?? ''
+        const text = await made(feed)
+        expect(text).to.include('<i>own</i>').and.match(shown).and.not.include('TOPSECRET')
+      })
+    it(`COMP-12 ${how}: what an author has written there runs`, async () => {
+      const text = await made(`<feed><li class="entry" ${LIVE}><b s:x="'live'"><q:stamp x=""/></b></li></feed>`)
+      expect(text).to.include('<i>own</i>').and.include('<b>live</b>')
+    })
+  }
+})
