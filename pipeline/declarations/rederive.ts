@@ -116,6 +116,16 @@ class Together {
 /** Milliseconds between lines of the log. */
 const TOLD = 60_000
 
+/** Tells the log how many documents were read, every minute. */
+function telling(report: Report): (documents: number) => void {
+  let told = Date.now()
+  return documents => {
+    if (Date.now() - told < TOLD) return
+    told = Date.now()
+    report('Reading documents again', { documents })
+  }
+}
+
 /** How far everything has been derived again. */
 export interface Progress {
   /** Path behind which it goes on; everything when missing. */
@@ -138,7 +148,7 @@ export async function rederiveAll(
   const declaring = await declaringDocuments(store)
   const from = after === undefined ? undefined : Buffer.from(after)
   let documents = 0
-  let told = Date.now()
+  const tell = telling(report)
   const together = new Together()
   for await (const resource of store.walk('/')) {
     if (resource.kind !== 'document' || kindOf(resource.type) === 'blob') continue
@@ -150,9 +160,7 @@ export async function rederiveAll(
       await together.write()
       await mark(resource.path)
     }
-    if (Date.now() - told < TOLD) continue
-    told = Date.now()
-    report('Reading documents again', { documents })
+    tell(documents)
   }
   await together.write()
   if (documents > 0) report('All documents were read again', { documents })
@@ -250,7 +258,7 @@ export async function rederiveKind(
  * Derives again what was written by another derivation than the tables of the store are made for: by servers of the release
  * before, while they are replaced one after the other. Counters rise where declarations come out of it.
  *
- * @param report told of documents whose items cannot be read
+ * @param report told of many at the beginning, every minute, and of documents whose items cannot be read
  * @returns paths of the documents that were concerned
  */
 export async function deriveOutdated(store: SiteStore, derivation: Derivation, report: Report): Promise<Set<string>> {
@@ -259,7 +267,10 @@ export async function deriveOutdated(store: SiteStore, derivation: Derivation, r
   const documents = found.size
   if (documents >= AT_ONCE) report('Reading documents again that another release has stored', { documents })
   const together = new Together()
+  const tell = telling(report)
+  let read = 0
   for (const [path, version] of found) {
+    tell(read++)
     const resource = await store.find(path)
     const body = resource && (await store.body(resource))
     if (resource?.version !== version || !body) continue

@@ -228,6 +228,20 @@ SELECT p.id, '${OUTDATED}', p.site, '1' FROM site s CROSS JOIN derived p ON p.si
 WHERE ${mayShowOtherwise(text => `instr(p.value, '${text}')`)};
 `
 
+/** The first format of that derivation. */
+const SHOWN_NOTED = 14
+
+/**
+ * Statements that note what is to be read again in a folder.
+ *
+ * @param format of the folder; 0 of a new one, in which nothing is
+ * @returns nothing more than what its format has not noted yet: each document is read again once
+ */
+export function notesSince(format: number): string {
+  if (format === 0) return ''
+  return `${NOTE_AGAIN}${format < CDATA_NOTED ? NOTE_CDATA : ''}${format < SHOWN_NOTED ? NOTE_SHOWN : ''}`
+}
+
 /** Bytes of pages that a connection keeps in memory, where nobody says anything else. */
 const PAGES = 32 * 1024 * 1024
 
@@ -329,8 +343,7 @@ export function prepareTables(folder: string): void {
     database.exec('BEGIN IMMEDIATE')
     addColumns(database)
     makeTables(database)
-    if (format > 0) database.exec(`${NOTE_AGAIN}${format < CDATA_NOTED ? NOTE_CDATA : ''}${NOTE_SHOWN}`)
-    database.exec(`PRAGMA user_version = ${FORMAT}; COMMIT`)
+    database.exec(`${notesSince(format)}PRAGMA user_version = ${FORMAT}; COMMIT`)
   } finally {
     database.close()
   }

@@ -214,6 +214,50 @@ describe('Many documents that are noted to be read again', () => {
     })
 })
 
+describe('Documents that are read again for minutes', () => {
+  const reading = (documents: number) => ({ message: 'Reading documents again', documents })
+  const message = 'Reading all documents again, to know what they hold and declare'
+  const whys: [why: string, basis: string | undefined, derived: Record<string, string>, told: object[]][] = [
+    [
+      'all',
+      undefined,
+      {},
+      [
+        { message, after: undefined },
+        ...[1, 2, 3].map(reading),
+        { message: 'All documents were read again', documents: 3 },
+      ],
+    ],
+    ['as they are noted', CURRENT, { profile: '{"utf8":true}', [OUTDATED]: '1' }, [1, 2].map(reading)],
+  ]
+  for (const [why, stored, derived, expected] of whys)
+    it(`RULE-11 are told of every minute: ${why}`, async () => {
+      const hosted = await openHosted(noCode)
+      const { now } = Date
+      try {
+        const { store, settings } = hosted.site
+        const content = { bytes: Buffer.from('<p>') }
+        const document = { op: 'put', kind: 'document', content, type: 'text/html', derived } as const
+        await store.commit({ changes: [0, 1, 2].map(i => ({ ...document, path: `/${i}.html` })) })
+        const { body } = store
+        let minutes = 0
+        Date.now = () => now() + minutes * 60_000
+        store.body = async resource => {
+          minutes++
+          return body.call(store, resource)
+        }
+        const told: unknown[] = []
+        const report = (said: string, details: object) => told.push({ message: said, ...details })
+        const basis = { read: async () => stored, write: async () => undefined }
+        await SiteDeclarations.read({ store, settings, basis, report })
+        expect(told).to.deep.equal(expected)
+      } finally {
+        Date.now = now
+        await hosted.close()
+      }
+    })
+})
+
 describe('What fields of declarations do not say', () => {
   it('RULE-13 MOD-8 is no part of what is stored, and is told of what another process or release has stored', async () => {
     const hosted = await openHosted(noCode)

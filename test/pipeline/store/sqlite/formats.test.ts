@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { DERIVATION, OUTDATED } from '../../../../pipeline/store/derivation.ts'
 import { KEPT_APART } from '../../../../pipeline/store/sqlite/read/reader.ts'
-import { connectWriter } from '../../../../pipeline/store/sqlite/schema.ts'
+import { connectWriter, notesSince } from '../../../../pipeline/store/sqlite/schema.ts'
 import { done, openTemporary, put, putBlob } from '../fixture.ts'
 import {
   asBefore,
@@ -126,6 +126,29 @@ describe('SQLite store: folders of earlier releases', () => {
       before.close()
       await isBoundNoted((await opened.reopen()).site('example.org'))
       await opened.intact()
+    } finally {
+      await opened.close()
+    }
+  })
+
+  it('RULE-11 what a format has noted is not noted once more by those after it', async () => {
+    const opened = await openTemporary()
+    try {
+      const site = opened.store.site('example.org')
+      await putCdata(site)
+      await putBound(site)
+      for (const [format, noted] of [
+        [14, []],
+        [13, ['/bound']],
+        [12, ['/bound', '/svg']],
+      ] as const) {
+        await opened.raw(notesSince(format))
+        const found: string[] = []
+        for (const path of ['/bound', '/unbound', '/svg', '/plain'])
+          if ((await site.derived(path, OUTDATED)) !== undefined) found.push(path)
+        expect(found, String(format)).to.deep.equal(noted)
+      }
+      expect(notesSince(0)).to.equal('')
     } finally {
       await opened.close()
     }
