@@ -42,7 +42,7 @@ export function* keepingNames(
       const declaration = declarationOf(stored, written)
       const meant = declaration?.value || undefined
       const isData = isHtml && declaration?.prefix === 'xmlns' && meant !== undefined && meaning(meant) === 'other'
-      const isKept = isFragment && meant !== undefined && !isData && isLive(meaning(meant), 'html')
+      const isKept = isFragment && meant !== undefined && !isData && isLive(meaning(meant), kind)
       const differs = isData || (uri === undefined ? isFragment && !isKept : uri !== meant)
       if (!differs && prefix === written) {
         const isFirm = isFragment ? uri === undefined : outer.agreesOn(prefix)

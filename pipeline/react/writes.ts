@@ -16,7 +16,7 @@ import { absent } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
 import { cloningElement, cloningStored } from '../tree/clone.ts'
 import { encoding, joining } from '../tree/document.ts'
-import type { ElementNode } from '../tree/nodes.ts'
+import type { DocumentKind, ElementNode } from '../tree/nodes.ts'
 import { writingStretches } from '../tree/serialize.ts'
 import { inTurns, type Steps } from '../tree/steps.ts'
 import { deleteDocument, putDocument } from '../write/document.ts'
@@ -84,9 +84,11 @@ export function writingPlatform(writes: ActionWrites): Required<Pick<Platform, '
       await refusing('PUT', path, async () => {
         const to = checkedPath(path, site)
         const isOwn = own !== undefined && to === own.path
-        const node = await inTurns(storing(item, site, isOwn && own.isFragment), 0)
+        const isFragment = isOwn && own.isFragment
+        const kind = isFragment && (await site.find(to))?.kind === 'xml' ? 'xml' : 'html'
+        const node = await inTurns(storing(item, site, kind, isFragment), 0)
         if (isOwn) {
-          own.body.replace(await inTurns(writingItem(node, own.isFragment), 0))
+          own.body.replace(await inTurns(writingItem(node, isFragment), 0))
           return
         }
         writes.refuse(to)
@@ -148,9 +150,14 @@ function checkedPath(path: string, { settings }: Site): string {
  * An element as it is stored: an instance has its key as `id` (MOD-46), and what visitors have written elsewhere becomes no
  * directive (COMP-147); in steps.
  */
-function* storing({ node, type, source }: ElementValue, site: Site, isFragment: boolean): Steps<ElementNode> {
+function* storing(
+  { node, type, source }: ElementValue,
+  site: Site,
+  kind: DocumentKind,
+  isFragment: boolean,
+): Steps<ElementNode> {
   const copy = yield* source ? cloningStored(node) : cloningElement(node)
-  yield* keepingNames(copy, undefined, 'html', site.model, isFragment)
+  yield* keepingNames(copy, undefined, kind, site.model, isFragment)
   const key = type === undefined ? undefined : site.model.schema(type)?.key
   if (!key) return copy
   const item = yield* readingItem(node)

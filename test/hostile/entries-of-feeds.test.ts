@@ -48,6 +48,7 @@ describe('entries of a feed that code puts into pages', () => {
       ),
       '/triggers.html': page(
         trigger({ resource: '/go.html', method: 'PUT', action: puts(whole, '/made.html') }) +
+          trigger({ resource: '/to.xml', method: 'POST', action: puts(ENTRY, '/to.xml') }) +
           trigger({ resource: '/within.html', method: 'POST', action: puts(ENTRY, '/within.html') }) +
           trigger({ resource: '/around.html', method: 'POST', action: puts(`new div { ${ENTRY} }`, '/around.html') }),
       ),
@@ -82,6 +83,25 @@ describe('entries of a feed that code puts into pages', () => {
       /<z:x>.*p:stamp/,
     ],
   ]
+  for (const [what, declared, entry] of [
+    ['its own', '', '<li class="entry" xmlns:s="urn:b" xmlns:q="urn:b"><b s:x="1 + 1"><q:stamp x=""/></b></li>'],
+    [
+      'those of its feed',
+      'xmlns:s="urn:b" xmlns:q="urn:b"',
+      '<li class="entry"><b s:x="1 + 1"><q:stamp x=""/></b></li>',
+    ],
+  ] as const)
+    it(`COMP-120 COMP-147 REA-62 in another feed prefixes mean what they did: ${what}`, async () => {
+      const feed = `<feed ${LIVE}><b s:y="'own'"><q:stamp y=""/></b><list id="in"></list></feed>`
+      await putAll(server, { '/feed.xml': `<feed ${declared}>${entry}</feed>`, '/to.xml': feed })
+      const { status, text } = await http('POST', '/to.xml', { Range: 'selector=#in' }, '<x/>')
+      expect(status, text).to.equal(206)
+      const shown = (await http('GET', '/to.xml')).text
+      expect(shown)
+        .to.include('own')
+        .and.include('<q:stamp x=""')
+        .and.not.include('<b>2')
+    })
   for (const [how, path, asked, body] of ways) {
     const made = async (feed: string) => {
       await putAll(server, {
