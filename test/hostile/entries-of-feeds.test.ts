@@ -29,7 +29,8 @@ const METHOD =
   `<meta itemprop="static" content="true">${sessel('implementation', ENTRY).markup}</div>`
 const puts = (made: string, path: string) => `@schema Site url("${NS}/1.0"); Site.PUT(${made}, "${path}")`
 const OWN = `<i e:y='"own"'><p:stamp y></p:stamp></i>`
-const LEAKS = `<b e:x='(\${#vault} from "/vault.html").first().text()'><p:stamp x=""/></b>`
+const LEAK = `e:x='(\${#vault} from "/vault.html").first().text()'`
+const LEAKS = `<b ${LEAK}><p:stamp x=""/></b>`
 const LIVE = `xmlns:s="${NS}/Binding/Sessel" xmlns:q="${NS}/1.0"`
 
 describe('entries of a feed that code puts into pages', () => {
@@ -97,10 +98,30 @@ describe('entries of a feed that code puts into pages', () => {
       const { status, text } = await http('POST', '/to.xml', { Range: 'selector=#in' }, '<x/>')
       expect(status, text).to.equal(206)
       const shown = (await http('GET', '/to.xml')).text
-      expect(shown)
-        .to.include('own')
-        .and.include('<q:stamp x=""')
-        .and.not.include('<b>2')
+      expect(shown).to.include('own').and.include('<q:stamp x=""').and.not.include('<b>2')
+    })
+  for (const [what, entry] of [
+    [
+      'its own tag',
+      `<li class="entry"><svg><html xmlns:e="http://purl.org/x" xmlns:p="http://purl.org/y" ${LEAK} p:template="text/liquid"></html></svg></li>`,
+    ],
+    [
+      'a tag that HTML drops',
+      `<li class="entry"><form><div></div><form xmlns:e="http://purl.org/x" xmlns:p="http://purl.org/y">${LEAKS}</form></form></li>`,
+    ],
+  ] as const)
+    it(`COMP-145 COMP-147 REA-62 nor do they mean more in a page that a feed shows: ${what}`, async () => {
+      const feed = `<feed ${LIVE} xmlns:r="${NS}/Binding/CSS" r:l="#in"><q:stamp l=""/></feed>`
+      await putAll(server, {
+        '/feed.xml': `<feed>${entry}</feed>`,
+        '/to.xml': feed,
+        '/page.html': composed(`${OWN}<div id="in"></div>`),
+      })
+      const { status, text } = await http('POST', '/to.xml', { Range: 'selector=#in' }, '<x/>')
+      expect(status, text).to.equal(206)
+      const shown = (await http('GET', '/page.html')).text
+      expect(shown).to.include('<i>own</i>').and.not.include('TOPSECRET')
+      await put(server, '/page.html', page(''))
     })
   for (const [how, path, asked, body] of ways) {
     const made = async (feed: string) => {
