@@ -44,6 +44,9 @@ const MOST = 0.75
 const CROWDED = 0.5
 const AMPLE = 1024 * 1024 * 1024
 
+/** The part that small works may have beside large ones then. */
+const BESIDE = 1 / 16
+
 /** The part by which the heap grows before it is collected again. */
 const GROWTH = 0.04
 
@@ -98,6 +101,11 @@ export function isHeapWatched(): boolean {
 /** Whether large works had better wait for each other. Garbage counts, so that this says it early. */
 export function isHeapCrowded(): boolean {
   return watched !== undefined && watched.used() >= Math.min(watched.size * CROWDED, AMPLE)
+}
+
+/** @returns bytes that works may take together which go on beside earlier ones where the heap is crowded */
+export function heapBeside(): number {
+  return watched ? watched.size * BESIDE : Number.POSITIVE_INFINITY
 }
 
 /** Whether what is in use leaves no room for further work. Collects garbage, and what is kept, before it says so. */

@@ -1,11 +1,11 @@
 /**
  * Works that are under way, and which of them goes on where the heap is crowded (HTTP-183): large works side by side need the
- * memory of all of them at once and are no sooner done. So those of the oldest request go on and the others wait; where there
- * is no room even for those, the youngest of the others give back what they hold.
+ * memory of all of them at once and are no sooner done. So those of the oldest request go on and the others wait, but for a few
+ * that take little; where there is no room even for those, the youngest of the others give back what they hold.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { HeapError, isHeapCrowded, isHeapTight } from './heap.ts'
+import { HeapError, heapBeside, isHeapCrowded, isHeapTight } from './heap.ts'
 
 /** The precedence of one work. Works of one request share that of the request, whatever they wait for in between. */
 export class Precedence {
@@ -14,6 +14,14 @@ export class Precedence {
   /** Whether it could go on: it waits for nothing else. */
   #isReady = false
   #isBrokenOff = false
+  readonly #weight: number
+  /** Whether it goes on beside earlier works where the heap is crowded. */
+  #isBeside = false
+
+  /** @param weight most bytes that it takes, if that is known: what is little waits for no large ones */
+  constructor(weight = Number.POSITIVE_INFINITY) {
+    this.#weight = weight
+  }
 
   /** To be called before the first turn. */
   begin(): void {
@@ -43,11 +51,21 @@ export class Precedence {
   /** To be called when the work has ended, whatever came of it. */
   end(): void {
     underWay.delete(this)
+    if (this.#isBeside) besides -= this.#weight
+    this.#isBeside = false
     tell()
   }
 
+  /** The large ones may take minutes. All that go on beside them have little room together. */
+  #goesBeside(): boolean {
+    if (this.#isBeside || besides + this.#weight > heapBeside()) return this.#isBeside
+    besides += this.#weight
+    this.#isBeside = true
+    return true
+  }
+
   async #waiting(): Promise<void> {
-    while (!this.#isBrokenOff && isOutrun(this.#place)) await news()
+    while (!this.#isBrokenOff && isOutrun(this.#place) && !this.#goesBeside()) await news()
     while (!this.#isBrokenOff && isHeapTight()) {
       const broken = this.#breakOffLater()
       if (broken.length === 0) throw new HeapError('busy')
@@ -121,6 +139,8 @@ export class Requester {
 
 const request = new AsyncLocalStorage<Requester>()
 const underWay = new Set<Precedence>()
+/** Bytes that works take at most which go on beside earlier ones. */
+let besides = 0
 let places = 0
 
 /**

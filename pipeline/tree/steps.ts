@@ -28,7 +28,10 @@ const SHORT = 64 * 1024
 /** UTF-16 code units of text up to which work finds room whatever else goes on. */
 const LIGHT = 1024 * 1024
 
-/** UTF-16 code units of text that heavier works may have together: trees weigh up to eighty times as much. */
+/** Bytes that a tree takes at most for each UTF-16 code unit of its text. */
+const WEIGHT = 80
+
+/** UTF-16 code units of text that heavier works may have together. */
 const ROOM = 24 * 1024 * 1024
 
 /** Does the work without a pause. */
@@ -138,7 +141,8 @@ export async function inTurns<T>(work: Steps<T>, length: number): Promise<T> {
   if (made) return made.value
   const needs = length <= LIGHT ? 0 : Math.min(length, ROOM)
   await enter(needs)
-  const precedence = new Precedence()
+  // What comes of no text may take as much as it likes.
+  const precedence = new Precedence(length > 0 ? length * WEIGHT : undefined)
   precedence.begin()
   try {
     for (;;) {

@@ -134,6 +134,31 @@ describe('tree/precedence', () => {
     later.end()
   })
 
+  it('HTTP-183 works on little text wait for no large ones where the heap is crowded, as many as find room', async () => {
+    heapOf(() => 60)
+    const log: string[] = []
+    const run = (name: string, length: number) => asRequest(() => inTurns(turning(name, log, 6), length), name)
+    // Text of 80,000 code units may weigh a sixteenth of this heap.
+    const works: [name: string, length: number][] = [
+      ['large', LONG],
+      ['little', 70_000],
+      ['beyond', 70_000],
+      ['unknown', 0],
+    ]
+    const done = await Promise.all(works.map(([name, length]) => run(name, length)))
+    expect(done).to.deep.equal(['large', 'little', 'beyond', 'unknown'])
+    const atLarge = log.indexOf('large ends')
+    const before = log.slice(0, atLarge)
+    const turnsOf = (name: string) => before.filter(each => each === name).length
+    expect(turnsOf('little')).to.be.at.least(5)
+    expect([turnsOf('beyond'), turnsOf('unknown')].every(turns => turns <= 4)).to.equal(true)
+
+    // What has ended has given its room back.
+    log.length = 0
+    await Promise.all([run('large', LONG), run('little', 70_000)])
+    expect(log.slice(0, log.indexOf('large ends')).filter(each => each === 'little').length).to.be.at.least(5)
+  })
+
   it('HTTP-183 a page that takes no time is not held up by large ones', async () => {
     heapOf(() => 60)
     const log: string[] = []
