@@ -94,6 +94,11 @@ function rest(store: Store, compileAsUsual: () => void): void {
   dropGarbage()
 }
 
+/** Works of requests whose time is over would keep the process until they are done, though their store is closed. */
+function leaveWorks(): void {
+  process.exit()
+}
+
 async function serveAlone(given: Settings, options: ServeOptions): Promise<void> {
   const compileAsUsual = compileLess(nodeOptions())
   const log = createLog(given.log)
@@ -122,6 +127,7 @@ async function serveAlone(given: Settings, options: ServeOptions): Promise<void>
   await server.close()
   lock.release()
   log.flush()
+  leaveWorks()
 }
 
 /** What has to be done once is done before there are several processes. */
@@ -178,4 +184,5 @@ async function work(settingsOfAll: Settings, options: ServeOptions): Promise<voi
     supervisor.leave()
     log.flush()
   }
+  leaveWorks()
 }

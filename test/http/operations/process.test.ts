@@ -165,11 +165,25 @@ describe('the server as a process', () => {
     const stuck = await connect(server.port)
     stuck.send(requestBytes('PUT', '/w/stuck.txt', { 'Content-Length': '6' }))
     stuck.send('abc')
-    await client(server.port)('GET', '/')
+    // Its text comes to the parser in two pieces for each word: seconds of work.
+    const http = client(server.port)
+    const list = { 'Content-Type': 'text/html' }
+    await http('PUT', '/w/list.html', list, page('<ul></ul>'))
+    const working = await connect(server.port)
+    const long = `<ul><li>${'& '.repeat(1_500_000)}</ul>`
+    const fields = { ...list, Range: 'selector=ul', 'Content-Length': String(long.length) }
+    working.send(requestBytes('PUT', '/w/list.html', fields))
+    working.send(long)
+    await http('GET', '/')
     const started = performance.now()
     expect(await server.stop(), server.everything()).to.equal(0)
     expect(performance.now() - started, 'the default is 10 s').to.be.within(250, 9500 * delay())
-    await stuck.ended
+    await Promise.all([stuck.ended, working.ended])
+    const answered = server
+      .output()
+      .split('\n')
+      .filter(line => line.includes('"path":"/w/list.html"'))
+    expect(answered.length, 'the work is left, not ended behind the store').to.equal(1)
     server = await startProcess(folder, settings)
     expect((await client(server.port)('GET', '/w/stuck.txt')).status).to.equal(404)
   })
