@@ -33,7 +33,7 @@ export function* equaling(left: LiquidValue, right: LiquidValue, run: Run, depth
 }
 
 /** The same for two values of which one is no list. */
-function equals(a: LiquidValue, b: LiquidValue, run: Run): boolean {
+export function equals(a: LiquidValue, b: LiquidValue, run: Run): boolean {
   // Texts of one length are gone through as far as they are equal.
   if (typeof a === 'string' && typeof b === 'string' && a.length === b.length) run.passOver(a.length)
   if (a === b) return true

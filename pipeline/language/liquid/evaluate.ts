@@ -4,7 +4,7 @@ import { FilterError } from './error.ts'
 import type { Expression, Filtered, FilterUse } from './expression.ts'
 import type { FilterCall } from './filters/call.ts'
 import { FILTERS } from './filters/filters.ts'
-import { comparing } from './operators.ts'
+import { compare, comparing } from './operators.ts'
 import type { Run } from './run.ts'
 import { isNumber, isTruthy, type LiquidValue, numberIn, plain, Range, Safe } from './values.ts'
 import { Pending, ready, type Work, withoutPause } from './work.ts'
@@ -39,13 +39,36 @@ export function evaluate(expression: Expression, run: Run): LiquidValue {
 function* operating(expression: Expression, run: Run): Work<LiquidValue> {
   if (expression.kind !== 'operation') return yield* ready(() => evaluate(expression, run))
   const { operator, left, right } = expression
-  const value = yield* operating(left, run)
+  const first = operand(left, run)
+  const value = isLate(first) ? yield* settling(left, first, run) : first
   // The result is a boolean, as with every other operator.
-  if (operator === 'and') return isTruthy(value) && isTruthy(yield* operating(right, run))
-  if (operator === 'or') return isTruthy(value) || isTruthy(yield* operating(right, run))
-  const other = yield* operating(right, run)
+  if (operator === 'and' && !isTruthy(value)) return false
+  if (operator === 'or' && isTruthy(value)) return true
+  const second = operand(right, run)
+  const other = isLate(second) ? yield* settling(right, second, run) : second
+  if (operator === 'and' || operator === 'or') return isTruthy(other)
   if (run.isDue()) yield undefined
-  return yield* comparing(operator, value, other, run)
+  return compare(operator, value, other, run) ?? (yield* comparing(operator, value, other, run))
+}
+
+/** What a literal or a name stands for, without the cost of turns, or what it waits for; undefined for operations. */
+function operand(expression: Expression, run: Run): LiquidValue | Pending | undefined {
+  if (expression.kind === 'operation') return undefined
+  try {
+    return evaluate(expression, run)
+  } catch (error) {
+    if (error instanceof Pending) return error
+    throw error
+  }
+}
+
+function isLate(value: LiquidValue | Pending | undefined): value is Pending | undefined {
+  return value === undefined || value instanceof Pending
+}
+
+function* settling(expression: Expression, pending: Pending | undefined, run: Run): Work<LiquidValue> {
+  if (pending) yield pending.promise
+  return yield* operating(expression, run)
 }
 
 function keyOf(key: Expression | string, run: Run): LiquidValue {

@@ -1,26 +1,31 @@
 /** The operators that compare (LIQ-28, LIQ-29). */
 
-import { containing, equaling, order } from './compare.ts'
+import { containing, equaling, equals, order } from './compare.ts'
 import type { Operator } from './expression.ts'
 import type { Run } from './run.ts'
-import type { LiquidValue } from './values.ts'
+import { isList, type LiquidValue, plain } from './values.ts'
 import type { Work } from './work.ts'
 
+type Comparison = Exclude<Operator, 'and' | 'or'>
+
 /** Long values are gone through in turns. */
-export function* comparing(
-  operator: Exclude<Operator, 'and' | 'or'>,
-  left: LiquidValue,
-  right: LiquidValue,
-  run: Run,
-): Work<boolean> {
+export function* comparing(operator: Comparison, left: LiquidValue, right: LiquidValue, run: Run): Work<boolean> {
+  if (operator === 'contains') return yield* containing(left, right, run)
+  return compare(operator, left, right, run) ?? (yield* equaling(left, right, run)) === (operator === '==')
+}
+
+/** As `comparing`, at once; undefined where turns may be needed. */
+export function compare(operator: Comparison, left: LiquidValue, right: LiquidValue, run: Run): boolean | undefined {
   switch (operator) {
     case '==':
-      return yield* equaling(left, right, run)
     case '!=':
-    case '<>':
-      return !(yield* equaling(left, right, run))
+    case '<>': {
+      const a = plain(left)
+      const b = plain(right)
+      return isList(a) && isList(b) ? undefined : equals(a, b, run) === (operator === '==')
+    }
     case 'contains':
-      return yield* containing(left, right, run)
+      return undefined
     default: {
       const sign = order(left, right, run)
       if (sign === undefined) return false
