@@ -102,3 +102,8 @@ export const fullAuthority: Authority = {
   repeatable: () => undefined,
   refusal: () => new Fault(403, 'Forbidden', 'This is not permitted.'),
 }
+
+/** Whether a document that is stored may be replaced as a whole, with all that it may hold then (SEC-8, COMP-147). */
+export function mayPut(authority: Authority, path: string): boolean {
+  return authority.admit({ ask: 'put', path, exists: true }) === 'allow'
+}

@@ -63,5 +63,5 @@ export function authorsSelector(
  * visitors have written what they guess (COMP-148).
  */
 function authorsTexts({ page, holder }: Surroundings): readonly string[] {
-  return page ? [page.search.source] : holder.templates
+  return page ? [page.search.source] : holder.templates.map(({ source }) => source)
 }

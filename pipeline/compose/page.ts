@@ -38,11 +38,16 @@ export interface Page {
   readonly busy: ReadonlySet<ElementNode>
   /** The source of a template: what stands between the tags of its host. */
   templateSource(host: ElementNode): { source: string; line: number }
-  /** Sources of all its templates: no visitor writes into them. */
-  readonly templates: readonly string[]
+  /** All its templates: no visitor writes into their sources. */
+  readonly templates: readonly Template[]
   /** The element of `tree` that stands in the text where one of `search` does. */
   counterpart(element: ElementNode): ElementNode | undefined
 }
+
+type Extent = Pick<TemplateHost, 'start' | 'end'>
+
+/** What stands between the tags of a host, and where. */
+type Template = Extent & Pick<TemplateHost, 'source'>
 
 /** By the plain trees, with which they go. */
 const pages = new WeakMap<TreeDocument, ReadPage>()
@@ -111,7 +116,7 @@ export function* changesTemplate(
 ): Steps<boolean> {
   const { kind } = plain
   const known = pages.get(plain)
-  const hosts = known?.file === file ? known.hosts : yield* findingTemplates({ kind, source: before }, ns)
+  const hosts = known?.file === file ? known.templates : yield* findingTemplates({ kind, source: before }, ns)
   if (!hosts.some(host => changes.some(change => isWithin(before, change, host)))) return false
   if (changes.some(({ text }) => text !== '')) return true
   const programs = yield* findingPrograms({ kind, source: before }, ns)
@@ -125,15 +130,12 @@ function isWithin(source: string, change: Extent, { start, end }: Extent): boole
   return change.start < end || (change.start === end && source.startsWith('</', end))
 }
 
-type Extent = Pick<TemplateHost, 'start' | 'end'>
-
 class ReadPage implements Page {
   readonly file: StoredFile
   readonly source: Source
   readonly search: TreeDocument
   readonly tree: TreeDocument
-  readonly templates: readonly string[]
-  readonly hosts: readonly Extent[]
+  readonly templates: readonly Template[]
   readonly #sources: ReadonlyMap<number, { source: string; line: number }>
   #busy: ReadonlySet<ElementNode> | undefined
   #places: Map<number, ElementNode> | undefined
@@ -149,8 +151,7 @@ class ReadPage implements Page {
     this.source = { path: file.resource.path, document: search }
     this.search = search
     this.tree = tree
-    this.hosts = hosts.map(({ start, end }) => ({ start, end }))
-    this.templates = hosts.map(({ source }) => source)
+    this.templates = hosts.map(({ start, end, source }) => ({ start, end, source }))
     this.#sources = new Map(hosts.map(({ start, source, line }) => [start, { source, line }]))
     this.#busy = busy
   }

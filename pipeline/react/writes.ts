@@ -1,6 +1,6 @@
 /** Writes of actions: through the same operations as those of requests, with the requester's authority (REA-60 to REA-66). */
 
-import type { Authorizing } from '../authority.ts'
+import { type Authorizing, mayPut } from '../authority.ts'
 import { memoryBody, NO_BODY } from '../body.ts'
 import { asFault } from '../failures.ts'
 import { Fault } from '../fault.ts'
@@ -60,7 +60,7 @@ export function writingPlatform(writes: ActionWrites): Required<Pick<Platform, '
     allowance: Object.assign(() => allowance, { pause: () => allowance.pause() }),
     transitions,
     configure,
-    mayPut: (path: string) => authority().admit({ ask: 'put', path, exists: true }) === 'allow',
+    mayPut: (path: string) => mayPut(authority(), path),
     ...(refuseLocked && { refuseLocked }),
   }
   const deleteElement = async (element: ElementValue) => {

@@ -1,6 +1,6 @@
 /** Keeps those who may write to a part of a page from configuring the site through it. */
 
-import type { Authority } from '../authority.ts'
+import { type Authority, mayPut } from '../authority.ts'
 import type { Derived } from '../declarations/derive.ts'
 import { KIND_NAMES, KINDS, type KindName } from '../declarations/kinds.ts'
 import { Fault } from '../fault.ts'
@@ -54,7 +54,7 @@ export function* checkingConfiguration(
     const parts = op === 'post' ? brought : [...brought, target]
     if (!(yield* changingReaction(view, parts, sorts))) return
   }
-  if (authority.admit({ ask: 'put', path, exists: true }) === 'allow') return
+  if (mayPut(authority, path)) return
   if (op === 'delete' && authority.admit({ ask: 'delete', path, exists: true }) === 'allow') return
   if (op === 'delete' || op === 'move') throw authority.refusal(op.toUpperCase(), requested)
   throw new Fault(

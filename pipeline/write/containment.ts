@@ -4,7 +4,7 @@
  * written, may change with it, and the new ones may take in what stands around them, which the answer would show (HTTP-81).
  */
 
-import type { Authority } from '../authority.ts'
+import { type Authority, mayPut } from '../authority.ts'
 import { Fault } from '../fault.ts'
 import type { PlannedSplice, ProposedEdit, View } from '../tree/edit/edit.ts'
 import { holding } from '../tree/edit/holding.ts'
@@ -49,7 +49,7 @@ export function* checkingContainment(
   before: string,
 ): Steps<void> {
   const { way, changes, keepsOthers } = proposal
-  const mayWriteAll = () => authority.admit({ ask: 'put', path, exists: true }) === 'allow'
+  const mayWriteAll = () => mayPut(authority, path)
   // What is replaced stands nowhere in the tree as it would be, and the innermost element that changes may be one around.
   const places = [place, ...view.parents].filter(each => each !== undefined).filter(isElement)
   if ((yield* holdingEndless(proposal, view, places)) && !mayWriteAll())

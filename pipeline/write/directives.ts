@@ -1,6 +1,6 @@
 /** Directives that a write of an element would bring into a page (COMP-147). */
 
-import type { Authority } from '../authority.ts'
+import { type Authority, mayPut } from '../authority.ts'
 import { type Gained, gainedByEdit } from '../compose/gained.ts'
 import { introducesDirectives, isReadOtherwise } from '../compose/introduced.ts'
 import { changesTemplate } from '../compose/page.ts'
@@ -35,8 +35,7 @@ export function* checkingDirectives(
   const { path } = located.file.resource
   const { before, proposal, place } = edit
   const { document, nodes, parents, reread } = edit.view
-  const mayPut = (whole: string) => authority.admit({ ask: 'put', path: whole, exists: true }) === 'allow'
-  const isFree = mayPut(write.path) || mayPut(path)
+  const isFree = mayPut(authority, write.path) || mayPut(authority, path)
   if (isFree && !write.isMade && !registry.isClosed(path) && !registry.isClosed(write.path)) return
   const { ns } = site.settings
   // Where templates end composition alone tells.

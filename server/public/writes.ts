@@ -1,6 +1,7 @@
 /** PUT, POST, DELETE, MOVE and PATCH as operations: the fields of the request, read (gates 4 and 7 of HTTP-1). */
 
 import { checkBodyFields, destinationField, header, mayOverwrite } from '../../edge/request.ts'
+import { mayPut } from '../../pipeline/authority.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { readConditions } from '../../pipeline/http/conditions.ts'
 import { parseDestination } from '../../pipeline/http/destination.ts'
@@ -134,8 +135,15 @@ function common(exchange: Exchange) {
   const token = header(exchange, `${hosted.settings.brand}-connection`)
   const cause = { session: session.id, ...(token && { token }) }
   const conditions = readConditions(request.headers)
-  const mayPut = (other: string) => authority().admit({ ask: 'put', path: other, exists: true }) === 'allow'
-  return { path, conditions, cause, allowance, transitions, mayPut, ...(alongside && { alongside }) }
+  return {
+    path,
+    conditions,
+    cause,
+    allowance,
+    transitions,
+    mayPut: (other: string) => mayPut(authority(), other),
+    ...(alongside && { alongside }),
+  }
 }
 
 /** The same for writes of elements, which are looked for in the page as the requester sees it (COMP-86). */
