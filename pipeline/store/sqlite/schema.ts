@@ -327,6 +327,13 @@ export function makeTables(database: Database): void {
   database.exec(TABLES)
 }
 
+/** @throws Unusable for that of a newer release */
+function formatOf(database: Database, folder: string): number {
+  const format = database.prepare<{ user_version: number }>('PRAGMA user_version').get()?.user_version ?? 0
+  if (format <= FORMAT) return format
+  throw new Unusable(`the store in ${folder} has format ${format}; this release knows formats up to ${FORMAT}`)
+}
+
 /**
  * Makes the tables in a folder where they are missing, or are those of an earlier format.
  * @throws Unusable when the folder was written by a newer release
@@ -336,11 +343,11 @@ export function prepareTables(folder: string): void {
   closeSync(openSync(join(folder, DATABASE), 'a', 0o600))
   const database = connectWriter(folder)
   try {
-    const format = database.prepare<{ user_version: number }>('PRAGMA user_version').get()?.user_version ?? 0
-    if (format > FORMAT)
-      throw new Unusable(`the store in ${folder} has format ${format}; this release knows formats up to ${FORMAT}`)
-    if (format === FORMAT) return
+    if (formatOf(database, folder) === FORMAT) return
     database.exec('BEGIN IMMEDIATE')
+    // Another process may have made them while this one waited, one of a newer release too.
+    const format = formatOf(database, folder)
+    if (format === FORMAT) return
     addColumns(database)
     makeTables(database)
     database.exec(`${notesSince(format)}PRAGMA user_version = ${FORMAT}; COMMIT`)

@@ -1,7 +1,11 @@
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
 import { DERIVATION, OUTDATED } from '../../../../pipeline/store/derivation.ts'
+import { Unusable } from '../../../../pipeline/store/errors.ts'
 import { KEPT_APART } from '../../../../pipeline/store/sqlite/read/reader.ts'
-import { connectWriter, notesSince } from '../../../../pipeline/store/sqlite/schema.ts'
+import { connectWriter, DATABASE, notesSince } from '../../../../pipeline/store/sqlite/schema.ts'
 import { done, openTemporary, put, putBlob } from '../fixture.ts'
 import {
   asBefore,
@@ -149,6 +153,34 @@ describe('SQLite store: folders of earlier releases', () => {
         expect(found, String(format)).to.deep.equal(noted)
       }
       expect(notesSince(0)).to.equal('')
+    } finally {
+      await opened.close()
+    }
+  })
+
+  it('a newer release that makes its tables while this one waits for them is known', async () => {
+    const opened = await openTemporary()
+    try {
+      await opened.raw('PRAGMA user_version = 13')
+      await opened.store.close()
+      // It holds the folder when this one looks at it, and lets go when this one waits.
+      const newer = new Worker(
+        `const { DatabaseSync } = require('node:sqlite')
+         const { parentPort, workerData } = require('node:worker_threads')
+         const database = new DatabaseSync(workerData)
+         database.exec('BEGIN IMMEDIATE; PRAGMA user_version = 99')
+         parentPort.postMessage('')
+         setTimeout(() => database.exec('COMMIT'), 50)`,
+        { eval: true, workerData: join(opened.folder, DATABASE) },
+      )
+      await once(newer, 'message')
+      const over = once(newer, 'exit')
+      const refused = await opened.reopen().catch((error: Error) => error)
+      expect(refused).to.be.instanceOf(Unusable).with.property('message').that.includes('has format 99')
+      await over
+      const database = connectWriter(opened.folder)
+      expect(database.prepare('PRAGMA user_version').get()).to.deep.equal({ user_version: 99 })
+      database.close()
     } finally {
       await opened.close()
     }
