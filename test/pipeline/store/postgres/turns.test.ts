@@ -1,9 +1,14 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import pg from 'pg'
+import { sharedCluster } from '../../../support/postgres.ts'
 import { done, put } from '../fixture.ts'
 import { outlasts } from '../outlasts.ts'
-import { openSchema } from './fixture.ts'
+import { openSchema, openSchemaWith } from './fixture.ts'
+
+/** Whether somebody waits for the transaction that asks. */
+const IS_WAITING = `SELECT FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid
+  OR NOT granted AND relation = 'progress'::regclass`
 
 describe('transactions of several processes', () => {
   it('whoever waits for its turn takes along what comes meanwhile', async () => {
@@ -20,9 +25,7 @@ describe('transactions of several processes', () => {
 
       await raw.query(`SET search_path = ${opened.schema}; BEGIN; SELECT FROM progress FOR UPDATE`)
       const commits = [done(site, [put('/0.html', 'x')])]
-      const isWaiting = `SELECT FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid
-        OR NOT granted AND relation = 'progress'::regclass`
-      while ((await raw.query(isWaiting)).rowCount === 0);
+      while ((await raw.query(IS_WAITING)).rowCount === 0);
       for (let i = 1; i < 6; i++) commits.push(done(site, [put(`/${i}.html`, 'x')]))
       await raw.query('COMMIT')
       await Promise.all(commits)
@@ -33,6 +36,27 @@ describe('transactions of several processes', () => {
       await opened.close()
     }
   })
+
+  for (const level of ['repeatable read', 'serializable'])
+    it(`whoever waits for its turn sees what others have committed, in a database whose default is ${level}`, async () => {
+      const cluster = await sharedCluster()
+      const url = `${cluster.url}?options=${encodeURIComponent(`-c default_transaction_isolation=${level.replace(' ', '\\ ')}`)}`
+      const opened = await openSchemaWith(() => ({ shared: true, url }))
+      const raw = new pg.Client({ connectionString: opened.url })
+      await raw.connect()
+      try {
+        const site = opened.store.site('a.example')
+        await done(site, [put('/first.html', 'x')])
+        await raw.query(`SET search_path = ${opened.schema}; BEGIN; UPDATE progress SET last_id = last_id + 1`)
+        const commit = site.commit({ changes: [put('/second.html', 'x')] })
+        while ((await raw.query(IS_WAITING)).rowCount === 0);
+        await raw.query('COMMIT')
+        expect((await commit).ok).to.equal(true)
+      } finally {
+        await raw.end()
+        await opened.close()
+      }
+    })
 
   it('DAV-8 transactions that have begun are outlasted, also those of a process that has gone', async () => {
     const opened = await openSchema({ shared: true })
