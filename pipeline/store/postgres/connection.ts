@@ -41,11 +41,13 @@ const types: pg.CustomTypesConfig = {
 }
 
 /**
- * What every connection runs with: transactions that see what others have committed while they waited for their turn, whatever
- * the database's default is, plans by index that are made once, and nothing compiled for a millisecond's work.
+ * What every connection runs with: whatever the database's defaults are, transactions that see what others have committed while
+ * they waited for their turn, and are on disk when they are answered; plans by index that are made once, and nothing compiled
+ * for a millisecond's work.
  */
 const SETTINGS = [
   "SET default_transaction_isolation = 'read committed'",
+  "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
   'SET jit = off',
   'SET plan_cache_mode = force_generic_plan',
   'SET enable_seqscan = off',

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { sharedCluster } from '../../../support/postgres.ts'
 import { done, put } from '../fixture.ts'
 import { outlasts } from '../outlasts.ts'
-import { openSchema, openSchemaWith } from './fixture.ts'
+import { type OpenedSchema, openSchema, openSchemaWith } from './fixture.ts'
 
 /** Whether somebody waits for the transaction that asks. */
 const IS_WAITING = `SELECT FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid
@@ -37,27 +37,6 @@ describe('transactions of several processes', () => {
     }
   })
 
-  for (const level of ['repeatable read', 'serializable'])
-    it(`whoever waits for its turn sees what others have committed, in a database whose default is ${level}`, async () => {
-      const cluster = await sharedCluster()
-      const url = `${cluster.url}?options=${encodeURIComponent(`-c default_transaction_isolation=${level.replace(' ', '\\ ')}`)}`
-      const opened = await openSchemaWith(() => ({ shared: true, url }))
-      const raw = new pg.Client({ connectionString: opened.url })
-      await raw.connect()
-      try {
-        const site = opened.store.site('a.example')
-        await done(site, [put('/first.html', 'x')])
-        await raw.query(`SET search_path = ${opened.schema}; BEGIN; UPDATE progress SET last_id = last_id + 1`)
-        const commit = site.commit({ changes: [put('/second.html', 'x')] })
-        while ((await raw.query(IS_WAITING)).rowCount === 0);
-        await raw.query('COMMIT')
-        expect((await commit).ok).to.equal(true)
-      } finally {
-        await raw.end()
-        await opened.close()
-      }
-    })
-
   it('DAV-8 transactions that have begun are outlasted, also those of a process that has gone', async () => {
     const opened = await openSchema({ shared: true })
     const raw = new pg.Client({ connectionString: opened.url })
@@ -88,4 +67,52 @@ describe('transactions of several processes', () => {
       await opened.close()
     }
   })
+})
+
+describe('transactions in a database with defaults of its own', () => {
+  async function openWith(name: string, value: string): Promise<OpenedSchema> {
+    const { url } = await sharedCluster()
+    const options = encodeURIComponent(`-c ${name}=${value.replaceAll(' ', '\\ ')}`)
+    return openSchemaWith(() => ({ shared: true, url: `${url}?options=${options}` }))
+  }
+
+  for (const level of ['repeatable read', 'serializable'])
+    it(`whoever waits for its turn sees what others have committed where the default is ${level}`, async () => {
+      const opened = await openWith('default_transaction_isolation', level)
+      const raw = new pg.Client({ connectionString: opened.url })
+      await raw.connect()
+      try {
+        const site = opened.store.site('a.example')
+        await done(site, [put('/first.html', 'x')])
+        await raw.query(`SET search_path = ${opened.schema}; BEGIN; UPDATE progress SET last_id = last_id + 1`)
+        const commit = site.commit({ changes: [put('/second.html', 'x')] })
+        while ((await raw.query(IS_WAITING)).rowCount === 0);
+        await raw.query('COMMIT')
+        expect((await commit).ok).to.equal(true)
+      } finally {
+        await raw.end()
+        await opened.close()
+      }
+    })
+
+  for (const [level, wanted] of [
+    ['off', 'on'],
+    ['local', 'local'],
+    ['remote_apply', 'remote_apply'],
+  ] as const)
+    it(`are on disk when they are answered where synchronous_commit is ${level}`, async () => {
+      const opened = await openWith('synchronous_commit', level)
+      try {
+        await opened.raw(`CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            IF current_setting('synchronous_commit') <> '${wanted}' THEN RAISE 'not on disk'; END IF;
+            RETURN NULL;
+          END $$;
+          CREATE TRIGGER see AFTER INSERT ON commit_log FOR EACH ROW EXECUTE FUNCTION see()`)
+        const site = opened.store.site('a.example')
+        await done(site, [put('/a.html', 'x')])
+        await done(site, [put('/a.html', 'y')])
+      } finally {
+        await opened.close()
+      }
+    })
 })
