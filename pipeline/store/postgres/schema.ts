@@ -277,6 +277,19 @@ export const MIGRATIONS: readonly string[] = [
 /** Number of the advisory lock under which tables are made: one process does it, the others wait. */
 const LOCK = 7_203_115_846
 
+/** Milliseconds that no statement takes: as many as a timer knows. */
+const NEVER = 2 ** 31 - 1
+
+/** Runs a statement for as long as it takes: a step may look at all documents, and others wait until it is done. */
+async function unhurried(client: pg.ClientBase, text: string, values?: unknown[]): Promise<void> {
+  const statement: pg.QueryConfig & { query_timeout: number } = {
+    text,
+    query_timeout: NEVER,
+    ...(values && { values }),
+  }
+  await client.query(statement)
+}
+
 /**
  * Makes the tables, or brings those of an earlier release up to this one, in one transaction.
  *
@@ -290,13 +303,14 @@ export async function prepareTables(client: pg.ClientBase, { schema }: DatabaseA
   if (format === MIGRATIONS.length) return
   requireKnown(format)
   // Taken before the transaction: one that began earlier does not learn of tables that were made while it waited.
-  await client.query('SELECT pg_advisory_lock($1)', [LOCK])
+  await client.query('SET statement_timeout = 0')
+  await unhurried(client, 'SELECT pg_advisory_lock($1)', [LOCK])
   await client.query('BEGIN')
   try {
     if (schema !== undefined) await client.query(`CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`)
     const found = await formatOf(client)
     requireKnown(found)
-    for (const step of MIGRATIONS.slice(found)) await client.query(step)
+    for (const step of MIGRATIONS.slice(found)) await unhurried(client, step)
     if (found === 0) await client.query('CREATE TABLE format (number int NOT NULL); INSERT INTO format VALUES (0)')
     await client.query('UPDATE format SET number = $1', [MIGRATIONS.length])
     await client.query('COMMIT')

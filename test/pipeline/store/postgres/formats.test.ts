@@ -1,8 +1,9 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import type pg from 'pg'
 import { DERIVATION, OUTDATED } from '../../../../pipeline/store/derivation.ts'
 import { checkDatabase } from '../../../../pipeline/store/postgres/check.ts'
-import { MIGRATIONS } from '../../../../pipeline/store/postgres/schema.ts'
+import { MIGRATIONS, prepareTables } from '../../../../pipeline/store/postgres/schema.ts'
 import { openPostgresStore } from '../../../../pipeline/store/postgres/store.ts'
 import { sharedCluster } from '../../../support/postgres.ts'
 import { done, put, putBlob, textAt } from '../fixture.ts'
@@ -79,6 +80,26 @@ describe('PostgreSQL store: tables of earlier releases', () => {
     const store = await open()
     await isBoundNoted(store.site('a.example')).finally(() => store.close())
     await run(`DROP SCHEMA ${schema} CASCADE`)
+  })
+
+  it('are brought forward however long that takes, and waited for where another process does it', async () => {
+    const hurried: string[] = []
+    const answers: [RegExp, object][] = [
+      [/server_encoding/, { server_encoding: 'UTF8' }],
+      [/to_regclass/, { known: true }],
+      [/SELECT number/, { number: MIGRATIONS.length - 2 }],
+    ]
+    const client = {
+      query: async (asked: string | (pg.QueryConfig & { query_timeout?: number })) => {
+        const { text, query_timeout = 0 } = typeof asked === 'string' ? { text: asked } : asked
+        if (query_timeout < 86_400_000) hurried.push(text)
+        return { rows: answers.flatMap(([known, row]) => (known.test(text) ? [row] : [])) }
+      },
+    }
+    await prepareTables(client as unknown as pg.ClientBase, { url: '' })
+    expect(hurried).to.include('SET statement_timeout = 0').and.include('COMMIT')
+    for (const text of MIGRATIONS.slice(-2)) expect(hurried).to.not.include(text)
+    expect(hurried.join()).to.not.include('pg_advisory_lock')
   })
 
   it('HTTP-172 of a newer release are refused in a sentence, and stay as they are', async () => {
