@@ -251,6 +251,9 @@ const MAPPED = 3 / 4
 /** Milliseconds to wait for another process's write transaction. */
 export const LOCK_WAIT = 5000
 
+/** Milliseconds to wait for another process that makes the tables of a new format: it may look at all documents. */
+const FORMAT_WAIT = 3_600_000
+
 /**
  * Bounds the memory of a connection: pages of the file that it sees in place, and pages that it changes, finds in the log
  * or reads. SQLite sees a file in place from its beginning only; in one that is larger, what is in use lies anywhere, so all
@@ -344,6 +347,7 @@ export function prepareTables(folder: string): void {
   const database = connectWriter(folder)
   try {
     if (formatOf(database, folder) === FORMAT) return
+    database.exec(`PRAGMA busy_timeout = ${FORMAT_WAIT}`)
     database.exec('BEGIN IMMEDIATE')
     // Another process may have made them while this one waited, one of a newer release too.
     const format = formatOf(database, folder)

@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { DERIVATION, OUTDATED } from '../../../../pipeline/store/derivation.ts'
 import { Unusable } from '../../../../pipeline/store/errors.ts'
 import { KEPT_APART } from '../../../../pipeline/store/sqlite/read/reader.ts'
-import { connectWriter, DATABASE, notesSince } from '../../../../pipeline/store/sqlite/schema.ts'
+import { connectWriter, DATABASE, LOCK_WAIT, notesSince } from '../../../../pipeline/store/sqlite/schema.ts'
 import { done, openTemporary, put, putBlob } from '../fixture.ts'
 import {
   asBefore,
@@ -158,7 +158,7 @@ describe('SQLite store: folders of earlier releases', () => {
     }
   })
 
-  it('a newer release that makes its tables while this one waits for them is known', async () => {
+  it('a newer release that makes its tables, however long that takes, is waited for and known', async () => {
     const opened = await openTemporary()
     try {
       await opened.raw('PRAGMA user_version = 13')
@@ -170,7 +170,7 @@ describe('SQLite store: folders of earlier releases', () => {
          const database = new DatabaseSync(workerData)
          database.exec('BEGIN IMMEDIATE; PRAGMA user_version = 99')
          parentPort.postMessage('')
-         setTimeout(() => database.exec('COMMIT'), 50)`,
+         setTimeout(() => database.exec('COMMIT'), ${LOCK_WAIT + 200})`,
         { eval: true, workerData: join(opened.folder, DATABASE) },
       )
       await once(newer, 'message')
