@@ -47,7 +47,7 @@ export interface Page {
 type Extent = Pick<TemplateHost, 'start' | 'end'>
 
 /** What stands between the tags of a host, and where. */
-type Template = Extent & Pick<TemplateHost, 'source'>
+export type Template = Extent & Pick<TemplateHost, 'source' | 'isBroken'>
 
 /** By the plain trees, with which they go. */
 const pages = new WeakMap<TreeDocument, ReadPage>()
@@ -95,7 +95,8 @@ export function* readingMarkup(
   return { tree: yield* parsingWithout(source, kind, hosts), hosts }
 }
 
-function* parsingWithout(source: string, kind: DocumentKind, hosts: readonly TemplateHost[]): Steps<TreeDocument> {
+/** The tree of a document in which the sources of its templates are blank, in steps; offsets are those of its text. @throws TreeError for a limit */
+export function* parsingWithout(source: string, kind: DocumentKind, hosts: readonly Extent[]): Steps<TreeDocument> {
   const text = withoutSources(source, hosts)
   const isPrefixed = kind === 'html' && (yield* findingPrefixed(source))
   const parsing = kind === 'xml' ? parsingXml : isPrefixed ? parsingPrefixed : parsingHtml
@@ -103,21 +104,35 @@ function* parsingWithout(source: string, kind: DocumentKind, hosts: readonly Tem
 }
 
 /**
- * Whether an edit changes the source of a template, in steps; what it only removes may go, unless the programs are others then.
+ * The templates of a document as it is without an edit, in steps.
  *
- * @param plain tree of the document, which may show the edit already
- * @param before text of the document without it
+ * @param plain its tree, which may show the edit already
+ * @param before its text
  */
-export function* changesTemplate(
+export function* findingTemplatesOf(
   ns: string,
   { file, tree: plain }: { file: StoredFile; tree: TreeDocument },
   before: string,
+): Steps<readonly Template[]> {
+  const known = pages.get(plain)
+  if (known?.file === file) return known.templates
+  return yield* findingTemplates({ kind: plain.kind, source: before }, ns)
+}
+
+/**
+ * Whether an edit changes the source of a template, in steps; what it only removes may go, unless the programs are others then.
+ *
+ * @param templates of the document without it
+ * @param before text of that
+ */
+export function* changesTemplate(
+  ns: string,
+  kind: DocumentKind,
+  templates: readonly Template[],
+  before: string,
   { changes, source: after }: Pick<ProposedEdit, 'changes' | 'source'>,
 ): Steps<boolean> {
-  const { kind } = plain
-  const known = pages.get(plain)
-  const hosts = known?.file === file ? known.templates : yield* findingTemplates({ kind, source: before }, ns)
-  if (!hosts.some(host => changes.some(change => isWithin(before, change, host)))) return false
+  if (!templates.some(host => changes.some(change => isWithin(before, change, host)))) return false
   if (changes.some(({ text }) => text !== '')) return true
   const programs = yield* findingPrograms({ kind, source: before }, ns)
   const left = yield* findingPrograms({ kind, source: after }, ns)
@@ -151,7 +166,7 @@ class ReadPage implements Page {
     this.source = { path: file.resource.path, document: search }
     this.search = search
     this.tree = tree
-    this.templates = hosts.map(({ start, end, source }) => ({ start, end, source }))
+    this.templates = hosts.map(({ start, end, source, isBroken = false }) => ({ start, end, source, isBroken }))
     this.#sources = new Map(hosts.map(({ start, source, line }) => [start, { source, line }]))
     this.#busy = busy
   }

@@ -3,17 +3,18 @@
 import { type Authority, mayPut } from '../authority.ts'
 import { type Gained, gainedByEdit } from '../compose/gained.ts'
 import { introducesDirectives, isReadOtherwise } from '../compose/introduced.ts'
-import { changesTemplate } from '../compose/page.ts'
+import { changesTemplate, findingTemplatesOf } from '../compose/page.ts'
 import { Fault } from '../fault.ts'
 import { mayHaveHosts } from '../language/liquid/hosts.ts'
 import type { Registry } from '../model/registry.ts'
 import type { Site } from '../site/site.ts'
-import type { ProposedEdit, View } from '../tree/edit/edit.ts'
+import type { Edit, ProposedEdit, View } from '../tree/edit/edit.ts'
 import { mayTakeIn } from '../tree/edit/kept-text.ts'
 import { type ElementNode, isElement } from '../tree/nodes.ts'
 import { findingPrefixed } from '../tree/prefixed-parser.ts'
 import type { Steps } from '../tree/steps.ts'
 import { isInTemplate } from '../tree/template-hosts.ts'
+import { isSameWithoutSources } from './beside-templates.ts'
 import type { ElementWrite, Located } from './element-target.ts'
 
 /**
@@ -21,14 +22,14 @@ import type { ElementWrite, Located } from './element-target.ts'
  * to PUT the whole of the page, or of the document where it lands (COMP-147). So does what composition alone would show. What
  * nobody can judge is written by nobody where a shape is closed (MOD-94).
  *
- * @param edit with the text of the document without it, and the element whose children it changes
+ * @param edit as it was asked for, with the text of the document without it, and the element whose children it changes
  * @throws Fault 422
  */
 export function* checkingDirectives(
   site: Site,
   write: ElementWrite,
   located: Located,
-  edit: { before: string; proposal: ProposedEdit; view: View; place: ElementNode | undefined },
+  edit: { wanted: Edit; before: string; proposal: ProposedEdit; view: View; place: ElementNode | undefined },
   registry: Registry,
   authority: Authority,
 ): Steps<void> {
@@ -39,9 +40,13 @@ export function* checkingDirectives(
   if (isFree && !write.isMade && !registry.isClosed(path) && !registry.isClosed(write.path)) return
   const { ns } = site.settings
   // Where templates end composition alone tells.
-  const isInside = !isFree && mayHaveHosts(before) && (yield* changesTemplate(ns, located, before, proposal))
-  if (write.op === 'delete' && !reread && !isInside) return
+  const templates = !isFree && mayHaveHosts(before) ? yield* findingTemplatesOf(ns, located, before) : []
+  const isInside = yield* changesTemplate(ns, document.kind, templates, before, proposal)
   const known = { ns, model: site.model }
+  if (templates.some(({ isBroken }) => isBroken))
+    if (!(yield* isSameWithoutSources(known, located.tree, { wanted: edit.wanted, before, templates, proposal })))
+      throw new Fault(422, 'InvalidFragment', NEEDS_PUT.broken)
+  if (write.op === 'delete' && !reread && !isInside) return
   const seen = yield* introducesDirectives(known, document, nodes, parents)
   let mayHide = false
   if (document.kind === 'html') for (const { text } of proposal.changes) mayHide ||= yield* findingPrefixed(text)
@@ -64,9 +69,11 @@ export function* checkingDirectives(
     if (yield* mayTakeIn(text, places, document)) throw new Fault(422, 'InvalidFragment', NEEDS_PUT.select)
 }
 
-const NEEDS_PUT: Readonly<Record<Gained | 'select', string>> = {
+const NEEDS_PUT: Readonly<Record<Gained | 'select' | 'broken', string>> = {
   directive: 'This fragment holds directives of composed pages; that needs the right to PUT the whole document.',
   place:
     'This fragment holds elements that composed pages show where HTML has none; that needs the right to PUT the whole document.',
+  broken:
+    'Markup in Liquid ends a template of this page early, and without it this would be read otherwise; that needs the right to PUT the whole document.',
   select: 'Browsers would take what follows into this `select`; that needs the right to PUT the whole document.',
 }

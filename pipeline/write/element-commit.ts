@@ -169,13 +169,13 @@ type Brought = Record<'own' | 'shown', readonly ShapeFailure[]>
 
 /** What an edit as it was asked for must not do, in steps. @throws Fault */
 function* checking(asked: Asked, proposal: ProposedEdit, view: View, derived: Derived): Steps<void> {
-  const { site, model, write, located, authority, before, brought } = asked
+  const { site, model, write, located, wanted, authority, before, brought } = asked
   const { path } = located.file.resource
   const place = placeOf(write, located)
   yield* checkingContainment(proposal, view, place, path, authority, readsAll(located), before)
   const change = { op: write.op, path, requested: write.path, target: located.target.element }
   yield* checkingConfiguration(site, change, view, derived, authority)
-  yield* checkingDirectives(site, write, located, { before, proposal, view, place }, model.registry, authority)
+  yield* checkingDirectives(site, write, located, { wanted, before, proposal, view, place }, model.registry, authority)
   const own = model.registry.shapesBeside(path, write.path)
   Object.assign(brought, yield* checkingOwnShapes(own, proposal, view))
 }

@@ -59,6 +59,30 @@ describe('what stands beside markup that breaks out of its place', () => {
       }
     })
 
+  const broken: [liquid: string, page: (host: string, list: string) => string, markup: string][] = [
+    [
+      '<table>',
+      (host, list) => `<math><tr ${host}</tr>${list}</math>`,
+      '<style><i TEMPLATE>{{ 6 | times: 7 }}</i></style>',
+    ],
+    [
+      '</p>',
+      (host, list) => `<svg><option ${host}</option>${list}</svg>`,
+      '<title><x TEMPLATE>{{ 6 | times: 7 }}</x></title>',
+    ],
+    ['<div>', (host, list) => `<svg><select ${host}</select>${list}</svg>`, '<style></g></svg><b>42</b></style>'],
+  ]
+  for (const [liquid, pageOf, markup] of broken)
+    it(`COMP-147 LIQ-6 nor where ${liquid} in Liquid ends SVG or MathML for HTML alone`, async () => {
+      const host = `p:template="text/liquid">{{ "${liquid}" }}`
+      await put(server, '/page.html', composed(pageOf(host, '<g id="in">1</g>')))
+      const sent = markup.replace('TEMPLATE', 'p:template="text/liquid"')
+      expect((await http('POST', '/page.html', selecting('#in'), sent)).status).to.equal(422)
+      expect((await http('GET', '/page.html')).text).not.to.include('42')
+      expect((await http('POST', '/page.html', selecting('#in'), '<a>2</a>')).status).to.equal(206)
+      expect((await http('GET', '/page.html')).text).to.include('<g id="in">1<a>2</a></g>')
+    })
+
   it('HTTP-107 a move that breaks up the place where it comes from asks for the right to PUT the whole', async () => {
     const text = page('<b id="m">1</b><svg id="s"><g></g><a id="a"></a></svg><i id="o"></i>')
     await put(server, '/page.html', text)

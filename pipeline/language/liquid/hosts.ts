@@ -19,6 +19,8 @@ export interface TemplateHost {
   line: number
   /** What the source is the content of; `compileTemplate` takes it. */
   context: MarkupContext
+  /** HTML: where Liquid is read as markup, it ends elsewhere, and what is outside may be read otherwise. */
+  isBroken?: boolean
 }
 
 export interface HostSearch {
@@ -97,7 +99,11 @@ function* findingHtmlHosts(text: string, { isHost, parse = parsingHtml, read }: 
     if (isAsScanned(contents, scans, ends)) break
   }
   const lines = new Lines(text)
-  return contents.map(({ element, start, end }) => hostAt(text, lines, element, start, end, 'html'))
+  const asMarkup = new Map(first.map(({ start, end }) => [start, end]))
+  return contents.map(({ element, start, end }) => ({
+    ...hostAt(text, lines, element, start, end, 'html'),
+    isBroken: asMarkup.get(start) !== end,
+  }))
 }
 
 /** Whether hosts are those that were scanned, and what was left out belongs to them; notes where they end up to the first of which it is not so. */
@@ -132,7 +138,7 @@ function contentsIn(root: DocumentNode, text: string, isHost: HostSearch['isHost
  * The text with the contents of hosts blanked, of equal length: it is parsed in place of the stored text, so that
  * nothing of a source is taken for markup and offsets stay true.
  */
-export function withoutSources(text: string, hosts: readonly TemplateHost[]): string {
+export function withoutSources(text: string, hosts: readonly Pick<TemplateHost, 'start' | 'end'>[]): string {
   let result = ''
   let from = 0
   for (const { start, end } of hosts) {
