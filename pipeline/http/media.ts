@@ -124,15 +124,22 @@ export function isStaticAsset(type: string): boolean {
   )
 }
 
+/** What all readers take apart alike. Browsers split others at commas (the last type counts), and find other parameters in them. */
+const UNAMBIGUOUS =
+  /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+[ \t]*(?:;[ \t]*(?:[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[^"\\,]|\\[^,])*")?)?[ \t]*)?)*$/
+
 /**
  * @param type the stored type
  * @param validUtf8 whether the bytes to be sent are valid UTF-8
  * @returns `Content-Type` of an answer: the stored type, for HTML with `charset=utf-8` where that is true and the type
- *   names no charset of its own (HTTP-23)
+ *   names no charset of its own (HTTP-23); of a document whose type browsers may take for another one, what it was read as
  */
 export function servedType(type: string, validUtf8: boolean): string {
   if (type === 'text/html') return validUtf8 ? 'text/html; charset=utf-8' : type
-  if (!validUtf8 || kindOf(type) !== 'html') return type
+  const kind = kindOf(type)
+  if (kind !== 'blob' && !UNAMBIGUOUS.test(type))
+    return kind === 'xml' ? 'application/xml' : servedType('text/html', validUtf8)
+  if (!validUtf8 || kind !== 'html') return type
   const charset = charsetIn(type)?.charset
   if (charset === undefined) return `${type}; charset=utf-8`
   return charset === '' ? inUtf8(type) : type
@@ -158,8 +165,9 @@ function charsetIn(type: string): { at: number; charset: string } | undefined {
   return undefined
 }
 
-/** @returns the charset that a type names, unless it is UTF-8: readers go by it, whatever the document declares */
+/** @returns the charset that a type is served with, unless it is UTF-8: readers go by it, whatever the document declares */
 export function otherCharset(type: string): string | undefined {
+  if (!UNAMBIGUOUS.test(type)) return undefined
   const charset = charsetIn(type)?.charset
   return charset === undefined || /^(?:utf-?8)?$/i.test(charset) ? undefined : charset
 }

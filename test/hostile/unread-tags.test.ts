@@ -38,6 +38,18 @@ const SUSPECT: [name: string, content: string | Uint8Array, type: string, path: 
   ['UTF-16 by its type', WIDE.subarray(2), 'text/html; charset=utf-16le', '/n/a'],
 ]
 
+/** Of these the server and browsers see another charset or type: the first or the last one, in quotes or not. */
+const AMBIGUOUS = [
+  'text/html; charset =utf-8; charset=iso-2022-jp',
+  'text/html; ch"arset="x; charset=utf-8; "; charset=iso-2022-jp',
+  'text/html; charset=utf-8; x=y, text/html; charset=iso-2022-jp',
+  'text/html; x=y, image/svg+xml',
+  'text/html;, image/svg+xml; charset=utf-8',
+  'text/html; x="\\\\"; charset=utf-8; ", image/svg+xml; y="',
+  'application/xml; x=y, text/html',
+  'x/y, image/svg+xml',
+]
+
 describe('MOD-94 nothing that browsers alone make elements of gets through a closed shape', () => {
   let server: TestServer
   let http: Client
@@ -84,6 +96,16 @@ describe('MOD-94 nothing that browsers alone make elements of gets through a clo
       expect((await putting(free, content, type)).status).to.be.oneOf([200, 201])
       expect((await http('MOVE', free, { Destination: path })).status).to.equal(422)
     })
+
+  it('HTTP-20 HTTP-23 a type that browsers take for another one is served as what the document was read as', async () => {
+    const content = '<main><b title="1"></b></main>'
+    for (const type of AMBIGUOUS) {
+      expect((await putting('/n/d', content, type)).status, type).to.be.below(300)
+      const served = type.startsWith('text/html') ? 'text/html; charset=utf-8' : 'application/xml'
+      for (const fields of [{}, { Range: 'selector=main' }])
+        expect((await http('GET', '/n/d', fields)).headers['content-type'], type).to.equal(served)
+    }
+  })
 
   it('the same characters in UTF-8, and other encodings without them, are stored', async () => {
     expect((await putting('/n/a.html', SHIFTED)).status).to.be.below(300)

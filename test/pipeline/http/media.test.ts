@@ -82,6 +82,8 @@ describe('media types', () => {
     expect(servedType(quoted, true)).to.equal(`${quoted}; charset=utf-8`)
     expect(servedType(`${quoted}; charset=`, true)).to.equal(`${quoted}; charset=utf-8`)
     expect(servedType('application/xml', true)).to.equal('application/xml')
+    for (const type of ['text/html;level', 'text/html ;level=1 ;', `text/html; x="a;b"; y='c`])
+      expect(servedType(type, true)).to.equal(`${type}; charset=utf-8`)
     expect(servedType('text/css', true)).to.equal('text/css')
   })
 
