@@ -143,6 +143,11 @@ describe('directives that a fragment hides', () => {
       '<svg><desc><style><!--</style></desc></svg>',
       '<svg><foreignObject><iframe><!--</iframe></foreignObject></svg>',
       '<math><mi><style><!--</style></mi></math>',
+      ...['math><desc', 'svg><mi', 'math><title'].map(
+        around =>
+          `<${around}><style><g title="</style><!--"></g></style></${around.split('><').reverse().join('></')}>`,
+      ),
+      '<div><svg><desc></div></desc><style><g title="</style><!--"></g></style></svg></div>',
     ]) {
       await put(server, '/page.html', composed(`<div id="list"></div>${rest}<i id="in"></i>`))
       expect((await http('POST', '/page.html', { Range: 'selector=#list' }, text)).status, text).to.equal(206)

@@ -20,7 +20,7 @@ import { findingCounterparts } from './counterpart.ts'
 import { ChangedDocument, EditError, refusing } from './error.ts'
 import type { PlannedSplice } from './plan.ts'
 import { checkAtRest, type ProposedEdit, replaced, unchanged } from './proposal.ts'
-import { editOf, proposingRead, readingFor } from './reading.ts'
+import { editOf, isOneReading, proposingRead, readingFor } from './reading.ts'
 import { type Edit, namedElements, planAgain, planning, redirected } from './resolve.ts'
 import { tagsInPlace } from './shape.ts'
 import { bodyOf, findingTail, type Tail, workingWithoutTail } from './tail.ts'
@@ -65,6 +65,8 @@ function* editingRead(document: TreeDocument, wanted: Edit): Steps<ProposedEdit 
   const made = yield* proposing(read, there, namedElements(there))
   if (made.changes.length === 0) return undefined
   const inPlace = made.way === 'reparsed' ? undefined : yield* proposingSame(document, wanted, made)
+  // Both readings are one tree, and stay one.
+  if (inPlace && (yield* isOneReading(document, wanted))) return inPlace
   return yield* proposingRead(document, wanted, made, inPlace)
 }
 

@@ -5,12 +5,13 @@
  */
 
 import { parsingDocument } from '../document.ts'
-import { type ElementNode, isElement, type ParentNode, type TreeDocument } from '../nodes.ts'
+import { type ElementNode, HTML_NAMESPACE, isElement, type ParentNode, type TreeDocument } from '../nodes.ts'
 import { findingPrefixed } from '../prefixed-parser.ts'
 import { noteReading, parsingAsWritten, readingAsWritten } from '../readings.ts'
 import { findingSame, sameElement } from '../same-nodes.ts'
 import { textOf } from '../source-text.ts'
 import type { Steps } from '../steps.ts'
+import { isBalanced } from './balanced.ts'
 import { refusing } from './error.ts'
 import { findingChanged, withNew } from './outcome.ts'
 import { type ProposedEdit, replaced } from './proposal.ts'
@@ -27,7 +28,27 @@ export function* readingFor(document: TreeDocument, wanted: Edit): Steps<TreeDoc
   if (document.kind === 'xml') return undefined
   const read = yield* readingAsWritten(document)
   if (read !== document) return read
-  return (yield* findingPrefixed(textComing(document, wanted))) ? yield* parsingAsWritten(document) : undefined
+  const text = textComing(document, wanted)
+  if (!(yield* findingPrefixed(text)) && !(yield* movingEnds(document, wanted, text))) return undefined
+  return yield* parsingAsWritten(document)
+}
+
+/** Whether both readings are one tree, and stay one whatever an edit that is proved in both does. */
+export function* isOneReading(document: TreeDocument, wanted: Edit): Steps<boolean> {
+  return (yield* readingAsWritten(document)) === document && !(yield* findingPrefixed(textComing(document, wanted)))
+}
+
+/** Where prefixed elements end is told by tags alone: what comes into a page that has some may be read otherwise by that. */
+function* movingEnds(document: TreeDocument, wanted: Edit, text: string): Steps<boolean> {
+  if (!text.includes('<') || !(yield* findingPrefixed(document.source))) return false
+  return namedElements(wanted).some(standsElsewhere) || !(yield* isBalanced(text))
+}
+
+/** Whether tags are read in another way there. */
+function standsElsewhere(element: ElementNode): boolean {
+  for (let node: ParentNode | null = element; node && isElement(node); node = node.parentNode)
+    if (node.namespaceURI !== HTML_NAMESPACE || node.tagName === 'select') return true
+  return false
 }
 
 /** What the place of an edit gets, as it is written. */
