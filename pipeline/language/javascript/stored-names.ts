@@ -61,7 +61,7 @@ export class StoredNames {
     let found: ElementNode | undefined
     for (const name of prefixedNames(element)) {
       const prefix = qualifiedName(name)?.prefix
-      const stored = prefix !== undefined && this.#hidden.has(prefix) ? NOWHERE : this.#elements.get(name)
+      const stored = prefix !== undefined && this.#hidden.has(prefix.toLowerCase()) ? NOWHERE : this.#elements.get(name)
       if (stored) found = agreed(name, found ?? stored, stored)
     }
     return found
