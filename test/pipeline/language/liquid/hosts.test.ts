@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import { findingHosts, type TemplateHost, withoutSources } from '../../../../pipeline/language/liquid/hosts.ts'
 import { inScopeNamespaces } from '../../../../pipeline/tree/namespaces.ts'
 import type { ElementNode } from '../../../../pipeline/tree/nodes.ts'
+import { parsingPrefixed } from '../../../../pipeline/tree/prefixed-parser.ts'
 import { atOnce } from '../../../../pipeline/tree/steps.ts'
 
 const NS = 'https://ns.example/1.0'
@@ -25,7 +26,7 @@ function isHost(element: ElementNode): boolean {
 }
 
 function hostsOf(text: string, kind: 'html' | 'xml' = 'html'): TemplateHost[] {
-  return atOnce(findingHosts(text, { kind, isHost }))
+  return atOnce(findingHosts(text, { kind, isHost, ...(text.includes('<p:') && { parse: parsingPrefixed }) }))
 }
 
 const X = `xmlns:p="${NS}"`
@@ -119,6 +120,36 @@ describe('Hosts of templates', () => {
       'LIQ-6 several hosts without end tag whose Liquid seems to end them',
       `<main ${X}><ul><li ${T}>{{ "</ul>" }}</ul><ul><li ${T}>{{ "</ul>a" }}</ul><p>{{ "<i>" }}</p><p ${T}>{{ '<!--' }}</p></main>`,
       ['{{ "</ul>" }}', '{{ "</ul>a" }}', "{{ '<!--' }}"],
+    ],
+    [
+      'LIQ-2 COMP-147 what stands behind an empty host hides no other one',
+      `<main ${X}><p:x ${T}/>{{ "<div ${T}>" }}</main>`,
+      ['', '" }}'],
+    ],
+    [
+      'LIQ-2 COMP-147 nor does it in a table that has ended',
+      `<main ${X}><table ${T}></template></table>{{ "<div ${T}>" }}</main>`,
+      ['</template>', '" }}'],
+    ],
+    [
+      'LIQ-6 the Liquid of a host without end tag that seems to end it, wherever it stands in it',
+      `<main ${X}><svg ${T}>{{ "<p>" }}{{ "<b>" }}</main>`,
+      ['{{ "<p>" }}{{ "<b>" }}'],
+    ],
+    [
+      'LIQ-6 the same behind an empty host',
+      `<main ${X}><p:x ${T}/><p ${T}>{{ "<p>" }}{{ "<p>" }}</main>`,
+      ['', '{{ "<p>" }}{{ "<p>" }}'],
+    ],
+    [
+      'LIQ-6 a comment that Liquid seems to begin in an element with a prefix',
+      `<main ${X}><p:x ${T}>{{ '<!--' }}</p:x></main>`,
+      ["{{ '<!--' }}"],
+    ],
+    [
+      'LIQ-6 a literal block that ends its host, before others',
+      `<main ${X}><div ${T}>{% raw %}</div>{% endraw %}<p:x ${T}/><div ${T}>{{ '<style>' }}</main>`,
+      ['{% raw %}', '', "{{ '<style>' }}"],
     ],
     ['COMP-48 hosts inside a host are its source', `<div ${X} ${T}><p ${T}>a</p></div>`, [`<p ${T}>a</p>`]],
     ['COMP-46 siblings are hosts of their own', `<div ${X}><p ${T}>a</p><p ${T}>b</p></div>`, ['a', 'b']],
