@@ -109,6 +109,11 @@ onBothPlanes('Data model, values where pages show them', on => {
         expect(text.split('class="g"')).to.have.length(items + 1)
         expect(text).to.contain('<i>x</i>')
       }
+      // The last item takes its document along.
+      await put(on.shelf.server, '/n.html', page(note(name, 'e')))
+      await put(on.shelf.server, '/f.html', page(following('e', 'e')))
+      expect((await write('/n.html', 'DELETE', '.in i')).status).to.equal(204)
+      expect((await on.shelf.http('GET', '/f.html')).status).to.equal(404)
     })
 
   for (const name of ['div', 'p', 'table'])
