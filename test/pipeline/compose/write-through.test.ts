@@ -305,9 +305,16 @@ describe('Writes through composed pages', () => {
       await rules(['*', 'POST', 'Allow', '/post.html'])
       const answer = await send('POST', '/post.html', selecting('#notes'), '<li e:x="1">x</li>')
       expect(answer.status).to.equal(206)
-      expect(
-        (await send('POST', '/post.html', selecting('#notes'), `<li xmlns:e="${NS}/Binding/Sessel">x</li>`)).status,
-      ).to.equal(422)
+      const live = `<li xmlns:e="${NS}/Binding/Sessel">x</li>`
+      expect((await send('POST', '/post.html', selecting('#notes'), live)).status).to.equal(422)
+      for (const [path, status] of [
+        ['/rules.html', 422],
+        ['/post.html', 206],
+        ['/data/a.html', 206],
+      ] as const) {
+        await rules(['*', 'POST', 'Allow', '/post.html'], ['*', 'PUT', 'Allow', path])
+        expect((await send('POST', '/post.html', selecting('#notes'), live)).status, path).to.equal(status)
+      }
     })
   })
 
