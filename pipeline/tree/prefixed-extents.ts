@@ -3,7 +3,7 @@
  * open and close nothing in it.
  */
 
-import { type Token, type TokenHandler, Tokenizer, TokenizerMode } from 'parse5'
+import { html, type Token, type TokenHandler, Tokenizer, TokenizerMode } from 'parse5'
 import { LONG, puttingInOnePiece } from './long-text.ts'
 import { type ElementNode, HTML_NAMESPACE } from './nodes.ts'
 import { isVoidName } from './serialize-html.ts'
@@ -108,14 +108,35 @@ const LEAVING = new Set(
   pre ruby s small span strike strong sub sup table tt u ul var`.split(/\s+/),
 )
 
+/** An element that is open. */
+interface Open {
+  name: string
+  start: number
+  /** Of SVG or MathML. */
+  isForeign: boolean
+  holdsHtml: boolean
+  /** Places of the innermost ones so far: of SVG or MathML with HTML in it, of HTML, and of those that HTML has rules of their own for. */
+  integration: number
+  html: number
+  special: number
+}
+
+/** Around the first. */
+const NOTHING = { integration: -1, html: -1, special: -1 }
+
+function isSpecial(tagName: string): boolean {
+  return html.SPECIAL_ELEMENTS[html.NS.HTML].has(html.getTagID(tagName))
+}
+
 class ExtentReader implements TokenHandler, Extents {
   readonly extents = new Map<number, Extent>()
   readonly unmarked = new Set<number>()
   tokenizer: Tokenizer | undefined
   /** Where the last tag begins that was read. */
   passed = -1
-  readonly #open: { name: string; start: number; holdsHtml: boolean }[] = []
-  readonly #counts = new Map<string, number>()
+  readonly #open: Open[] = []
+  /** Places in it, by name. */
+  readonly #places = new Map<string, number[]>()
   readonly #inHtml: boolean
 
   constructor(inHtml: boolean) {
@@ -131,19 +152,44 @@ class ExtentReader implements TokenHandler, Extents {
     if (isVoidName(tagName) || (selfClosing && (isPrefixed || isForeign))) return
     if (!isForeign && this.tokenizer && enterContent(this.tokenizer, tagName)) this.unmarked.add(start)
     const isIntegration = tagName === 'annotation-xml' ? attrs.some(isHtmlEncoding) : INTEGRATION.has(tagName)
-    this.#open.push({ name: tagName, start, holdsHtml: !isForeign || isIntegration })
-    this.#counts.set(tagName, (this.#counts.get(tagName) ?? 0) + 1)
+    const at = this.#open.length
+    const around = this.#open.at(-1) ?? NOTHING
+    this.#open.push({
+      name: tagName,
+      start,
+      isForeign,
+      holdsHtml: !isForeign || isIntegration,
+      integration: isForeign && isIntegration ? at : around.integration,
+      html: isForeign ? around.html : at,
+      special: !isForeign && isSpecial(tagName) ? at : around.special,
+    })
+    const places = this.#places.get(tagName)
+    if (places) places.push(at)
+    else this.#places.set(tagName, [at])
   }
 
   onEndTag({ tagName, location }: Token.TagToken): void {
     this.passed = location?.startOffset ?? this.passed
-    if (!this.#counts.get(tagName)) return
+    if (tagName === 'p' || tagName === 'br') this.#leaveForeign()
+    if (!this.#isEnd(tagName)) return
     for (let last = this.#pop(); last; last = this.#pop()) {
       if (last.name !== tagName) continue
       if (tagName.includes(':') && location)
         this.extents.set(last.start, { contentEnd: location.startOffset, end: location.endOffset })
       return
     }
+  }
+
+  /**
+   * Whether an end tag ends an element: where SVG or MathML holds HTML, it ends none of HTML around that, and what holds it only
+   * where nothing stands in between of which HTML knows more than the name, such as a `div`.
+   */
+  #isEnd(tagName: string): boolean {
+    const at = this.#places.get(tagName)?.at(-1)
+    const last = this.#open.at(-1)
+    if (at === undefined || !last || tagName.includes(':')) return at !== undefined
+    const isBeyond = last.integration > at
+    return this.#open[at]?.isForeign ? last.special <= at && !(isBeyond && last.html > at) : !isBeyond
   }
 
   get #holdsHtml(): boolean {
@@ -157,7 +203,7 @@ class ExtentReader implements TokenHandler, Extents {
 
   #pop(): { name: string; start: number } | undefined {
     const last = this.#open.pop()
-    if (last) this.#counts.set(last.name, (this.#counts.get(last.name) ?? 1) - 1)
+    if (last) this.#places.get(last.name)?.pop()
     return last
   }
 

@@ -148,6 +148,9 @@ describe('directives that a fragment hides', () => {
           `<${around}><style><g title="</style><!--"></g></style></${around.split('><').reverse().join('></')}>`,
       ),
       '<div><svg><desc></div></desc><style><g title="</style><!--"></g></style></svg></div>',
+
+      '<svg><desc><div></desc><style><!--</style></div></svg>',
+      '<math><mi><div></math><style><!--</style></div></mi></math>',
     ]) {
       await put(server, '/page.html', composed(`<div id="list"></div>${rest}<i id="in"></i>`))
       expect((await http('POST', '/page.html', { Range: 'selector=#list' }, text)).status, text).to.equal(206)
