@@ -19,6 +19,9 @@ export interface ShapeFailure {
 /** Failures that are looked for; more would be told to nobody. */
 const ENOUGH = 10_000
 
+/** Questions that are asked again, about elements that stand in several scopes: a visitor's markup has as many levels as it likes. */
+const MOST_AGAIN = 8_000_000
+
 /** Questions whether a selector matches an element that are answered in one step. */
 const QUESTIONS_PER_STEP = 2_000
 /** The same where elements are asked about by one selector or few. */
@@ -38,6 +41,16 @@ interface Context {
   matches: Matches
   /** Where each `select` begins in which browsers make elements of what no tree has. */
   passedOver: ReadonlySet<number>
+  /** Scope elements that were checked: what stands in them is asked about again by those around them. */
+  checked: Set<ElementNode>
+  /** How many of those questions are left. */
+  again: number
+}
+
+/** @throws SelectorError where there are too many */
+function askAgain(context: Context, questions: number): void {
+  context.again -= questions
+  if (context.again < 0) throw new SelectorError('elements that it selects hold too much in each other', 'cost')
 }
 
 /** An element that a shape selects, with the selectors that do. */
@@ -50,12 +63,14 @@ interface Scope {
 /**
  * @param shapes those that apply to the path
  * @param except an element that is left out, with everything inside it
+ * @param mostAgain questions that each shape may ask again about what stands in several of its scope elements
  * @returns failures of every checked scope element, in the order of the shapes
  */
 export function* checkingShapes(
   shapes: readonly Shape[],
   place: WrittenPlace,
   except?: ElementNode,
+  mostAgain = MOST_AGAIN,
 ): Steps<ShapeFailure[]> {
   if (shapes.length === 0) return []
   const { document } = place
@@ -69,7 +84,9 @@ export function* checkingShapes(
   for (const shape of shapes) {
     try {
       const scopes = yield* findingScopes(shape, candidates, document)
-      const context = { document, except, isBoundary: boundaries(shape), matches: matchesIn(document), passedOver }
+      const [isBoundary, matches] = [boundaries(shape), matchesIn(document)]
+      const checked = new Set<ElementNode>()
+      const context = { document, except, isBoundary, matches, passedOver, checked, again: mostAgain }
       for (const found of yield* checkingScopes(shape, scopes, context)) failures.push(found)
     } catch (error) {
       if (!(error instanceof SelectorError)) throw error
@@ -133,13 +150,11 @@ function* findingScopes(shape: Shape, elements: readonly ElementNode[], document
 function* checkingScopes(shape: Shape, scopes: readonly Scope[], context: Context): Steps<ShapeFailure[]> {
   const held = shape.constraints.map(() => new Map<ElementNode, boolean>())
   const closed = new Map<ElementNode, readonly Unpermitted[]>()
-  const failures: ShapeFailure[][] = []
+  const found: { text: string; unmet: readonly Written[]; unpermitted: readonly Unpermitted[] }[] = []
   let asked = 0
-  let count = 0
-  let dropped = 0
   for (const scope of scopes.toReversed()) {
     const { element, text } = scope
-    const own: ShapeFailure[] = []
+    const unmet: Written[] = []
     for (const [i, constraint] of shape.constraints.entries()) {
       // Of scope elements that hold little each constraint asks little.
       asked += 1 + constraint.branches.length
@@ -147,23 +162,24 @@ function* checkingScopes(shape: Shape, scopes: readonly Scope[], context: Contex
         asked = 0
         yield
       }
-      if (yield* holding(constraint, element, context, held[i] ?? new Map())) continue
-      const message = `Element matching '${text}' does not satisfy constraint '${constraint.text}'`
-      own.push({ scope: text, constraint: constraint.text, message })
+      if (!(yield* holding(constraint, element, context, held[i] ?? new Map()))) unmet.push(constraint)
     }
-    if (shape.closed) {
-      for (const found of yield* checkingClosed(shape, scope, context, closed))
-        own.push({ scope: text, constraint: 'permit', message: unpermittedMessage(found, text) })
-    }
-    failures.push(own)
-    count += own.length
-    // The first failures of the document are told, and come last here.
-    for (; count > ENOUGH && dropped < failures.length - 1; dropped++) {
-      count -= failures[dropped]?.length ?? 0
-      failures[dropped] = []
-    }
+    const unpermitted = shape.closed ? yield* checkingClosed(shape, scope, context, closed) : []
+    if (unmet.length + unpermitted.length > 0) found.push({ text, unmet, unpermitted })
+    context.checked.add(element)
   }
-  return failures.reverse().flat()
+  const failures: ShapeFailure[] = []
+  // What is wrong in one scope is so in all around it: only the first failures of the document are put into words.
+  for (const { text, unmet, unpermitted } of found.reverse()) {
+    if (failures.length > ENOUGH) break
+    for (const constraint of unmet) {
+      const message = `Element matching '${text}' does not satisfy constraint '${constraint.text}'`
+      failures.push({ scope: text, constraint: constraint.text, message })
+    }
+    for (const each of unpermitted)
+      failures.push({ scope: text, constraint: 'permit', message: unpermittedMessage(each, text) })
+  }
+  return failures
 }
 
 /**
@@ -181,23 +197,26 @@ function* holding(
   const isShared = !branches.some(({ scoped }) => scoped)
   const matches = isShared ? context.matches : matchesIn(context.document, element)
   const among = (child: ElementNode) => below.some(branch => matches(branch, child))
-  const found = below.length > 0 && (yield* searching(element, among, below.length, isShared ? known : new Map()))
+  const isTold = isShared ? known : new Map<ElementNode, boolean>()
+  const found =
+    below.length > 0 &&
+    (yield* searching(element, { isWanted: among, questions: below.length, known: isTold, context }))
   known.set(element, found)
   return found || branches.some(branch => matches(branch, element))
 }
 
-/**
- * Whether an element below a parent is wanted; contents of templates are not looked at.
- *
- * @param questions that are asked of each
- */
-function* searching(
-  parent: ElementNode,
-  isWanted: (element: ElementNode) => boolean,
-  questions: number,
-  known: ReadonlyMap<ElementNode, boolean>,
-): Steps<boolean> {
-  const open = [{ nodes: parent.childNodes, next: 0 }]
+/** What is looked for below an element. */
+interface Search {
+  isWanted: (element: ElementNode) => boolean
+  /** Questions that are asked of each element. */
+  questions: number
+  known: ReadonlyMap<ElementNode, boolean>
+  context: Context
+}
+
+/** Whether an element below a parent is wanted; contents of templates are not looked at. */
+function* searching(parent: ElementNode, { isWanted, questions, known, context }: Search): Steps<boolean> {
+  const open = [{ nodes: parent.childNodes, next: 0, again: false }]
   const most = Math.min(ELEMENTS_PER_STEP, Math.ceil(QUESTIONS_PER_STEP / questions))
   let seen = 0
   for (let level = open.at(-1); level; level = open.at(-1)) {
@@ -205,9 +224,11 @@ function* searching(
     if (!node) open.pop()
     if (!node || !isElement(node)) continue
     if (++seen % most === 0) yield
+    if (level.again) askAgain(context, questions)
     const below = known.get(node)
     if (below || isWanted(node)) return true
-    if (below === undefined) open.push({ nodes: node.childNodes, next: 0 })
+    const again = level.again || context.checked.has(node)
+    if (below === undefined) open.push({ nodes: node.childNodes, next: 0, again })
   }
   return false
 }
@@ -310,8 +331,8 @@ function* checkingClosed(
     place && passedOver.has(place.startOffset) ? [{ what: 'A tag that this <select> passes over' }] : []
   const below: Unpermitted[] = unjudged(root)
   /** `inTree` is false in contents of templates, which hold no scope elements. */
-  const open = [{ nodes: root.childNodes, next: 0, inTree: true }]
-  if (root.content) open.unshift({ nodes: root.content.childNodes, next: 0, inTree: false })
+  const open = [{ nodes: root.childNodes, next: 0, inTree: true, again: false }]
+  if (root.content) open.unshift({ nodes: root.content.childNodes, next: 0, inTree: false, again: false })
   let seen = 0
   for (let level = open.at(-1); level; level = open.at(-1)) {
     const { inTree } = level
@@ -320,6 +341,7 @@ function* checkingClosed(
     if (!child || !isElement(child) || child === except) continue
     if (below.length > ENOUGH) break
     if (++seen % ELEMENTS_PER_STEP === 0) yield
+    if (level.again) askAgain(context, shape.permits.length)
     const permits = yield* matching(child)
     if (permits.length === 0)
       below.push({ what: `Element <${child.tagName}>`, missing: missingFor(child, shape.permits) })
@@ -329,13 +351,17 @@ function* checkingClosed(
     const told = isShared && inTree ? known.get(child) : undefined
     if (told) {
       for (const found of told) below.push(found)
+      // Copied for each scope around it.
+      if (told.length > ELEMENTS_PER_STEP) yield
       continue
     }
-    if (child.content) open.push({ nodes: child.content.childNodes, next: 0, inTree: false })
-    open.push({ nodes: child.childNodes, next: 0, inTree })
+    const again = level.again || context.checked.has(child)
+    if (child.content) open.push({ nodes: child.content.childNodes, next: 0, inTree: false, again })
+    open.push({ nodes: child.childNodes, next: 0, inTree, again })
   }
   known.set(root, below)
-  return [...uncovered(root, [...(yield* matching(root)), ...selectors]), ...below]
+  const own = uncovered(root, [...(yield* matching(root)), ...selectors])
+  return own.length === 0 ? below : [...own, ...below]
 }
 
 /** MOD-95. Declarations of namespaces in XML are no attributes. */

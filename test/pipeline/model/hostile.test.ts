@@ -349,6 +349,41 @@ describe('Data model, hostile input', () => {
       )
     })
 
+    const nested = (levels: number, inside: string) =>
+      parseDocument('html', page('<div>'.repeat(levels) + inside.repeat(200)))
+    const shapesOf = (declared: string) => atOnce(registryOf(declared).exchanging('/none.html', undefined)).shapes
+
+    it('MOD-94 SEC-12 what is wrong in many scopes inside each other is gathered in a step for each, and put into words where it is told', () => {
+      const work = checkingShapes(shapesOf(shape({ selector: 'div', permit: ['div', 'p'] })), {
+        document: nested(300, '<b></b>'),
+      })
+      let steps = 1
+      let step = work.next()
+      for (; !step.done; step = work.next()) steps++
+      expect(steps).to.be.above(300)
+      expect(step.value.length).to.be.within(10_000, 10_400)
+    })
+
+    for (const [what, fields] of [
+      ['permits', { permit: ['div', 'p', ':scope > i'] }],
+      ['constraints', { constraint: [':scope > p > b', ':scope p'] }],
+    ] as const)
+      it(`MOD-93 MOD-94 SEC-12 what stands in many scopes is asked about so often and no more, and is not let in: ${what}`, () => {
+        const asked = (levels: number) =>
+          atOnce(
+            checkingShapes(
+              shapesOf(shape({ selector: 'div', ...fields })),
+              { document: nested(levels, '<p></p>') },
+              undefined,
+              25_000,
+            ),
+          ).map(({ message }) => message)
+        expect(asked(30).filter(message => message.includes('cannot be checked'))).to.deep.equal([])
+        expect(asked(150)).to.deep.equal([
+          "The shape of 'div' cannot be checked on this document: elements that it selects hold too much in each other",
+        ])
+      })
+
     it('MOD-40, MOD-41, MOD-80 an item with many values, and many items', async () => {
       const registry = registryOf(
         schema(
