@@ -30,6 +30,15 @@ export interface Conflict<L> {
   below: boolean
 }
 
+/** Bytes that a node of the tree takes, and those beyond its own that a lock may take before it counts as another one. Measured. */
+const NODE_BYTES = 300
+const LOCK_BYTES = 2048
+
+/** What a lock counts as: one with a long owner, or far down, as several. */
+function weightOf({ path, owner }: Lock): number {
+  return 1 + Math.floor((owner.length + segments(path).length * NODE_BYTES) / LOCK_BYTES)
+}
+
 function newNode<L>(parent: Node<L> | undefined, name: string): Node<L> {
   return { parent, name, members: new Map(), locks: [], total: 0, exclusive: 0 }
 }
@@ -42,13 +51,20 @@ function segments(path: string): string[] {
 
 export class LockTree<L extends Locked> {
   readonly #root: Node<L> = newNode<L>(undefined, '')
+  #weight = 0
 
   /** Number of locks. */
   get size(): number {
     return this.#root.total
   }
 
+  /** As how many locks they count by what they take: a path of 1,024 characters may have 511 nodes to itself. */
+  get weight(): number {
+    return this.#weight
+  }
+
   add(entry: L): void {
+    this.#weight += weightOf(entry.lock)
     let node = this.#root
     for (const name of segments(entry.lock.path)) {
       let next = node.members.get(name)
@@ -68,6 +84,7 @@ export class LockTree<L extends Locked> {
     const at = node?.locks.indexOf(entry) ?? -1
     if (!node || at < 0) return
     node.locks.splice(at, 1)
+    this.#weight -= weightOf(entry.lock)
     this.#count(node, entry.lock.scope, -1)
   }
 

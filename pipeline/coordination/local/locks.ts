@@ -94,7 +94,7 @@ export async function openLocalLocks(options: LocalLocksOptions = {}): Promise<L
     const conflict = tree?.conflict(request)
     if (conflict) return { ok: false, reason: 'conflict', holder: conflict.holder.lock, below: conflict.below }
     const isFull =
-      tree && (tree.size >= most || (request.scope === 'shared' && tree.on(request.path).length >= MOST_SHARED))
+      tree && (tree.weight >= most || (request.scope === 'shared' && tree.on(request.path).length >= MOST_SHARED))
     if (isFull) return { ok: false, reason: 'full' }
     const { path, scope, depth, owner, user, seconds } = request
     const token = `opaquelocktoken:${randomUUID()}`

@@ -21,6 +21,27 @@ describe('locks in memory', () => {
   )
 })
 
+describe('locks that take much', () => {
+  for (const [what, { path, owner }] of Object.entries({
+    'far down': { path: (i: number) => `/${i}${'/a'.repeat(500)}`, owner: '' },
+    'with a long owner': { path: (i: number) => `/${i}`, owner: 'o'.repeat(8_000) },
+  }))
+    it(`DAV-82 SEC-12 count as several where a site holds no more than it may: ${what}`, async () => {
+      const locks = await openLocalLocks({ most: 100 })
+      const lock = { scope: 'exclusive', depth: 0, user: 'ada', seconds: 60 } as const
+      const take = (i: number) => locks.take('a.example', { path: path(i), owner, ...lock })
+      let [taken] = await Promise.all([take(0), take(1)])
+      for (let i = 2; taken?.ok && i < 100; i++) taken = await take(i)
+      expect(taken).to.deep.equal({ ok: false, reason: 'full' })
+      // What has ended counts no more.
+      for (const { token } of await locks.below('a.example', '/')) await locks.end('a.example', token)
+      for (let i = 0; i < 5; i++) {
+        const again = await take(i)
+        expect(again.ok).to.equal(i < 2 || owner !== '')
+      }
+    })
+})
+
 describe('locks with a journal', () => {
   locksContract(
     async ({ most } = {}) => {
