@@ -106,6 +106,26 @@ export function renderedScopes(access: Access, path: string): RuleScope[] {
     .flatMap(({ rule, scope }) => (scope && rule.selector?.text === undefined ? [scope] : []))
 }
 
+/** Facts as they are looked into for each subscriber. */
+interface Placed {
+  places: ReadonlyMap<string, number>
+  costly: ReadonlySet<number>
+  keys: readonly ReadonlySet<number>[]
+}
+
+/** Made once for all subscribers of an event: one visitor with many streams has a thousand selectors tried. */
+const placed = new WeakMap<ElementFacts, Placed>()
+
+function placedOf(facts: ElementFacts): Placed {
+  let known = placed.get(facts)
+  if (!known) {
+    const places = new Map(facts.tried.map((text, place) => [text, place]))
+    known = { places, costly: new Set(facts.costly), keys: facts.keys.map(key => new Set(key)) }
+    placed.set(facts, known)
+  }
+  return known
+}
+
 /**
  * Whether a subscriber could read every element of an event by selector (EVT-66).
  *
@@ -114,11 +134,9 @@ export function renderedScopes(access: Access, path: string): RuleScope[] {
  */
 export function mayReadElements(access: Access, path: string, facts: ElementFacts): boolean | undefined {
   const matching = access.matching('GET', path)
-  const places = new Map(facts.tried.map((text, place) => [text, place]))
-  const costly = new Set(facts.costly)
+  const { places, costly, keys } = placedOf(facts)
   let sure = true
-  for (const key of facts.keys) {
-    const matched = new Set(key)
+  for (const matched of keys) {
     /** @param favour what was not tried is taken in favour of the subscriber */
     const decide = (favour: boolean) =>
       resolve(matching, ({ rule, scope }) => {

@@ -89,6 +89,20 @@ describe('facts about changed elements', () => {
     expect(changedElements({ document, nodes: text, parents: [document.root] })).to.deep.equal([])
   })
 
+  it('SEC-12 EVT-66 what was tried is gone through once for all subscribers of an event', () => {
+    let read = 0
+    const tried = new Proxy([...Array(1000).keys()].map(String), {
+      get: (texts, name) => {
+        read++
+        return Reflect.get(texts, name)
+      },
+    })
+    const asked = access(site([['*', 'GET', 'Deny', PATH, '.x']]))
+    const facts: ElementFacts = { tried, keys: [[]] }
+    for (let i = 0; i < 20; i++) expect(mayReadElements(asked, PATH, facts)).to.equal(undefined)
+    expect(read).to.be.below(5_000)
+  })
+
   describe('decide', () => {
     const hidden: Line[] = [
       ['*', 'GET', 'Allow', '/*'],
