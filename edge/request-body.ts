@@ -7,6 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { BodySource, SeePiece } from '../pipeline/body.ts'
 import { Fault } from '../pipeline/fault.ts'
+import { KeptPieces } from '../pipeline/kept-pieces.ts'
 import { memoryBlob, type StagedBlob, StagingError } from '../pipeline/store/blobs.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { joining, PIECE } from '../pipeline/tree/document.ts'
@@ -178,20 +179,20 @@ export async function readBody(
   if (request.destroyed) throw endedEarly()
   const read = () =>
     new Promise<Buffer>((resolve, reject) => {
-      const chunks: Buffer[] = []
+      const chunks = new KeptPieces()
       const hold = holder(response)
       let size = 0
       let counted = 0
       const refuse = (fault: unknown) => {
         request.off('data', onData)
         request.pause()
-        chunks.length = 0
+        chunks.clear()
         reject(fault)
       }
       const onData = (chunk: Buffer) => {
         size += chunk.length
         if (size > cap) return refuse(tooLarge(cap))
-        chunks.push(chunk)
+        chunks.add(chunk)
         if (size <= UNCOUNTED) return
         try {
           hold(size - counted)
@@ -201,7 +202,7 @@ export async function readBody(
         }
       }
       request.on('data', onData)
-      request.once('end', () => resolve(joined(chunks, size)))
+      request.once('end', () => resolve(joined(chunks.all, size)))
       const onBreak = () => {
         // Every request closes; a fault for each of them would cost more than most bodies.
         if (!request.readableEnded) reject(endedEarly())
@@ -213,8 +214,9 @@ export async function readBody(
 }
 
 /** What has arrived as one; what is long shares the event loop. */
-function joined(chunks: readonly Buffer[], size: number): Buffer | Promise<Buffer> {
-  if (chunks.length === 1 && chunks[0]) return chunks[0]
+function joined(chunks: readonly Uint8Array[], size: number): Buffer | Promise<Buffer> {
+  const [only] = chunks
+  if (chunks.length === 1 && only instanceof Buffer) return only
   return size <= PIECE ? Buffer.concat(chunks, size) : inTurns(joining(chunks), size)
 }
 

@@ -1,6 +1,7 @@
 /** Parts of a `multipart/form-data` body while it arrives (RFC 7578, RFC 2046 section 5.1.1). */
 
 import { Fault } from '../fault.ts'
+import { KeptPieces } from '../kept-pieces.ts'
 import { essence } from './media.ts'
 
 /** What the head of a part says of it. */
@@ -122,14 +123,14 @@ export async function contentBytes(
   cap: number,
   refusal: () => unknown,
 ): Promise<Buffer> {
-  const pieces: Uint8Array[] = []
+  const pieces = new KeptPieces()
   let size = 0
   for await (const piece of content) {
     size += piece.length
     if (size > cap) throw refusal()
-    pieces.push(piece)
+    pieces.add(piece)
   }
-  return Buffer.concat(pieces, size)
+  return Buffer.concat(pieces.all, size)
 }
 
 function partOf(fields: string): FormPart {

@@ -2,6 +2,7 @@
 
 import { Readable } from 'node:stream'
 import { type BodySource, beyondCap, memoryBody, type SeePiece } from '../body.ts'
+import { KeptPieces } from '../kept-pieces.ts'
 import type { StagedBlob, StagingOptions } from '../store/blobs.ts'
 
 export interface BodyLimits {
@@ -65,13 +66,13 @@ export class KeptBody implements BodySource {
   #readStaged(cap: number, seen?: SeePiece): Promise<void> {
     // The pieces are held, and the whole that is made of them.
     const shown = Math.min(LARGEST_TEXT, this.#limits.held / 2)
-    let pieces: Uint8Array[] = []
+    const pieces = new KeptPieces()
     let size = 0
     let counted = 0
     const keep: SeePiece = (piece, hold) => {
       size += piece.length
-      if (size <= shown) pieces.push(piece)
-      else pieces = []
+      if (size <= shown) pieces.add(piece)
+      else pieces.clear()
       if (size <= SMALL || size > shown) return
       hold(2 * size - counted)
       counted = 2 * size
@@ -83,8 +84,8 @@ export class KeptBody implements BodySource {
     this.#reading ??= this.#source.stage(cap, shown > 0 || seen ? see : undefined).then(staged => {
       this.#staged = staged
       const isWhole = size === staged.size && size <= shown
-      const [piece] = pieces
-      this.#bytes = staged.bytes ?? (isWhole ? (pieces.length === 1 ? piece : Buffer.concat(pieces)) : undefined)
+      const { all } = pieces
+      this.#bytes = staged.bytes ?? (isWhole ? (all.length === 1 ? all[0] : Buffer.concat(all)) : undefined)
     })
     return this.#reading
   }

@@ -14,6 +14,7 @@ const ROOT = [
   'pipeline/fault.ts',
   'pipeline/memory.ts',
   'pipeline/ordered-map.ts',
+  'pipeline/kept-pieces.ts',
   'pipeline/kept-together.ts',
   'pipeline/own-text.ts',
   'pipeline/near.ts',
@@ -46,6 +47,7 @@ export const FOLDERS: readonly Folder[] = [
   { path: 'pipeline/fault.ts', purpose: 'Failures that are answers: status, kind, message.', imports: [] },
   { path: 'pipeline/memory.ts', purpose: 'The memory of all caches: one limit, a share for each.', imports: [] },
   { path: 'pipeline/ordered-map.ts', purpose: 'What caches that let the oldest go keep things in.', imports: [] },
+  { path: 'pipeline/kept-pieces.ts', purpose: 'Pieces of a body that stay in memory.', imports: [] },
   {
     path: 'pipeline/kept-together.ts',
     purpose: 'Things of several owners that are kept within one number of bytes.',
@@ -76,7 +78,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     path: 'pipeline/store/disk',
     purpose: 'Bytes in files of this machine.',
-    imports: ['pipeline/ordered-map.ts', 'pipeline/store', 'pipeline/thread.ts'],
+    imports: ['pipeline/ordered-map.ts', 'pipeline/kept-pieces.ts', 'pipeline/store', 'pipeline/thread.ts'],
   },
   {
     path: 'pipeline/store/records',
@@ -98,6 +100,7 @@ export const FOLDERS: readonly Folder[] = [
     purpose: 'The store of several machines, in PostgreSQL.',
     imports: [
       'pipeline/ordered-map.ts',
+      'pipeline/kept-pieces.ts',
       'pipeline/unless-answered.ts',
       'pipeline/store',
       'pipeline/store/records',
@@ -158,7 +161,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     path: 'pipeline/http',
     purpose: 'Fields, tags, ranges and types of HTTP.',
-    imports: ['pipeline/fault.ts', 'pipeline/own-text.ts', 'pipeline/answer.ts', ...TREES],
+    imports: ['pipeline/fault.ts', 'pipeline/kept-pieces.ts', 'pipeline/own-text.ts', 'pipeline/answer.ts', ...TREES],
   },
   {
     path: 'pipeline/operation.ts',

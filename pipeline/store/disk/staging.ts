@@ -8,6 +8,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { finished, type Readable } from 'node:stream'
+import { KeptPieces } from '../../kept-pieces.ts'
 import { memoryBlob, type OpenFiles, type StagedBlob, StagingError, type StagingOptions } from '../blobs.ts'
 import { StoreError } from '../errors.ts'
 import { collectAt } from '../garbage-collection.ts'
@@ -218,13 +219,13 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
   return {
     async stage(body, { limit, seen, checksums = false, files }) {
       let size = 0
-      let early: Uint8Array[] = []
+      const early = new KeptPieces()
       let out: Outflow | undefined
 
       const start = async () => {
         out = await begin(checksums, files)
-        for (const piece of early) await fill(out, piece)
-        early = []
+        for (const piece of early.all) await fill(out, piece)
+        early.clear()
       }
 
       try {
@@ -234,10 +235,10 @@ export function createStaging(folder: string, inlineLimit: number, threads: Dige
           seen?.(piece)
           if (size > limit) throw new StagingError('too-large')
           if (out !== undefined) return fill(out, piece)
-          early.push(piece)
+          early.add(piece)
           return size > inlineLimit ? start() : undefined
         })
-        return out === undefined ? memoryBlob(Buffer.concat(early)) : await finish(out)
+        return out === undefined ? memoryBlob(Buffer.concat(early.all)) : await finish(out)
       } catch (error) {
         if (out !== undefined) await abandon(out)
         if (error instanceof StagingError || error instanceof StoreError) throw error

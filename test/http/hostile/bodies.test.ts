@@ -207,6 +207,25 @@ describe('hostile bodies', () => {
     expect((await http('GET', '/d.html')).text).to.equal(DOC)
   })
 
+  for (const path of ['/single.html', '/single.bin'])
+    it(`HTTP-83 SEC-12 of a body of single bytes no more pieces are kept than short ones may be: ${path}`, async () => {
+      const { concat } = Buffer
+      let most = 0
+      Buffer.concat = (list, ...rest) => {
+        most = Math.max(most, list.length)
+        return concat(list, ...rest)
+      }
+      try {
+        const head = requestBytes('PUT', path, { 'Transfer-Encoding': 'chunked' })
+        const body = `${'1\r\nx\r\n'.repeat(20_000)}0\r\n\r\n`
+        expect((await exchange(server, concat([head, Buffer.from(body)])))?.status).to.equal(201)
+      } finally {
+        Buffer.concat = concat
+      }
+      expect(most).to.be.within(1, 1_000)
+      expect((await http('GET', path)).text).to.equal('x'.repeat(20_000))
+    })
+
   it('HTTP-180 a flood of refused uploads leaves nothing, and the server answers', async () => {
     await Promise.all(
       Array.from({ length: 40 }, async (_, i) => {

@@ -6,6 +6,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
+import { KeptPieces } from '../../../kept-pieces.ts'
 import { memoryBlob, type StagedBlob, StagingError, type StagingOptions } from '../../blobs.ts'
 import { StoreError } from '../../errors.ts'
 import { collectAt } from '../../garbage-collection.ts'
@@ -134,7 +135,7 @@ export function intoChunks(uploads: Session): Outflow {
 export function createStaging(begin: () => Outflow, inlineLimit: number) {
   return async function stage(body: Readable, { limit, seen }: StagingOptions): Promise<StagedBlob> {
     let size = 0
-    let pieces: Uint8Array[] = []
+    const pieces = new KeptPieces()
     let out: Outflow | undefined
     try {
       // The caller decides what becomes of the stream: a request must survive to be answered.
@@ -143,17 +144,17 @@ export function createStaging(begin: () => Outflow, inlineLimit: number) {
         seen?.(piece)
         if (size > limit) throw new StagingError('too-large')
         if (out === undefined && size <= inlineLimit) {
-          pieces.push(piece)
+          pieces.add(piece)
           continue
         }
         if (out === undefined) {
           out = begin()
-          for (const early of pieces) await out.fill(early)
-          pieces = []
+          for (const early of pieces.all) await out.fill(early)
+          pieces.clear()
         }
         await out.fill(piece)
       }
-      return out === undefined ? memoryBlob(Buffer.concat(pieces)) : await out.finish()
+      return out === undefined ? memoryBlob(Buffer.concat(pieces.all)) : await out.finish()
     } catch (error) {
       await out?.abandon()
       throw error instanceof StagingError ? error : storeError(error)
