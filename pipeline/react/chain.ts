@@ -28,6 +28,8 @@ export interface ReactingRequest {
   /** The request as code sees it, without its body. */
   request: () => Promise<RequestValue>
   body: KeptBody
+  /** Counts bytes that are held in memory until the answer has left (SEC-12); Fault 503 when there is no room. */
+  hold: (bytes: number) => void
   allowance: Allowance
   /** Name of the server's own cookie. */
   sessionCookie: string
@@ -219,7 +221,7 @@ class Chain {
     response: ResponseValue | undefined,
   ): Promise<T> {
     await this.#turns.next()
-    if (response && mayReadBody(code.source, 'response')) await response.load()
+    if (response && mayReadBody(code.source, 'response')) await response.load(this.#request.hold)
     const language = this.#request.languages(phase).find(each => each.speaks(code.type))
     if (!language) {
       const message = `Code of type ${code.type} cannot be run here.`

@@ -127,12 +127,17 @@ export class ResponseValue extends OpenDictionary {
     if (!this.#namesCaching) this.#answer = { ...this.#answer, headers: personalHeaders(this.#answer.headers) }
   }
 
-  /** Reads a body that is kept in a file, so that code can be shown it. */
-  async load(): Promise<void> {
+  /**
+   * Reads a body that is kept in a file, so that code can be shown it.
+   *
+   * @param hold counts its bytes; Fault 503 when requests hold too many
+   */
+  async load(hold: (bytes: number) => void): Promise<void> {
     const { body } = this.#answer
     if (this.#bytes || body === undefined) return
     const stored = fileParts(body)
     if (!stored || stored.size > LARGEST_TEXT) return
+    hold(stored.size)
     const all: Uint8Array[] = []
     for (const piece of stored.pieces) {
       if (piece instanceof Uint8Array) all.push(piece)

@@ -202,6 +202,8 @@ function reacting(parts: ReactionParts, asked: Asked) {
         identity: undefined,
       }),
     body,
+    // Without processors nothing of an answer is read.
+    hold: () => undefined,
     allowance,
     sessionCookie,
     languages: () => [

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { header } from '../../edge/request.ts'
-import { mostBodies } from '../../edge/request-body.ts'
+import { holder, mostBodies } from '../../edge/request-body.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { resolvePath } from '../../pipeline/compose/routes.ts'
 import { scripts } from '../../pipeline/evaluation/scripts.ts'
@@ -192,6 +192,7 @@ function reactingRequest(
       return requestValue(exchange, { params, body: '', repeated: 'first' })
     },
     body,
+    hold: holder(exchange.response),
     allowance,
     sessionCookie: `${brand}_session`,
     mostCalls: mostCallsAt(depthFor(parts, exchange.request, brand)),

@@ -2,6 +2,7 @@
 
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { bytesOfBodies, limitBodies, mostBodies } from '../../../edge/request-body.ts'
 import { put } from '../../support/content.ts'
 import { javascript, NS, page, processor, type ReactingSite, reactingSite, trigger } from './site.ts'
 
@@ -67,6 +68,21 @@ describe('Large bodies', () => {
       expect([reply.status, reply.text.includes('BudgetExceeded')]).to.deep.equal([503, true])
       expect(await site.site.find(path)).to.equal(undefined)
     })
+
+  it('REA-95 SEC-12 files that processors read count as bodies that requests hold, until their answers have left', async () => {
+    const before = mostBodies()
+    const statusWithin = async (bytes: number) => {
+      limitBodies(bytesOfBodies() + bytes)
+      return (await site.ask('GET', '/stored.txt')).status
+    }
+    try {
+      expect(await statusWithin(LONG.length - 1)).to.equal(503)
+      expect(await statusWithin(LONG.length)).to.equal(299)
+      expect(await statusWithin(LONG.length)).to.equal(299)
+    } finally {
+      limitBodies(before)
+    }
+  })
 
   it('REA-70 what nobody looks at passes in any size, byte for byte', async () => {
     const reply = await upload('/passing', HUGE)
