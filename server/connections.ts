@@ -54,6 +54,23 @@ const SWEEP = 100
  */
 const MOST_WAITING = 5_000
 
+/**
+ * Pieces of a body in chunks that wait to be read, beside those that have come with the last of them: single bytes take 170
+ * each, and bodies of 64 KB wait while a password is checked.
+ */
+const MOST_UNREAD = 256
+
+/** Has a connection pause where many pieces of a body wait, however few bytes they have. */
+function boundUnread(request: IncomingMessage): void {
+  const { push } = request
+  let unread = 0
+  request.push = (piece: Uint8Array | null, encoding?: BufferEncoding) => {
+    const more = push.call(request, piece, encoding)
+    unread = piece === null || request.readableLength <= piece.length ? 0 : unread + 1
+    return more && unread < MOST_UNREAD
+  }
+}
+
 /** What the field `Host` may hold, be it the name of a site or not (RFC 9110 §7.2, RFC 3986 §3.2.2). */
 const HOST = /^(?:\[[\w.~!$&'()*+,;=:%-]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i
 
@@ -131,6 +148,7 @@ export function connections(
     // Node hands pipelined requests over together, but an unsafe one may change what the next sees (RFC 9112 §9.3.2).
     handle(request, response) {
       const { socket } = request
+      if (request.headers['transfer-encoding'] !== undefined) boundUnread(request)
       const wire = wireOf(socket)
       const before = wire.answer
       wire.begin(request, response)

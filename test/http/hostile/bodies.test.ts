@@ -1,6 +1,11 @@
 import { readdir } from 'node:fs/promises'
+import { createServer, type IncomingMessage } from 'node:http'
+import { type AddressInfo, connect as connectTo } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
+import { connections } from '../../../server/connections.ts'
+import { ENDLESS } from '../../../server/descriptors.ts'
 import { page, put, rulesPage } from '../../support/content.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Client, client, connect, exchange, type Fields, type Received, requestBytes } from '../../support/http.ts'
@@ -225,6 +230,28 @@ describe('hostile bodies', () => {
       expect(most).to.be.within(1, 1_000)
       expect((await http('GET', path)).text).to.equal('x'.repeat(20_000))
     })
+
+  it('HTTP-83 SEC-12 of a body of single bytes that nobody reads yet, few wait, and the rest comes when it is read', async () => {
+    const { promise, resolve } = Promise.withResolvers<IncomingMessage>()
+    const brokenDocument = () => ({ headers: {}, body: '' })
+    const own = createServer(connections({ handler: resolve, brokenDocument, room: ENDLESS }, undefined).handle)
+    await new Promise<void>(done => own.listen(0, '127.0.0.1', done))
+    const socket = connectTo((own.address() as AddressInfo).port, '127.0.0.1')
+    try {
+      socket.write(requestBytes('PUT', '/d', { 'Transfer-Encoding': 'chunked' }))
+      socket.write(`${'1\r\nx\r\n'.repeat(40_000)}0\r\n\r\n`)
+      const request = await promise
+      await eventually(async () => expect(request.readableLength).to.be.above(256))
+      for (let turn = 0; turn < 50; turn++) await setImmediate()
+      expect(request.readableLength).to.be.below(25_000)
+      let size = 0
+      for await (const piece of request) size += (piece as Buffer).length
+      expect(size).to.equal(40_000)
+    } finally {
+      socket.destroy()
+      own.close()
+    }
+  })
 
   it('HTTP-180 a flood of refused uploads leaves nothing, and the server answers', async () => {
     await Promise.all(
