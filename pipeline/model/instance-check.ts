@@ -145,7 +145,7 @@ function adviceOnTemplates(itemtype: string, value = ''): string {
 /** Permitted values, or members of a group, that one sentence tells: an answer has a hundred such sentences. */
 const MOST_TOLD = 200
 
-function toldOf(names: ReadonlySet<string>, told = (name: string) => name): string {
+function toldOf(names: ReadonlySet<string>, told = shown): string {
   const first = names.values().take(MOST_TOLD).map(told).toArray().join(', ')
   return names.size <= MOST_TOLD ? first : `${first} and ${names.size - MOST_TOLD} more`
 }

@@ -263,6 +263,12 @@ describe('Data model, hostile input', () => {
         expect(reason).to.match(/, '?199'? and 4800 more/)
         expect(reason.length).to.be.below(2_500)
       }
+      const named = registryOf(
+        schema('x:l', {}, groupConstraint({ group: 'g', cardinality: '1..1', property: 'n'.repeat(8_000) })),
+      )
+      const document = parseDocument('html', page(instance('x:l')))
+      const [told] = atOnce(checkingGroups(atOnce(findingInstances(named, { document }))))
+      expect(told?.reason.length).to.be.within(200, 500)
     })
 
     it('MOD-30 SEC-12 of defaults that items lack so many are worked out as one write may have, and few in one step', () => {
