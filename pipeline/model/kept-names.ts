@@ -45,7 +45,9 @@ export function* keepingNames(
       const meant = declaration?.value || undefined
       const isData = isHtml && declaration?.prefix === 'xmlns' && meant !== undefined && meaning(meant) === 'other'
       const isKept = isFragment && meant !== undefined && !isData && isLive(meaning(meant), kind)
-      const differs = isData || (uri === undefined ? isFragment && !isKept : uri !== meant)
+      // What means nothing where it comes from may be data here.
+      const isChanged = uri !== meant && (meant !== undefined || (uri !== undefined && isLive(meaning(uri), kind)))
+      const differs = isData || (uri === undefined ? isFragment && !isKept : isChanged)
       if (!differs && prefix === written) {
         const isFirm = isFragment ? uri === undefined : outer.agreesOn(prefix)
         if (isReadAsHtml && !isFirm) bindPrefix(element, prefix, uri ?? '', kind)

@@ -154,6 +154,6 @@ export function* elementFrom(tree: CompactTree, names: StoredNames): Steps<Eleme
   const root = yield* expanding(tree)
   const node = root.childNodes.find(isElement)
   if (node) node.parentNode = null
-  if (node && names.size > 0) yield* notingNames(node, names)
+  if (node) yield* notingNames(node, names)
   return node
 }

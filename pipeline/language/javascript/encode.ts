@@ -40,7 +40,7 @@ export class Sender {
   /** Elements that references stand for. */
   readonly elements: ElementValue[] = []
   /** Of what was handed over. */
-  readonly names = new StoredNames()
+  readonly names: StoredNames
   readonly #view: DocumentView | undefined
   /** Nodes of a view that the program may change, so that paths would lead elsewhere. */
   readonly #viewNodes = new Map<ChildNode, number>()
@@ -58,6 +58,7 @@ export class Sender {
   constructor(job: ScriptJob, allowance: Allowance) {
     this.#allowance = allowance
     this.#view = job.document
+    this.names = new StoredNames(job.source)
     this.#isWritable = job.place === 'default'
     this.#schemas = job.schemas
   }
@@ -221,6 +222,7 @@ export class Sender {
     }
     const stored = copiedFrom(node) ?? (isStored ? node : undefined)
     if (stored) this.names.add(node, stored)
+    else this.names.addBuilt(node)
   }
 
   /** Places of children on the way from the document that the worker sees to a node of it. */

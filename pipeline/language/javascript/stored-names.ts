@@ -1,27 +1,27 @@
 /** Names with a prefix in what a script was handed: in what it gives they mean what they mean there (COMP-12, COMP-145). */
 
-import { type ChildNode, type DocumentKind, type ElementNode, HTML_NAMESPACE, isElement } from '../../tree/nodes.ts'
-import { namespaceOf, qualifiedName, writtenName } from '../../tree/prefixes.ts'
+import { type ChildNode, type DocumentKind, type ElementNode, isElement } from '../../tree/nodes.ts'
+import { namespaceOf, qualifiedName } from '../../tree/prefixes.ts'
 import { RAW } from '../../tree/raw-text.ts'
-
-/** Where no prefix means anything. */
-const NOWHERE: ElementNode = {
-  nodeName: 'div',
-  tagName: 'div',
-  namespaceURI: HTML_NAMESPACE,
-  attrs: [],
-  childNodes: [],
-  parentNode: null,
-}
+import { NOWHERE, OwnNames, prefixedNames } from '../own-names.ts'
 
 /** Stored elements that a script was handed, by their names with a prefix. */
 export class StoredNames {
   readonly #elements = new Map<string, ElementNode>()
   /** Prefixes of names in what is no element. */
   readonly #hidden = new Set<string>()
+  /** Names of what other code has built. */
+  readonly #built = new Set<string>()
+  readonly #own: OwnNames
 
-  get size(): number {
-    return this.#elements.size + this.#hidden.size
+  /** @param source of the script */
+  constructor(source: string) {
+    this.#own = new OwnNames(source)
+  }
+
+  /** Notes what other code has built: it is as much an author's as what the script builds. */
+  addBuilt(element: ElementNode): void {
+    for (const name of prefixedNames(element)) this.#built.add(name)
   }
 
   /**
@@ -60,11 +60,16 @@ export class StoredNames {
   find(element: ElementNode): ElementNode | undefined {
     let found: ElementNode | undefined
     for (const name of prefixedNames(element)) {
-      const prefix = qualifiedName(name)?.prefix
-      const stored = prefix !== undefined && this.#hidden.has(prefix.toLowerCase()) ? NOWHERE : this.#elements.get(name)
+      const stored = this.#stored(name)
       if (stored) found = agreed(name, found ?? stored, stored)
     }
     return found
+  }
+
+  #stored(name: string): ElementNode | undefined {
+    const prefix = qualifiedName(name)?.prefix
+    if (prefix !== undefined && this.#hidden.has(prefix.toLowerCase())) return NOWHERE
+    return this.#elements.get(name) ?? (this.#built.has(name) || this.#own.has(name) ? undefined : NOWHERE)
   }
 }
 
@@ -85,8 +90,4 @@ export function hiddenIn(node: Exclude<ChildNode, ElementNode>, kind: DocumentKi
 function agreed(name: string, one: ElementNode, other: ElementNode): ElementNode {
   const prefix = one === other ? undefined : qualifiedName(name)?.prefix
   return prefix === undefined || namespaceOf(one, prefix) === namespaceOf(other, prefix) ? one : NOWHERE
-}
-
-function prefixedNames({ tagName, attrs }: ElementNode): string[] {
-  return [tagName, ...attrs.map(writtenName)].filter(name => name.includes(':'))
 }

@@ -15,7 +15,9 @@ import {
 } from '../../tree/nodes.ts'
 import { isVoid } from '../../tree/serialize-html.ts'
 import { atOnce, NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
+import { noteNamed, OwnNames } from '../own-names.ts'
 import { ElementValue, isList, type Value } from '../values.ts'
+import type { Program } from './code.ts'
 import { typeOf } from './comparison.ts'
 import { type Evaluation, type Given, Pending, pausing, typeError, type Work } from './evaluation.ts'
 import { isMutable } from './kinds.ts'
@@ -303,6 +305,14 @@ export function setText(node: ElementNode, value: string, on: Evaluation): void 
 
 const ATTRIBUTE_NAME = /^[^\s"'<>/=\0-\x1f\x7f]+$/
 
+const own = new WeakMap<Program, OwnNames>()
+
+/** Names that stand in the code that runs, or in what has called it. */
+export function ownNames({ context: { program, caller } }: Evaluation): Pick<OwnNames, 'has'> {
+  const of = (each: Program) => own.get(each) ?? own.set(each, new OwnNames(each.text)).get(each)
+  return { has: name => (of(program)?.has(name) || (caller && of(caller)?.has(name))) ?? false }
+}
+
 /** Sets an attribute; null takes it away. */
 export function setAttribute(node: ElementNode, name: string, value: string | null, on: Evaluation): void {
   const wanted = attributeName(node, name)
@@ -318,6 +328,7 @@ export function setAttribute(node: ElementNode, name: string, value: string | nu
   if (attribute) attribute.value = value
   else if (node.attrs.length >= 1_000) throw typeError('an element has at most 1000 attributes')
   else node.attrs.push({ name: wanted, value })
+  if (wanted.includes(':')) noteNamed(node, wanted, ownNames(on))
 }
 
 /** @throws SesselError for a name, or names in the value, that no document may have (HTTP-181) */

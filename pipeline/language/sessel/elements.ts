@@ -7,6 +7,7 @@ import { isShort } from '../../tree/long-text.ts'
 import { valueAttribute } from '../../tree/microdata-value.ts'
 import {
   attribute,
+  type ChildNode,
   type ElementNode,
   isElement,
   isText,
@@ -16,6 +17,7 @@ import {
 } from '../../tree/nodes.ts'
 import { writingInnerMarkup } from '../../tree/serialize.ts'
 import type { Steps } from '../../tree/steps.ts'
+import { notingNamed } from '../own-names.ts'
 import { ElementValue, type Value } from '../values.ts'
 import { attributeText } from './construct.ts'
 import {
@@ -28,6 +30,7 @@ import {
   insertValue,
   insideOf,
   newElement,
+  ownNames,
   placeOf,
   puttingIn,
   setAttribute,
@@ -70,6 +73,12 @@ function* parsed<T>(steps: Steps<T>, length: number, on: Evaluation): Work<T> {
   } catch (error) {
     throw error instanceof TreeError ? typeError(error.message) : error
   }
+}
+
+function* fragmentOf(markup: string, context: ElementNode, on: Evaluation): Work<ChildNode[]> {
+  const nodes = yield* parsed(parsingFragment('html', markup, context), markup.length, on)
+  yield* pausing(notingNamed(nodes, ownNames(on)))
+  return nodes
 }
 
 function asText(value: Value, on: Evaluation): string {
@@ -141,7 +150,7 @@ function setHtml(element: ElementValue, [value = null]: Value[], on: Evaluation)
 }
 
 function* replacingHtml(element: ElementValue, markup: string, on: Evaluation): Work {
-  const nodes = yield* parsed(parsingFragment('html', markup, element.node), markup.length, on)
+  const nodes = yield* fragmentOf(markup, element.node, on)
   clear(element.node)
   const inside = insideOf(element.node)
   for (const node of nodes) {
@@ -310,7 +319,7 @@ export const ELEMENT_METHODS: Methods = new Map<string, Method>([
 /** `Element.fromString(html)` (SES-145). */
 export function* elementFrom(markup: string, on: Evaluation): Work {
   // In the contents of a template every element may stand, rows and cells too.
-  const nodes = yield* parsed(parsingFragment('html', markup, newElement('template')), markup.length, on)
+  const nodes = yield* fragmentOf(markup, newElement('template'), on)
   const first = nodes.find(isElement)
   if (!first) throw typeError('“fromString” takes markup of an element')
   first.parentNode = null
@@ -330,10 +339,11 @@ export function* documentFrom(markup: string, on: Evaluation): Work {
       clean: false,
     })
     if (root) root.parentNode = null
+    if (root) yield* pausing(notingNamed([root], ownNames(on)))
     if (root) return new ElementValue(root)
   }
   const body = newElement('body')
-  const nodes = yield* parsed(parsingFragment('html', markup, body), markup.length, on)
+  const nodes = yield* fragmentOf(markup, body, on)
   const [only, ...others] = nodes.filter(node => !isText(node) || node.value.trim() !== '')
   if (only && isElement(only) && others.length === 0) {
     only.parentNode = null

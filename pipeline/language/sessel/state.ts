@@ -89,8 +89,9 @@ export class State implements Evaluation {
     return CALL
   }
 
-  runCode(text: string, context: Omit<Context, 'program'>): Given {
-    return new Pending(runningCode(this, text, context))
+  runCode(text: string, context: Omit<Context, 'program' | 'caller'>): Given {
+    const { program, caller = program } = this.context
+    return new Pending(runningCode(this, text, { ...context, caller }))
   }
 
   /** Takes from the allowance what was done last; to be called when the evaluation has ended. */

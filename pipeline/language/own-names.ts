@@ -1,0 +1,82 @@
+/** Names with a prefix in markup that code makes of text: what does not stand in the code is data (COMP-145). */
+
+import { copiedFrom, noteStored } from '../tree/clone.ts'
+import { LONGEST_NAME } from '../tree/limits.ts'
+import { type ChildNode, type ElementNode, HTML_NAMESPACE, isElement } from '../tree/nodes.ts'
+import { qualifiedName, writtenName } from '../tree/prefixes.ts'
+import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
+
+/** Where no prefix means anything: what counts as a copy of it is data. */
+export const NOWHERE: ElementNode = {
+  nodeName: 'div',
+  tagName: 'div',
+  namespaceURI: HTML_NAMESPACE,
+  attrs: [],
+  childNodes: [],
+  parentNode: null,
+}
+
+/** What no name goes on at in the source of code: in `p:${name}` only the beginning of one stands there. */
+const AROUND = /[\s<>"'`/=:(){}[\],;$+\\]/
+
+/** Characters of a name of which no more than the beginning stands in the code. */
+const MOST_BEGUN = 128
+
+/** Names, and beginnings of names, with a prefix that stand in the source of code, in any case. */
+export class OwnNames {
+  readonly #source: string
+  #begun: Set<string> | undefined
+
+  constructor(source: string) {
+    this.#source = source
+  }
+
+  /** Whether a name stands there, or its beginning up to the colon or further. */
+  has(name: string): boolean {
+    this.#begun ??= namesIn(this.#source.toLowerCase())
+    const folded = name.toLowerCase()
+    if (this.#begun.has(folded)) return true
+    for (let end = folded.indexOf(':') + 1; end <= Math.min(folded.length, MOST_BEGUN); end++)
+      if (this.#begun.has(folded.slice(0, end))) return true
+    return false
+  }
+}
+
+function namesIn(source: string): Set<string> {
+  const names = new Set<string>()
+  for (let at = source.indexOf(':'); at >= 0; at = source.indexOf(':', at + 1)) {
+    let [start, end] = [at, at + 1]
+    while (start > 0 && at - start < LONGEST_NAME && !AROUND.test(source.charAt(start - 1))) start--
+    while (end < source.length && end - at < LONGEST_NAME && !AROUND.test(source.charAt(end))) end++
+    // Behind `{ p: 1 }` no name goes on.
+    if (start < at && !/\s/.test(source.charAt(at + 1))) names.add(source.slice(start, end))
+  }
+  return names
+}
+
+/** The names with a prefix that may be one of a directive. */
+export function prefixedNames({ tagName, attrs }: ElementNode): string[] {
+  const names = qualifiedName(tagName) ? [tagName] : []
+  for (const a of attrs) {
+    const name = writtenName(a)
+    if (qualifiedName(name)) names.push(name)
+  }
+  return names
+}
+
+/** Notes of an element that code has built that it is data where one of its names does not stand in the code. */
+export function noteNamed(element: ElementNode, name: string, own: Pick<OwnNames, 'has'>): void {
+  if (qualifiedName(name) && !own.has(name) && !copiedFrom(element)) noteStored(element, NOWHERE)
+}
+
+/** The same of all that code has made of a text; in steps. */
+export function* notingNamed(nodes: readonly ChildNode[], own: Pick<OwnNames, 'has'>): Steps<void> {
+  let seen = 0
+  const open = nodes.filter(isElement)
+  for (let element = open.pop(); element; element = open.pop()) {
+    if (++seen % NODES_PER_STEP === 0) yield
+    for (const name of prefixedNames(element)) noteNamed(element, name, own)
+    for (const below of [element.childNodes, element.content?.childNodes ?? []])
+      for (const node of below) if (isElement(node)) open.push(node)
+  }
+}

@@ -1,0 +1,157 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: selector literals of programs look like templates
+/** What code makes of texts: a name with a prefix is that of a directive only where it stands in the code (COMP-145). */
+
+import { expect } from 'chai'
+import { after, before, describe, it } from 'mocha'
+import { composed } from '../pipeline/compose/composing.ts'
+import { property, schema } from '../pipeline/model/markup.ts'
+import { NS, page, put, putAll, rulesPage } from '../support/content.ts'
+import { type Client, client } from '../support/http.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const TYPE = 'https://tides.example/Made'
+const INCLUDE = '<p:include selector="#secret" resource="/secret.html"></p:include>'
+const LEAK = '(${#secret} from "/secret.html").first().text()'
+const IN_TEXT = INCLUDE.replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+const NAMED = `<b class="entry" title="${IN_TEXT}" data-tag="p:include" data-name="e:x" data-e:x='${LEAK}' data-p:template="text/liquid">${IN_TEXT}</b>`
+
+const script = (slot: string, source: string) => ({
+  markup: `<div itemprop="${slot}" itemscope itemtype="${NS}/JavaScript/Module"><script itemprop="source" type="module">${source}</script></div>`,
+})
+const sessel = (slot: string, source: string) => ({
+  markup: `<script itemprop="${slot}" type="text/sessel">${source}</script>`,
+})
+
+/** Expressions of a page: what they make of an element `e` that a visitor has written. */
+const MADE: [language: 'JavaScript' | 'Sessel', what: string, code: string][] = [
+  ['JavaScript', 'its text as markup', 'let d = document.createElement("div"); d.innerHTML = e.textContent; return d'],
+  [
+    'JavaScript',
+    'its text beside markup',
+    'let d = document.createElement("div"); d.innerHTML = `<i></i>${e.title}`; return d',
+  ],
+  ['JavaScript', 'its text, parsed', 'return new DOMParser().parseFromString(e.title, "text/html").body.firstChild'],
+  [
+    'JavaScript',
+    'its text, beside an element',
+    'let d = document.createElement("b"); d.append(document.createElement("i")); d.firstChild.insertAdjacentHTML("afterend", e.title); return d',
+  ],
+  [
+    'JavaScript',
+    'a value as the name of an element',
+    'let d = document.createElement(e.getAttribute("data-tag")); d.setAttribute("selector", "#secret"); d.setAttribute("resource", "/secret.html"); return d',
+  ],
+  [
+    'JavaScript',
+    'parts of names of attributes',
+    'let d = document.createElement("b"); for (let a of [...e.attributes]) d.setAttribute(a.name.replace("data-", ""), a.value); d.textContent = "{{ x }}"; return d',
+  ],
+  ['Sessel', 'its text as an element', 'Element.fromString(e.text())'],
+  ['Sessel', 'its text as a document', 'Document.parse(e.attr("title"))'],
+  ['Sessel', 'its text as a whole one', 'Document.parse("<html><body>" + e.text() + "</body></html>")'],
+  ['Sessel', 'its text as content', '(new div).setHTML(e.text())'],
+  [
+    'Sessel',
+    'a value as the name of an attribute',
+    `(new b { new i }).attr(e.attr("data-name"), e.attr("data-e:x")).attr("p:template", "text/liquid").setHTML("{{ x }}")`,
+  ],
+]
+
+const binding = (language: string, code: string) =>
+  language === 'Sessel'
+    ? `e:m='(\${.entry} from "/data.html").map(e => ${code})'`
+    : `r:all=".entry" j:m='[all].flat().map(e => { ${code} })'`
+
+describe('markup that code makes of texts', () => {
+  let server: TestServer
+  let http: Client
+  before(async () => {
+    server = await startServer()
+    http = client(server.port)
+    const reads = 'new DOMParser().parseFromString(String(v), "text/html").body.firstElementChild'
+    const parsed = { '@write': script('@write', `export default v => ${reads}`) }
+    const read = { '@write': sessel('@write', 'Element.fromString(self.first().text())') }
+    const lent = { default: sessel('default', 'Element.fromString((${.entry} from "/data.html").first().text())') }
+    const html = `<div itemprop="parameter" itemscope itemtype="${NS}/Parameter"><meta itemprop="name" content="html"></div>`
+    const card = `<div itemprop="property" itemscope itemtype="${NS}/Method"><meta itemprop="name" content="card"><meta itemprop="static" content="true">${html}${sessel('implementation', 'new p { Element.fromString(html) }').markup}</div>`
+    await putAll(server, {
+      '/secret.html': page('<div id="secret"><b>TOPSECRET</b></div>'),
+      '/data.html': page('<ul id="c"></ul>'),
+      '/types.html': page(
+        schema(TYPE, {}, card) +
+          schema(`${TYPE}/parsed`, {}, property('written', parsed)) +
+          schema(`${TYPE}/read`, {}, property('written', read)) +
+          schema(`${TYPE}/lent`, {}, property('missing', lent)),
+      ),
+      '/rules.html': rulesPage(
+        ['*', 'POST', 'Allow', '/data.html|/page.html', '#c'],
+        ['*', 'GET', 'Allow', '/show.html|/page.html'],
+        ['*', 'GET', 'Deny', '/secret.html'],
+      ),
+    })
+    expect((await http('POST', '/data.html', { Range: 'selector=#c' }, NAMED)).status).to.equal(206)
+  })
+  after(() => server.close())
+
+  const shown = async (markup: string) => {
+    await put(server, '/show.html', composed(markup))
+    const { status, text } = await http('GET', '/show.html')
+    expect(status, text).to.equal(200)
+    return text
+  }
+
+  for (const [language, what, code] of MADE)
+    it(`COMP-145 ${language} makes no directive of what a visitor has written: ${what}`, async () => {
+      const text = await shown(`<div ${binding(language, code)}><p:stamp m></p:stamp></div>`)
+      expect(text)
+        .to.match(/p:include|e:x/)
+        .and.not.include('TOPSECRET')
+    })
+
+  for (const type of ['parsed', 'read', 'lent'])
+    it(`COMP-145 COMP-147 MOD-32 MOD-70 nor does it store one of a text: ${type}`, async () => {
+      await put(server, '/page.html', composed('<ul id="c"></ul>'))
+      const item = `<li itemscope itemtype="${TYPE}/${type}"><b itemprop="written">${IN_TEXT}</b></li>`
+      expect((await http('POST', '/page.html', { Range: 'selector=#c' }, item)).status).to.equal(206)
+      const { status, text } = await http('GET', '/page.html')
+      expect(status, text).to.equal(200)
+      expect(text).to.include('<p:include').and.not.include('TOPSECRET')
+    })
+
+  for (const [language, code] of [
+    ['JavaScript', 'let d = document.createElement("p"); d.innerHTML = "<p:stamp own></p:stamp>"; return d'],
+    [
+      'JavaScript',
+      'let d = document.createElement("p"); d.append(document.createElement("p:stamp")); d.firstChild.setAttribute("own", ""); return d',
+    ],
+    [
+      'JavaScript',
+      'let d = document.createElement("p"); d.innerHTML = ["stamp"].map(n => `<p:${n} own>`).join(); return d',
+    ],
+    [
+      'JavaScript',
+      'let d = document.createElement("p"); d.setAttribute("e:" + "y", "5"); d.innerHTML = "<P:STAMP y/>"; return d',
+    ],
+    ['Sessel', 'Element.fromString("<p><p:stamp own></p:stamp></p>")'],
+    ['Sessel', '(new p).attr("e:y", "5").setHTML("<p:stamp y></p:stamp>")'],
+  ] as const)
+    it(`COMP-12 what stands in the code itself runs: ${language} ${code}`, async () => {
+      const text = await shown(`<div e:own="5" ${binding(language, code)}><p:stamp m></p:stamp></div>`)
+      expect(text).to.include('<p>5</p>')
+    })
+
+  it('COMP-12 so does what code has built that it is handed by other code', async () => {
+    const made = `e:m='new p { Element.fromString("<p:stamp own></p:stamp>") }'`
+    const copied = `j:n='(() => { let d = document.createElement("div"); d.innerHTML = m.outerHTML; return d.firstChild })()'`
+    expect(await shown(`<div e:own="5" ${made} ${copied}><p:stamp n></p:stamp></div>`)).to.include('<p>5</p>')
+  })
+
+  it('COMP-12 COMP-145 and what a method makes of a text that stands in the expression, but of no other', async () => {
+    const calls = (text: string) => `e:m='@schema T url("${TYPE}"); T.card(${text})'`
+    const own = await shown(`<div e:own="5" ${calls('"<p:stamp own></p:stamp>"')}><p:stamp m></p:stamp></div>`)
+    expect(own).to.include('<p>5</p>')
+    const entry = '(${.entry} from "/data.html").first().text()'
+    const data = await shown(`<div ${calls(entry)}><p:stamp m></p:stamp></div>`)
+    expect(data).to.include('<p:include').and.not.include('TOPSECRET')
+  })
+})
