@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { composed } from '../pipeline/compose/composing.ts'
 import { property, schema } from '../pipeline/model/markup.ts'
-import { NS, page, put, putAll, rulesPage } from '../support/content.ts'
+import { NS, page, put, putAll, remove, rulesPage } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -154,4 +154,31 @@ describe('markup that code makes of texts', () => {
     const data = await shown(`<div ${calls(entry)}><p:stamp m></p:stamp></div>`)
     expect(data).to.include('<p:include').and.not.include('TOPSECRET')
   })
+
+  for (const get of [
+    'document.querySelector(".entry")',
+    'document.querySelector(".entry").cloneNode(true)',
+    '(() => { let d = document.createElement("div"); d.innerHTML = document.querySelector(".entry").outerHTML; return d })()',
+  ])
+    it(`COMP-145 COMP-147 REA-60 nor does an action store what a script has found in the document of the request: ${get}`, async () => {
+      const own = `<i class="own" e:y='"own"'><p:stamp y></p:stamp></i>`
+      const list = `<ul id="c"><li class="entry"><b e:x='${LEAK}'><p:stamp x></p:stamp></b></li></ul>`
+      await putAll(server, { '/list.html': page(list), '/page.html': composed(own) })
+      const script = `// e:x p:stamp\nexport default () => { Context.x = ${get}; return true }`
+      const when = `<div itemprop="when" itemscope itemtype="${NS}/JavaScript/Module"><script itemprop="source" type="module">${script}</script></div>`
+      const made = '(${html} from "/page.html").first().clone().append(new div { Context.x })'
+      const action = sessel('action', `@schema Site url("${NS}/1.0"); Site.PUT(${made}, "/made.html")`).markup
+      const where = '<meta itemprop="resource" content="/list.html"><meta itemprop="method" content="POST">'
+      await put(server, '/trigger.html', page(`<div itemscope itemtype="${NS}/Trigger">${where}${when}${action}</div>`))
+      await put(
+        server,
+        '/more.html',
+        rulesPage(['*', 'POST', 'Allow', '/list.html', '#c'], ['*', 'GET|PUT', 'Allow', '/made.html']),
+      )
+      expect((await http('POST', '/list.html', { Range: 'selector=#c' }, '<li>1</li>')).status).to.equal(206)
+      await remove(server, '/trigger.html')
+      const { status, text } = await http('GET', '/made.html')
+      expect(status, text).to.equal(200)
+      expect(text).to.include('<i class="own">own</i>').and.include('class="entry"').and.not.include('TOPSECRET')
+    })
 })

@@ -4,6 +4,7 @@ import { noteStored } from '../../tree/clone.ts'
 import { type ElementNode, isElement } from '../../tree/nodes.ts'
 import { inTurns, NODES_PER_STEP, type Steps, TurnsBetween } from '../../tree/steps.ts'
 import type { Allowance } from '../allowance.ts'
+import { prefixedNames } from '../own-names.ts'
 import { ElementValue, type Value } from '../values.ts'
 import { type CompactTree, expanding } from './compact.ts'
 import { type GivenTree, unpacking } from './given.ts'
@@ -142,8 +143,11 @@ function* notingNames(root: ElementNode, names: StoredNames): Steps<void> {
   const open = [root]
   for (let element = open.pop(); element; element = open.pop()) {
     if (++seen % NODES_PER_STEP === 0) yield
-    const stored = names.find(element)
-    if (stored) noteStored(element, stored)
+    if (prefixedNames(element).length > 0) {
+      yield* names.settling()
+      const stored = names.find(element)
+      if (stored) noteStored(element, stored)
+    }
     for (const nodes of [element.childNodes, element.content?.childNodes ?? []])
       for (const node of nodes) if (isElement(node)) open.push(node)
   }

@@ -5,8 +5,9 @@
 
 import { copiedFrom } from '../../tree/clone.ts'
 import { treeOf } from '../../tree/microdata.ts'
-import type { ChildNode, DocumentKind, ElementNode, ParentNode, TreeDocument } from '../../tree/nodes.ts'
+import type { ChildNode, DocumentKind, ParentNode, TreeDocument } from '../../tree/nodes.ts'
 import { isElement } from '../../tree/nodes.ts'
+import { atOnce, NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
 import type { Allowance } from '../allowance.ts'
 import { ElementValue, LazyDictionary, NamedValue, type Value } from '../values.ts'
 import { type CompactTree, compact } from './compact.ts'
@@ -80,9 +81,14 @@ export class Sender {
     return { tree }
   }
 
+  /** A worker may have it already: names are noted where they are asked for. */
+  version({ document }: DocumentView): void {
+    this.names.addLater(this.#notingAll(document.root.childNodes, true, document.kind))
+  }
+
   /** The JSON of what a place hands over, with what it refers to. */
   job(job: ScriptJob): SentValues {
-    for (const each of job.quoted ?? []) this.#noteAll(each)
+    atOnce(this.#notingAll(job.quoted ?? [], false, 'html'))
     const isFixed = job.place === 'when' || job.place === 'action' || job.place === 'property'
     const parts = [`"arguments":[${(job.arguments ?? []).map(each => this.#write(each, isFixed)).join()}]`]
     if (job.this !== undefined) parts.push(`"self":${this.#write(job.this)}`)
@@ -204,10 +210,12 @@ export class Sender {
     return { tree: this.#treeCount++, node: 0 }
   }
 
-  #noteAll(quoted: ElementNode): void {
-    const open: ChildNode[] = [quoted]
+  *#notingAll(nodes: readonly ChildNode[], isStored: boolean, kind: DocumentKind): Steps<void> {
+    const open = [...nodes]
+    let seen = 0
     for (let node = open.pop(); node; node = open.pop()) {
-      this.#noteNames(node, false, 'html')
+      if (++seen % NODES_PER_STEP === 0) yield
+      this.#noteNames(node, isStored, kind)
       if (!isElement(node)) continue
       for (const child of node.childNodes) open.push(child)
       for (const child of node.content?.childNodes ?? []) open.push(child)

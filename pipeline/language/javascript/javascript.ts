@@ -191,6 +191,7 @@ function prepare(job: ScriptJob, allowance: Allowance): (Sending & { sent: Prepa
     const { site, ns, origin, place, source, document } = job
     // A tree is copied now: it may be edited before a worker is free.
     const isVersion = document?.version !== undefined && !document.scope
+    if (isVersion) sender.version(document)
     const view = isVersion ? undefined : sender.view()
     const values = sender.job(job)
     const later: LaterView = isVersion ? laterView(job) : () => view

@@ -3,6 +3,7 @@
 import { type ChildNode, type DocumentKind, type ElementNode, isElement } from '../../tree/nodes.ts'
 import { namespaceOf, qualifiedName } from '../../tree/prefixes.ts'
 import { RAW } from '../../tree/raw-text.ts'
+import type { Steps } from '../../tree/steps.ts'
 import { NOWHERE, OwnNames, prefixedNames } from '../own-names.ts'
 
 /** Stored elements that a script was handed, by their names with a prefix. */
@@ -13,10 +14,23 @@ export class StoredNames {
   /** Names of what other code has built. */
   readonly #built = new Set<string>()
   readonly #own: OwnNames
+  #rest: Steps<void> | undefined
 
   /** @param source of the script */
   constructor(source: string) {
     this.#own = new OwnNames(source)
+  }
+
+  /** Takes work that notes more; it is done where a script gives elements with names. */
+  addLater(noting: Steps<void>): void {
+    this.#rest = noting
+  }
+
+  /** Notes what is left to be noted. */
+  *settling(): Steps<void> {
+    const rest = this.#rest
+    this.#rest = undefined
+    if (rest) yield* rest
   }
 
   /** Notes what other code has built: it is as much an author's as what the script builds. */
