@@ -1,10 +1,8 @@
 /** Names with a prefix in markup that code makes of text: what does not stand in the code is data (COMP-145). */
 
-import { copiedFrom, noteStored } from '../tree/clone.ts'
 import { LONGEST_NAME } from '../tree/limits.ts'
-import { type ChildNode, type ElementNode, HTML_NAMESPACE, isElement } from '../tree/nodes.ts'
+import { type ElementNode, HTML_NAMESPACE } from '../tree/nodes.ts'
 import { qualifiedName, writtenName } from '../tree/prefixes.ts'
-import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 
 /** Where no prefix means anything: what counts as a copy of it is data. */
 export const NOWHERE: ElementNode = {
@@ -62,21 +60,4 @@ export function prefixedNames({ tagName, attrs }: ElementNode): string[] {
     if (qualifiedName(name)) names.push(name)
   }
   return names
-}
-
-/** Notes of an element that code has built that it is data where one of its names does not stand in the code. */
-export function noteNamed(element: ElementNode, name: string, own: Pick<OwnNames, 'has'>): void {
-  if (qualifiedName(name) && !own.has(name) && !copiedFrom(element)) noteStored(element, NOWHERE)
-}
-
-/** The same of all that code has made of a text; in steps. */
-export function* notingNamed(nodes: readonly ChildNode[], own: Pick<OwnNames, 'has'>): Steps<void> {
-  let seen = 0
-  const open = nodes.filter(isElement)
-  for (let element = open.pop(); element; element = open.pop()) {
-    if (++seen % NODES_PER_STEP === 0) yield
-    for (const name of prefixedNames(element)) noteNamed(element, name, own)
-    for (const below of [element.childNodes, element.content?.childNodes ?? []])
-      for (const node of below) if (isElement(node)) open.push(node)
-  }
 }

@@ -146,6 +146,20 @@ describe('markup that code makes of texts', () => {
     expect(await shown(`<div e:own="5" ${made} ${copied}><p:stamp n></p:stamp></div>`)).to.include('<p>5</p>')
   })
 
+  it('COMP-145 markup of a stored element means what it means there, also where its names stand in the code', async () => {
+    const literal = `<i e:y="2"><p:stamp y></p:stamp></i>`.replaceAll('"', '\\"')
+    const markup = (selector: string, path: string) =>
+      `e:m='(\${${selector}} from "${path}").map(e => new p { Element.fromString("<div>" + e.getHTML() + "</div>"), "${literal} e:x" })'`
+    const [entry, own] = [`<b e:x='${LEAK}'><p:stamp x></p:stamp></b>`, `<b e:x="5"><p:stamp x></p:stamp></b>`]
+    await putAll(server, {
+      '/list.html': page(`<div class="entry">${entry}</div>`),
+      '/page.html': composed(`<div class="own">${own}</div>`),
+    })
+    const data = await shown(`<div ${markup('.entry', '/list.html')}><p:stamp m></p:stamp></div>`)
+    expect(data).to.include('e:x=').and.include('p:stamp x').and.not.include('TOPSECRET')
+    expect(await shown(`<div ${markup('.own', '/page.html')}><p:stamp m></p:stamp></div>`)).to.include('<b>5</b>')
+  })
+
   it('COMP-12 COMP-145 and what a method makes of a text that stands in the expression, but of no other', async () => {
     const calls = (text: string) => `e:m='@schema T url("${TYPE}"); T.card(${text})'`
     const own = await shown(`<div e:own="5" ${calls('"<p:stamp own></p:stamp>"')}><p:stamp m></p:stamp></div>`)

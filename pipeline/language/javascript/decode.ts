@@ -1,15 +1,13 @@
 /** Results on their way back from a worker (JS-36). */
 
-import { noteStored } from '../../tree/clone.ts'
 import { type ElementNode, isElement } from '../../tree/nodes.ts'
 import { inTurns, NODES_PER_STEP, type Steps, TurnsBetween } from '../../tree/steps.ts'
 import type { Allowance } from '../allowance.ts'
-import { prefixedNames } from '../own-names.ts'
+import { notingNames, type StoredNames } from '../stored-names.ts'
 import { ElementValue, type Value } from '../values.ts'
 import { type CompactTree, expanding } from './compact.ts'
 import { type GivenTree, unpacking } from './given.ts'
 import type { Instance } from './interface.ts'
-import type { StoredNames } from './stored-names.ts'
 
 /** What the realm has written, parsed. */
 export type Parts = Scalar | Composed
@@ -137,27 +135,11 @@ function scalar(sent: Scalar): Value {
   return typeof sent === 'number' && Number.isSafeInteger(sent) ? BigInt(sent) : sent
 }
 
-/** Elements with names of what was handed over count as copies of that: what visitors have written runs nothing (COMP-145). */
-function* notingNames(root: ElementNode, names: StoredNames): Steps<void> {
-  let seen = 0
-  const open = [root]
-  for (let element = open.pop(); element; element = open.pop()) {
-    if (++seen % NODES_PER_STEP === 0) yield
-    if (prefixedNames(element).length > 0) {
-      yield* names.settling()
-      const stored = names.find(element)
-      if (stored) noteStored(element, stored)
-    }
-    for (const nodes of [element.childNodes, element.content?.childNodes ?? []])
-      for (const node of nodes) if (isElement(node)) open.push(node)
-  }
-}
-
 /** The element that a tree of one consists of. @param names of what the script was handed */
 export function* elementFrom(tree: CompactTree, names: StoredNames): Steps<ElementNode | undefined> {
   const root = yield* expanding(tree)
   const node = root.childNodes.find(isElement)
   if (node) node.parentNode = null
-  if (node) yield* notingNames(node, names)
+  if (node) yield* notingNames([node], names)
   return node
 }

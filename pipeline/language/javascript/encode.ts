@@ -3,17 +3,17 @@
  * of names and values, `f` the same read-only, `n` an element, `z` a dictionary that is looked up, `i` an instance, `c` a class.
  */
 
-import { copiedFrom } from '../../tree/clone.ts'
 import { treeOf } from '../../tree/microdata.ts'
-import type { ChildNode, DocumentKind, ParentNode, TreeDocument } from '../../tree/nodes.ts'
+import type { ChildNode, ParentNode, TreeDocument } from '../../tree/nodes.ts'
 import { isElement } from '../../tree/nodes.ts'
-import { atOnce, NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
+import { atOnce } from '../../tree/steps.ts'
 import type { Allowance } from '../allowance.ts'
+import { OwnNames } from '../own-names.ts'
+import { StoredNames } from '../stored-names.ts'
 import { ElementValue, LazyDictionary, NamedValue, type Value } from '../values.ts'
 import { type CompactTree, compact } from './compact.ts'
 import type { DocumentView, SchemaClasses, ScriptJob } from './interface.ts'
 import type { Reference, SentValues, SentView } from './messages.ts'
-import { hiddenIn, StoredNames } from './stored-names.ts'
 
 /** A value that JavaScript cannot be given: failure `marshal`. */
 export class Unsendable extends Error {}
@@ -59,7 +59,7 @@ export class Sender {
   constructor(job: ScriptJob, allowance: Allowance) {
     this.#allowance = allowance
     this.#view = job.document
-    this.names = new StoredNames(job.source)
+    this.names = new StoredNames(new OwnNames(job.source))
     this.#isWritable = job.place === 'default'
     this.#schemas = job.schemas
   }
@@ -75,7 +75,7 @@ export class Sender {
     const tree = compact(document.kind, document.root.mode, scope ? [scope] : document.root.childNodes, node => {
       // Each node is paid for before the next, as the copy is made without a pause.
       this.#allowance.step(STEPS_PER_NODE)
-      this.#noteNames(node, isStored, document.kind)
+      this.names.note(node, isStored, document.kind)
       if (this.#isWritable) this.#viewNodes.set(node, count++)
     })
     return { tree }
@@ -83,12 +83,12 @@ export class Sender {
 
   /** A worker may have it already: names are noted where they are asked for. */
   version({ document }: DocumentView): void {
-    this.names.addLater(this.#notingAll(document.root.childNodes, true, document.kind))
+    this.names.addLater(this.names.notingAll(document.root.childNodes, true, document.kind))
   }
 
   /** The JSON of what a place hands over, with what it refers to. */
   job(job: ScriptJob): SentValues {
-    atOnce(this.#notingAll(job.quoted ?? [], false, 'html'))
+    atOnce(this.names.notingAll(job.quoted ?? [], false, 'html'))
     const isFixed = job.place === 'when' || job.place === 'action' || job.place === 'property'
     const parts = [`"arguments":[${(job.arguments ?? []).map(each => this.#write(each, isFixed)).join()}]`]
     if (job.this !== undefined) parts.push(`"self":${this.#write(job.this)}`)
@@ -206,31 +206,8 @@ export class Sender {
     const document: Pick<TreeDocument, 'kind' | 'root'> | undefined = source?.document
     const isStored = source?.path !== undefined
     const kind = document?.kind ?? 'html'
-    this.#trees.push(compact(kind, document?.root.mode, [node], sent => this.#noteNames(sent, isStored, kind)))
+    this.#trees.push(compact(kind, document?.root.mode, [node], sent => this.names.note(sent, isStored, kind)))
     return { tree: this.#treeCount++, node: 0 }
-  }
-
-  *#notingAll(nodes: readonly ChildNode[], isStored: boolean, kind: DocumentKind): Steps<void> {
-    const open = [...nodes]
-    let seen = 0
-    for (let node = open.pop(); node; node = open.pop()) {
-      if (++seen % NODES_PER_STEP === 0) yield
-      this.#noteNames(node, isStored, kind)
-      if (!isElement(node)) continue
-      for (const child of node.childNodes) open.push(child)
-      for (const child of node.content?.childNodes ?? []) open.push(child)
-    }
-  }
-
-  #noteNames(node: ChildNode, isStored: boolean, kind: DocumentKind): void {
-    if (!isElement(node)) {
-      const hidden = hiddenIn(node, kind)
-      if (hidden !== undefined) this.names.addHidden(hidden)
-      return
-    }
-    const stored = copiedFrom(node) ?? (isStored ? node : undefined)
-    if (stored) this.names.add(node, stored)
-    else this.names.addBuilt(node)
   }
 
   /** Places of children on the way from the document that the worker sees to a node of it. */

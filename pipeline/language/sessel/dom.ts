@@ -15,7 +15,8 @@ import {
 } from '../../tree/nodes.ts'
 import { isVoid } from '../../tree/serialize-html.ts'
 import { atOnce, NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
-import { noteNamed, OwnNames } from '../own-names.ts'
+import { OwnNames } from '../own-names.ts'
+import { noteNames, StoredNames } from '../stored-names.ts'
 import { ElementValue, isList, type Value } from '../values.ts'
 import type { Program } from './code.ts'
 import { typeOf } from './comparison.ts'
@@ -306,11 +307,22 @@ export function setText(node: ElementNode, value: string, on: Evaluation): void 
 const ATTRIBUTE_NAME = /^[^\s"'<>/=\0-\x1f\x7f]+$/
 
 const own = new WeakMap<Program, OwnNames>()
+const known = new WeakMap<Evaluation, StoredNames>()
 
-/** Names that stand in the code that runs, or in what has called it. */
-export function ownNames({ context: { program, caller } }: Evaluation): Pick<OwnNames, 'has'> {
-  const of = (each: Program) => own.get(each) ?? own.set(each, new OwnNames(each.text)).get(each)
-  return { has: name => (of(program)?.has(name) || (caller && of(caller)?.has(name))) ?? false }
+/** What names with a prefix mean in what the code builds: those of elements whose markup it has seen what they mean there. */
+export function namesOf(on: Evaluation): StoredNames {
+  const names = known.get(on) ?? new StoredNames({ has: name => isOwn(name, on) })
+  known.set(on, names)
+  return names
+}
+
+/** Whether a name stands in the code that runs, or in what has called it. */
+function isOwn(name: string, { context: { program, caller = program } }: Evaluation): boolean {
+  return [program, caller].some(each => {
+    const names = own.get(each) ?? new OwnNames(each.text)
+    own.set(each, names)
+    return names.has(name)
+  })
 }
 
 /** Sets an attribute; null takes it away. */
@@ -328,7 +340,7 @@ export function setAttribute(node: ElementNode, name: string, value: string | nu
   if (attribute) attribute.value = value
   else if (node.attrs.length >= 1_000) throw typeError('an element has at most 1000 attributes')
   else node.attrs.push({ name: wanted, value })
-  if (wanted.includes(':')) noteNamed(node, wanted, ownNames(on))
+  if (wanted.includes(':')) noteNames(node, namesOf(on))
 }
 
 /** @throws SesselError for a name, or names in the value, that no document may have (HTTP-181) */

@@ -17,7 +17,7 @@ import {
 } from '../../tree/nodes.ts'
 import { writingInnerMarkup } from '../../tree/serialize.ts'
 import type { Steps } from '../../tree/steps.ts'
-import { notingNamed } from '../own-names.ts'
+import { notingNames } from '../stored-names.ts'
 import { ElementValue, type Value } from '../values.ts'
 import { attributeText } from './construct.ts'
 import {
@@ -29,8 +29,8 @@ import {
   inserting,
   insertValue,
   insideOf,
+  namesOf,
   newElement,
-  ownNames,
   placeOf,
   puttingIn,
   setAttribute,
@@ -77,7 +77,7 @@ function* parsed<T>(steps: Steps<T>, length: number, on: Evaluation): Work<T> {
 
 function* fragmentOf(markup: string, context: ElementNode, on: Evaluation): Work<ChildNode[]> {
   const nodes = yield* parsed(parsingFragment('html', markup, context), markup.length, on)
-  yield* pausing(notingNamed(nodes, ownNames(on)))
+  yield* pausing(notingNames(nodes, namesOf(on)))
   return nodes
 }
 
@@ -114,6 +114,8 @@ function innerHtml(element: ElementValue, on: Evaluation): Given {
 }
 
 function* writingHtml(element: ElementValue, on: Evaluation): Work {
+  const { node, source } = element
+  yield* pausing(namesOf(on).notingAll([node], source?.path !== undefined, source?.document.kind ?? 'html'))
   const markup = yield* pausing(writingInnerMarkup(element.node, element.source?.document.kind ?? 'html'))
   on.spend(markup.length >> 6)
   on.take(32 + 2 * markup.length)
@@ -339,7 +341,7 @@ export function* documentFrom(markup: string, on: Evaluation): Work {
       clean: false,
     })
     if (root) root.parentNode = null
-    if (root) yield* pausing(notingNamed([root], ownNames(on)))
+    if (root) yield* pausing(notingNames([root], namesOf(on)))
     if (root) return new ElementValue(root)
   }
   const body = newElement('body')

@@ -1,10 +1,11 @@
 /** Names with a prefix in what a script was handed: in what it gives they mean what they mean there (COMP-12, COMP-145). */
 
-import { type ChildNode, type DocumentKind, type ElementNode, isElement } from '../../tree/nodes.ts'
-import { namespaceOf, qualifiedName } from '../../tree/prefixes.ts'
-import { RAW } from '../../tree/raw-text.ts'
-import type { Steps } from '../../tree/steps.ts'
-import { NOWHERE, OwnNames, prefixedNames } from '../own-names.ts'
+import { copiedFrom, noteStored } from '../tree/clone.ts'
+import { type ChildNode, type DocumentKind, type ElementNode, isElement } from '../tree/nodes.ts'
+import { namespaceOf, qualifiedName } from '../tree/prefixes.ts'
+import { RAW } from '../tree/raw-text.ts'
+import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
+import { NOWHERE, type OwnNames, prefixedNames } from './own-names.ts'
 
 /** Stored elements that a script was handed, by their names with a prefix. */
 export class StoredNames {
@@ -13,12 +14,37 @@ export class StoredNames {
   readonly #hidden = new Set<string>()
   /** Names of what other code has built. */
   readonly #built = new Set<string>()
-  readonly #own: OwnNames
+  readonly #own: Pick<OwnNames, 'has'>
   #rest: Steps<void> | undefined
 
-  /** @param source of the script */
-  constructor(source: string) {
-    this.#own = new OwnNames(source)
+  /** @param own names that stand in the code */
+  constructor(own: Pick<OwnNames, 'has'>) {
+    this.#own = own
+  }
+
+  /** Notes a node that code has seen. @param isStored whether it is one of a document, and not built */
+  note(node: ChildNode, isStored: boolean, kind: DocumentKind): void {
+    if (isElement(node)) {
+      const stored = copiedFrom(node) ?? (isStored ? node : undefined)
+      if (stored) this.add(node, stored)
+      else this.addBuilt(node)
+      return
+    }
+    const hidden = hiddenIn(node, kind)
+    if (hidden !== undefined) this.addHidden(hidden)
+  }
+
+  /** `note` of nodes and all below them, in steps. */
+  *notingAll(nodes: readonly ChildNode[], isStored: boolean, kind: DocumentKind): Steps<void> {
+    const open = [...nodes]
+    let seen = 0
+    for (let node = open.pop(); node; node = open.pop()) {
+      if (++seen % NODES_PER_STEP === 0) yield
+      this.note(node, isStored, kind)
+      if (!isElement(node)) continue
+      for (const child of node.childNodes) open.push(child)
+      for (const child of node.content?.childNodes ?? []) open.push(child)
+    }
   }
 
   /** Takes work that notes more; it is done where a script gives elements with names. */
@@ -93,7 +119,7 @@ export class StoredNames {
  *
  * @param kind of the document that the node is in
  */
-export function hiddenIn(node: Exclude<ChildNode, ElementNode>, kind: DocumentKind): string | undefined {
+function hiddenIn(node: Exclude<ChildNode, ElementNode>, kind: DocumentKind): string | undefined {
   if (kind === 'xml') return 'data' in node ? node.data : undefined
   const { parentNode } = node
   const isRaw = 'value' in node && parentNode && isElement(parentNode) && RAW.has(parentNode.tagName)
@@ -104,4 +130,25 @@ export function hiddenIn(node: Exclude<ChildNode, ElementNode>, kind: DocumentKi
 function agreed(name: string, one: ElementNode, other: ElementNode): ElementNode {
   const prefix = one === other ? undefined : qualifiedName(name)?.prefix
   return prefix === undefined || namespaceOf(one, prefix) === namespaceOf(other, prefix) ? one : NOWHERE
+}
+
+/** Notes of what code has built which stored elements it counts as copies of, in steps. */
+export function* notingNames(nodes: readonly ChildNode[], names: StoredNames): Steps<void> {
+  let seen = 0
+  const open = nodes.filter(isElement)
+  for (let element = open.pop(); element; element = open.pop()) {
+    if (++seen % NODES_PER_STEP === 0) yield
+    if (prefixedNames(element).length > 0) {
+      yield* names.settling()
+      noteNames(element, names)
+    }
+    for (const below of [element.childNodes, element.content?.childNodes ?? []])
+      for (const node of below) if (isElement(node)) open.push(node)
+  }
+}
+
+/** The same of one element: what visitors have written runs nothing (COMP-145). */
+export function noteNames(element: ElementNode, names: StoredNames): void {
+  const stored = copiedFrom(element) ? undefined : names.find(element)
+  if (stored) noteStored(element, stored)
 }
