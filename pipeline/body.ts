@@ -10,10 +10,13 @@ import { memoryBlob, type StagedBlob } from './store/blobs.ts'
  */
 export type SeePiece = (piece: Uint8Array, hold: (bytes: number) => void) => void
 
+/** An element that code has made, as markup for a document of a kind; in turns. */
+export type Made = (kind: 'html' | 'xml') => Promise<Uint8Array>
+
 /** A request body that is read once, in the form its resource needs. */
 export interface BodySource {
-  /** Whether code has made it, in place of the one that was sent (REA-62). */
-  readonly isMade?: boolean
+  /** Markup that code has made in place of what was sent, as a document of a kind takes it in (REA-62). */
+  readonly made?: Made | undefined
   /** Into memory; 413 over `cap` bytes. */
   bytes(cap: number): Promise<Uint8Array>
   /**

@@ -26,15 +26,13 @@ export function* keepingNames(
 ): Steps<void> {
   const open = [{ element: root, outer: around ? Prefixes.around(around).within(around) : Prefixes.none }]
   const isHtml = kind === 'html'
-  // XML may show elements of HTML, in which a fragment is written then.
-  const isReadAsHtml = isHtml || isFragment
   const meaning = (uri: string): Meaning => meaningOf(uri, registry.vocabulary.ns, registry)
   let seen = 0
   for (let next = open.pop(); next; next = open.pop()) {
     const { element, outer } = next
     if (++seen % NODES_PER_STEP === 0) yield
     const stored = copiedFrom(element)
-    if (stored && isReadAsHtml && (element !== root || around || isFragment)) leaveToRoot(element)
+    if (stored && isHtml && (element !== root || around || isFragment)) leaveToRoot(element)
     const names = stored ? [element.tagName, ...element.attrs.map(writtenName)] : []
     for (const name of names) {
       const written = qualifiedName(name)?.prefix
@@ -50,7 +48,7 @@ export function* keepingNames(
       const differs = isData || (uri === undefined ? isFragment && !isKept : isChanged)
       if (!differs && prefix === written) {
         const isFirm = isFragment ? uri === undefined : outer.agreesOn(prefix)
-        if (isReadAsHtml && !isFirm) bindPrefix(element, prefix, uri ?? '', kind)
+        if (isHtml && !isFirm) bindPrefix(element, prefix, uri ?? '', kind)
         continue
       }
       bindPrefix(element, prefix, isFragment && !isKept && !isData && meant !== undefined ? meant : unbound(kind), kind)

@@ -1,7 +1,7 @@
 /** The body of a request with reactions: read once, seen by code as text, and read again by core processing. */
 
 import { Readable } from 'node:stream'
-import { type BodySource, beyondCap, memoryBody, type SeePiece } from '../body.ts'
+import { type BodySource, beyondCap, type Made, memoryBody, type SeePiece } from '../body.ts'
 import { KeptPieces } from '../kept-pieces.ts'
 import type { StagedBlob, StagingOptions } from '../store/blobs.ts'
 
@@ -28,6 +28,7 @@ export class KeptBody implements BodySource {
   #staged: StagedBlob | undefined
   #bytes: Uint8Array | undefined
   #replacement: Uint8Array | undefined
+  #made: Made | undefined
   #reading: Promise<void> | undefined
 
   /**
@@ -100,13 +101,19 @@ export class KeptBody implements BodySource {
     return this.#replacement ?? this.#bytes
   }
 
-  get isMade(): boolean {
-    return this.#replacement !== undefined
+  get made(): Made | undefined {
+    return this.#made
   }
 
-  /** Puts another body in its place (REA-62). */
-  replace(bytes: Uint8Array): void {
+  /**
+   * Puts another body in its place (REA-62).
+   *
+   * @param bytes what later code sees of it
+   * @param made where it is an element for a document whose kind is not known yet: a page shows those of other ones (COMP-86)
+   */
+  replace(bytes: Uint8Array, made?: Made): void {
     this.#replacement = bytes
+    this.#made = made
   }
 
   async bytes(cap: number): Promise<Uint8Array> {

@@ -1,7 +1,7 @@
 /** Writes of actions: through the same operations as those of requests, with the requester's authority (REA-60 to REA-66). */
 
 import { type Authorizing, mayPut } from '../authority.ts'
-import { memoryBody, NO_BODY } from '../body.ts'
+import { type Made, memoryBody, NO_BODY } from '../body.ts'
 import { asFault } from '../failures.ts'
 import { Fault } from '../fault.ts'
 import { canonicalPath, decodeTarget, encodePath, isReserved, reserved } from '../http/path.ts'
@@ -17,7 +17,7 @@ import type { Site } from '../site/site.ts'
 import { cloningElement, cloningStored } from '../tree/clone.ts'
 import { encoding, joining } from '../tree/document.ts'
 import type { DocumentKind, ElementNode } from '../tree/nodes.ts'
-import { writingStretches } from '../tree/serialize.ts'
+import { writingFragment } from '../tree/serialize.ts'
 import { inTurns, type Steps } from '../tree/steps.ts'
 import { deleteDocument, putDocument } from '../write/document.ts'
 import { writeElement } from '../write/element.ts'
@@ -85,16 +85,21 @@ export function writingPlatform(writes: ActionWrites): Required<Pick<Platform, '
         const to = checkedPath(path, site)
         const isOwn = own !== undefined && to === own.path
         const isFragment = isOwn && own.isFragment
-        const kind = isFragment && (await site.find(to))?.kind === 'xml' ? 'xml' : 'html'
-        const node = await inTurns(storing(item, site, kind, isFragment), 0)
+        const node = await inTurns(storing(item, site), 0)
+        const made: Made = kind => inTurns(writing(node, site, kind, isFragment), 0)
+        if (isFragment) {
+          own.body.replace(await made((await site.find(to))?.kind === 'xml' ? 'xml' : 'html'), made)
+          return
+        }
+        const whole = await made('html')
         if (isOwn) {
-          own.body.replace(await inTurns(writingItem(node, isFragment), 0))
+          own.body.replace(whole)
           return
         }
         writes.refuse(to)
         countWrite(writes)
         const write = { ...common, path: to, type: 'text/html; charset=utf-8' }
-        await carriedOut(putDocument(site, write, authority), await inTurns(writingItem(node, false), 0))
+        await carriedOut(putDocument(site, write, authority), whole)
       })
     },
     async delete(target) {
@@ -146,18 +151,9 @@ function checkedPath(path: string, { settings }: Site): string {
   return canonical
 }
 
-/**
- * An element as it is stored: an instance has its key as `id` (MOD-46), and what visitors have written elsewhere becomes no
- * directive (COMP-147); in steps.
- */
-function* storing(
-  { node, type, source }: ElementValue,
-  site: Site,
-  kind: DocumentKind,
-  isFragment: boolean,
-): Steps<ElementNode> {
+/** An element as it is stored: an instance has its key as `id` (MOD-46); in steps. */
+function* storing({ node, type, source }: ElementValue, site: Site): Steps<ElementNode> {
   const copy = yield* source ? cloningStored(node) : cloningElement(node)
-  yield* keepingNames(copy, undefined, kind, site.model, isFragment)
   const key = type === undefined ? undefined : site.model.schema(type)?.key
   if (!key) return copy
   const item = yield* readingItem(node)
@@ -168,9 +164,16 @@ function* storing(
   return copy
 }
 
+/** Markup of an element for a document of a kind: what visitors have written elsewhere becomes no directive (COMP-147); in steps. */
+function* writing(node: ElementNode, site: Site, kind: DocumentKind, isFragment: boolean): Steps<Uint8Array> {
+  const copy = yield* cloningElement(node)
+  yield* keepingNames(copy, undefined, kind, site.model, isFragment)
+  return yield* writingItem(copy, isFragment, kind)
+}
+
 /** The document that an element becomes (REA-60), or its markup alone; in steps. */
-export function* writingItem(node: ElementNode, isFragment: boolean): Steps<Uint8Array> {
-  const markup = yield* encoding(yield* writingStretches(node, 'html'), false)
+export function* writingItem(node: ElementNode, isFragment: boolean, kind: DocumentKind = 'html'): Steps<Uint8Array> {
+  const markup = yield* encoding(yield* writingFragment(node, kind), false)
   if (isFragment) return markup
   const isWhole = node.tagName === 'html'
   const head = `<!DOCTYPE html>\n${isWhole ? '' : '<html><head><meta charset="utf-8"><title></title></head><body>\n'}`

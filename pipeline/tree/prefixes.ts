@@ -3,7 +3,6 @@
  * kinds of trees are read here: scope is lexical, and the nearest declaration wins (COMP-12).
  */
 
-import { XMLNS_NAMESPACE } from './namespaces.ts'
 import { type Attribute, type DocumentKind, type ElementNode, isElement, type ParentNode } from './nodes.ts'
 
 /** A qualified name in its two parts. */
@@ -60,10 +59,8 @@ export function declarationOf(element: ElementNode, prefix: string): Attribute |
  */
 export function bindPrefix(element: ElementNode, prefix: string, uri: string, kind: DocumentKind): void {
   const folded = (name: string | undefined) => (kind === 'html' ? name?.toLowerCase() : name)
-  const declaration: Attribute =
-    kind === 'html'
-      ? { name: `xmlns:${prefix}`, value: uri }
-      : { name: prefix, prefix: 'xmlns', namespace: XMLNS_NAMESPACE, value: uri }
+  // As HTML's parser reads it, also in XML: so the declaration counts whatever namespace the element is in.
+  const declaration = { name: `xmlns:${prefix}`, value: uri }
   element.attrs = [...element.attrs.filter(a => folded(declaredPrefix(a)) !== prefix), declaration]
 }
 

@@ -20,10 +20,14 @@ export function outerXml(node: AnyNode): string {
   return markup.whole
 }
 
-/** Adds `outerXml` to a text, in steps. */
-export function* writingXml(node: AnyNode, markup: LongText): Steps<void> {
+/**
+ * Adds `outerXml` to a text, in steps.
+ *
+ * @param around the default namespace of the place, where the text will stand in one that is known
+ */
+export function* writingXml(node: AnyNode, markup: LongText, around = ''): Steps<void> {
   if (!('parentNode' in node)) yield* writingInnerXml(node, markup)
-  else if (isElement(node)) yield* xmlWriter(markup).writing(node, yield* findingOwed(node))
+  else if (isElement(node)) yield* xmlWriter(markup, new Map([['', around]])).writing(node, yield* findingOwed(node))
   else yield* writingLeaf(node, markup)
 }
 

@@ -1,7 +1,15 @@
 /** Trees to text: markup by the rules of the document's kind, and plain text content. */
 
 import { LongText } from './long-text.ts'
-import { type AnyNode, type DocumentKind, isElement, isText, type TreeDocument } from './nodes.ts'
+import {
+  type AnyNode,
+  type DocumentKind,
+  type ElementNode,
+  HTML_NAMESPACE,
+  isElement,
+  isText,
+  type TreeDocument,
+} from './nodes.ts'
 import { innerHtml, outerHtml, writingHtml, writingInnerHtml } from './serialize-html.ts'
 import { innerXml, outerXml, writingInnerXml, writingXml } from './serialize-xml.ts'
 import type { Stretches } from './source-text.ts'
@@ -26,6 +34,14 @@ export function* writingMarkup(node: AnyNode, kind: DocumentKind): Steps<string>
 /** `outerMarkup` in steps, for those who read a part at a time. */
 export function* writingStretches(node: AnyNode, kind: DocumentKind): Steps<Stretches> {
   return (yield* outer(node, kind)).stretches
+}
+
+/** `writingStretches` of what comes into a document: in XML an element of HTML, as code makes it, takes the namespace of its place. */
+export function* writingFragment(node: ElementNode, kind: DocumentKind): Steps<Stretches> {
+  if (kind === 'html' || node.namespaceURI !== HTML_NAMESPACE) return yield* writingStretches(node, kind)
+  const markup = new LongText()
+  yield* writingXml(node, markup, HTML_NAMESPACE)
+  return markup.stretches
 }
 
 function* outer(node: AnyNode, kind: DocumentKind): Steps<LongText> {

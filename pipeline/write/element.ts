@@ -3,14 +3,14 @@
 import type { Key } from '../access/matching.ts'
 import type { Answer } from '../answer.ts'
 import type { Authorizing } from '../authority.ts'
-import type { BodySource } from '../body.ts'
+import { type BodySource, memoryBody } from '../body.ts'
 import type { AddressedElements, Guard, Operation } from '../operation.ts'
 import { bodyText } from '../read/body-text.ts'
 import type { Representation } from '../read/representation.ts'
 import { noMatch, toSelector } from '../refusals.ts'
 import { largestDocument, type Site } from '../site/site.ts'
 import { ChangedDocument } from '../tree/edit/edit.ts'
-import { parentElement } from '../tree/nodes.ts'
+import { type DocumentKind, parentElement } from '../tree/nodes.ts'
 import { inTurns } from '../tree/steps.ts'
 import { commitLoop, modelState, oneAllowance } from './commit.ts'
 import { type Head, inLine } from './edit-line.ts'
@@ -82,7 +82,7 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
   }
   /** Until somebody has changed where the element is stored. */
   const carryOutAt = (at: FoundAt, text: string, arrival: Noted, guard: Guard | undefined) => {
-    const { path } = at
+    const { path, kind } = at
     let isFirst = true
     let isWaiting = true
     const goOn = allowance().pause()
@@ -105,7 +105,7 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
           isFirst = false
         }
         const { place } = at
-        if (place.file.resource.path !== path) return place
+        if (place.file.resource.path !== path || place.tree.kind !== kind) return place
         if (guard && !(await guard(addressedBy(write, place.view, place.seen)))) {
           at.place = undefined
           return undefined
@@ -123,19 +123,22 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
     const isPlain = path === write.path && arrival.size === 0 && !guard
     if (!isPlain) return site.leases.hold(site.store.name, [path], alone)
     const join = (head: Head) => {
-      if (authority.isSettled?.() === false) return undefined
+      if (authority.isSettled?.() === false || head.tree.kind !== kind) return undefined
       goOn()
       const model = modelState(site, allowance, write)
       return joinEdit({ site, write, selectors, text, authority: authority(), model }, head)
     }
     return inLine<Answer | Located>(site, path, { alone, join })
   }
-  const carryOutFrom = (first: Located, text: string, arrival: Noted, guard: Guard | undefined) => {
-    let at: FoundAt = { path: first.file.resource.path, place: first }
+  const carryOutFrom = (first: Located, body: BodySource, sent: string, arrival: Noted, guard: Guard | undefined) => {
+    let at = foundAt(first)
+    let text = sent
     return commitLoop(async () => {
       const done = await carryOutAt(at, text, arrival, guard)
       if (!('file' in done)) return done
-      at = { path: done.file.resource.path, place: done }
+      const { kind } = at
+      at = foundAt(done)
+      if (body.made && at.kind !== kind) text = await textFor(site, write, body, at.kind)
       return undefined
     })
   }
@@ -152,13 +155,13 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
       const found = await find()
       const about = found.view && found.target && sessionWriteOf(write, found.view, found.target.element)
       if (about && write.op !== 'move') {
-        const text = await textFor(site, write, body)
+        const text = await textFor(site, write, body, about.view.tree.kind)
         return carryOutInSession(about, text, guard).catch(refusing([write.path]))
       }
       const place = (await located(found)) ?? (await locate())
       const arrival = await noted(site, write, place)
-      const text = await textFor(site, write, body)
-      return carryOutFrom(place, text, arrival, guard).catch(refusing([write.path, place.file.resource.path]))
+      const text = await textFor(site, write, body, place.tree.kind)
+      return carryOutFrom(place, body, text, arrival, guard).catch(refusing([write.path, place.file.resource.path]))
     },
   }
 }
@@ -178,7 +181,12 @@ function addressedBy(write: ElementWrite, view: Representation, { element }: Key
 /** Where an element is stored, and what was found there unless that was given up. */
 interface FoundAt {
   readonly path: string
+  readonly kind: DocumentKind
   place: Located | undefined
+}
+
+function foundAt(place: Located): FoundAt {
+  return { path: place.file.resource.path, kind: place.tree.kind, place }
 }
 
 /** The states that a write may change, as they are now (REA-108). */
@@ -187,9 +195,10 @@ async function noted(site: Site, write: ElementWrite, place: Located): Promise<N
   return judge ? inTurns(judge.note(place.tree, toEdit(write, place, '')), place.tree.source.length) : new Map()
 }
 
-async function textFor(site: Site, write: ElementWrite, body: BodySource): Promise<string> {
+/** @param kind of the document that the fragment comes into */
+async function textFor(site: Site, write: ElementWrite, body: BodySource, kind: DocumentKind): Promise<string> {
   if (write.op !== 'put' && write.op !== 'post') return ''
-  const text = await bodyText(body, largestDocument(site.settings))
-  write.isMade = body.isMade
-  return text
+  const { made } = body
+  write.isMade = made !== undefined
+  return bodyText(made ? memoryBody(await made(kind)) : body, largestDocument(site.settings))
 }

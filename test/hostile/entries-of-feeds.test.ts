@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'mocha'
 import { composed } from '../pipeline/compose/composing.ts'
 import { property, schema } from '../pipeline/model/markup.ts'
 import { trigger } from '../pipeline/react/site.ts'
-import { NS, page, put, putAll, rulesPage } from '../support/content.ts'
+import { NS, page, put, putAll, remove, rulesPage } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -123,6 +123,58 @@ describe('entries of a feed that code puts into pages', () => {
       expect(shown).to.include('<i>own</i>').and.not.include('TOPSECRET')
       await put(server, '/page.html', page(''))
     })
+  const MADE = 'new li { new br, new b { "a\u00a0< b" } }'
+  const taken: [what: string, source: string, made: string, shown: RegExp][] = [
+    ['what code builds', '<feed/>', MADE, /<li>(<br>|<br\/>|<br><\/br>)<b>a(&nbsp;|\u00a0)&lt; b<\/b><\/li>/],
+    [
+      'an entry with a prefix of its own',
+      '<feed><li class="entry"><z:x xmlns:z="urn:b">d</z:x></li></feed>',
+      ENTRY,
+      /<li class="entry"><z:x[^>]*>d<\/z:x>/,
+    ],
+    [
+      'an element of a page with a prefix that is not bound',
+      '<i><z:x class="entry">d</z:x></i>',
+      ENTRY,
+      /<z:x class="entry"[^>]*>d<\/z:x>/,
+    ],
+  ]
+  const LIST = { html: page('<div id="in"></div>'), xml: '<feed><div id="in"/></feed>' }
+  for (const [what, source, made, shown] of taken)
+    for (const shows of ['html', 'xml'] as const)
+      for (const stores of ['html', 'xml'] as const)
+        it(`COMP-86 COMP-120 REA-62 comes into ${stores} through a page of ${shows}: ${what}`, async () => {
+          const path = `/shows.${shows}`
+          const isXml = source.startsWith('<feed')
+          const declared = `xmlns:p="${NS}/1.0" xmlns:r="${NS}/Binding/CSS"`
+          await putAll(server, {
+            '/feed.xml': isXml ? source : '<feed/>',
+            '/page.html': page(isXml ? '' : source),
+            [`/stores.${stores}`]: LIST[stores],
+            '/shown.html': page(
+              trigger({
+                resource: path,
+                method: 'POST',
+                action: puts(isXml ? made : made.replace('/feed.xml', '/page.html'), path),
+              }),
+            ),
+            [path]:
+              shows === 'html'
+                ? composed(`<main r:l="div#in"><p:stamp l></p:stamp></main>`)
+                : `<feed ${declared} r:l="div#in"><p:stamp l=""/></feed>`,
+          })
+          try {
+            const { status, text } = await http('POST', path, { Range: 'selector=#in' }, '<x/>')
+            expect(status, text).to.equal(206)
+            for (const each of [path, `/stores.${stores}`]) {
+              const found = await http('GET', each)
+              expect(found.status, found.text).to.equal(200)
+              expect(found.text).to.match(shown)
+            }
+          } finally {
+            for (const each of ['/shown.html', path, `/stores.${stores}`]) await remove(server, each)
+          }
+        })
   for (const [how, path, asked, body] of ways) {
     const made = async (feed: string) => {
       await putAll(server, {
