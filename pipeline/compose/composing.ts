@@ -83,6 +83,8 @@ export interface Surroundings {
   output: boolean
   /** The document in which they were written, if only as a template that has made them: relative paths count from there. */
   holder: Page
+  /** They are copies from a document that only code has read, as that of a method in JavaScript: it may be one of XML. */
+  isElsewhere?: boolean
   /** Not in the page's own tree, so that nothing is known about directives below. */
   loose: boolean
   /** They stand where the requested document has them: nothing has put them there. */
@@ -110,8 +112,11 @@ export function meaning(composing: Composing, uri: string): Meaning {
 }
 
 /** Whether names of namespaces that mean nothing are data: in XML documents, and in what comes from one (COMP-120). */
-export function isData({ kind }: Composing, { tree }: Page): boolean {
-  return kind === 'xml' || tree.kind === 'xml'
+export function isData(
+  { kind }: Composing,
+  { holder, isElsewhere = false }: Pick<Surroundings, 'holder' | 'isElsewhere'>,
+): boolean {
+  return isElsewhere || kind === 'xml' || holder.tree.kind === 'xml'
 }
 
 /** The value of a name, `request` included. */

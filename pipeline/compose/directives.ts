@@ -27,7 +27,7 @@ export interface Directives {
 export function directivesOf(
   composing: Composing,
   { attrs }: ElementNode,
-  place: Pick<Surroundings, 'holder' | 'prefixes'>,
+  place: Pick<Surroundings, 'holder' | 'isElsewhere' | 'prefixes'>,
 ): Directives | undefined {
   let found: Directives | undefined
   const resources: AttributeDirective[] = []
@@ -65,18 +65,18 @@ function roleOf(
   composing: Composing,
   a: Attribute,
   written: string,
-  { holder, prefixes }: Pick<Surroundings, 'holder' | 'prefixes'>,
+  place: Pick<Surroundings, 'holder' | 'isElsewhere' | 'prefixes'>,
 ): Role {
   if (declaredPrefix(a) !== undefined) return composing.kind === 'html' && !composing.creating ? 'removed' : 'kept'
   const name = qualifiedName(written)
-  const uri = name && prefixes.namespace(name.prefix)
+  const uri = name && place.prefixes.namespace(name.prefix)
   if (!name || uri === undefined) return 'kept'
   const provides = meaning(composing, uri)
   switch (provides) {
     case 'foreign':
       return 'kept'
     case 'other':
-      return isData(composing, holder) ? 'kept' : 'removed'
+      return isData(composing, place) ? 'kept' : 'removed'
     case 'page':
       if (name.local === 'template' || name.local === 'paginate' || name.local === 'transient') return name.local
       return 'removed'

@@ -95,9 +95,8 @@ function* walkingElement(
   if (!place.inPlace) composing.allowance.take(page ? bytesOf(element) : NODE_BYTES)
   composing.allowance.step()
   if (place.depth > DEEPEST) throw tooMuch('The page is nested deeper than a page may be.')
-  const { prefixes: around, holder } = page ? place : originOf(composing, element, place)
-  const prefixes = around.within(element)
-  const inside: Surroundings = { ...place, prefixes, holder, depth: place.depth + 1 }
+  const { prefixes: around, ...origin } = page ? { prefixes: place.prefixes } : originOf(composing, element, place)
+  const inside: Surroundings = { ...place, ...origin, prefixes: around.within(element), depth: place.depth + 1 }
   const splices = yield* replacing(composing, element, inside)
   if (splices) {
     yield* splicing(composing, splices.list, into, { ...inside, names: splices.names })
@@ -113,12 +112,13 @@ function originOf(
   { graph }: Composing,
   element: ElementNode,
   { prefixes, holder }: Surroundings,
-): Pick<Surroundings, 'prefixes' | 'holder'> {
+): Pick<Surroundings, 'prefixes'> & Partial<Pick<Surroundings, 'holder' | 'isElsewhere'>> {
   const isNamed = element.tagName.includes(':') || element.attrs.some(a => writtenName(a).includes(':'))
   const stored = isNamed ? copiedFrom(element) : undefined
-  if (!stored) return { prefixes, holder }
+  if (!stored) return { prefixes }
   // What a script gives counts as a copy of another element with the same names, which may declare them itself.
-  return { prefixes: Prefixes.around(stored).within(stored), holder: graph.pageHolding(stored) ?? holder }
+  const page = graph.pageHolding(stored)
+  return { prefixes: Prefixes.around(stored).within(stored), holder: page ?? holder, isElsewhere: !page }
 }
 
 /** What replaces an element that is a directive; undefined for any other element. */
@@ -131,7 +131,7 @@ function* replacing(
   const uri = name && place.prefixes.namespace(name.prefix)
   if (!name || uri === undefined) return undefined
   const provides = meaning(composing, uri)
-  if (provides === 'foreign' || (provides === 'other' && isData(composing, place.holder))) return undefined
+  if (provides === 'foreign' || (provides === 'other' && isData(composing, place))) return undefined
   composing.allowance.dispatch()
   const names = new Names(place.names)
   const dispatch: Dispatch = { composing, element, place: { ...place, names } }

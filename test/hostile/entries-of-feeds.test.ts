@@ -12,6 +12,7 @@ import { startServer, type TestServer } from '../support/server.ts'
 
 const GIVEN = 'urn:t:Given'
 const RESOLVED = 'urn:t:Resolved'
+const SHOWN = 'urn:t:Shown'
 const ENTRY = '(${.entry} from "/feed.xml").first().clone()'
 const sessel = (name: string, source: string) => ({
   markup: `<script itemprop="${name}" type="text/sessel">${source}</script>`,
@@ -27,6 +28,8 @@ const script = (name: string, type: string) => ({
 const METHOD =
   `<div itemprop="property" itemscope itemtype="${NS}/Method"><meta itemprop="name" content="entry">` +
   `<meta itemprop="static" content="true">${sessel('implementation', ENTRY).markup}</div>`
+const shownBy = (code: string) =>
+  `<div itemprop="property" itemscope itemtype="${NS}/Method"><meta itemprop="name" content="shown">${code}</div>`
 const puts = (made: string, path: string) => `@schema Site url("${NS}/1.0"); Site.PUT(${made}, "${path}")`
 const OWN = `<i e:y='"own"'><p:stamp y></p:stamp></i>`
 const LEAK = `e:x='(\${#vault} from "/vault.html").first().text()'`
@@ -45,7 +48,8 @@ describe('entries of a feed that code puts into pages', () => {
       '/vault.html': page('<b id="vault">TOPSECRET</b>'),
       '/model.html': page(
         schema(GIVEN, {}, property('missing', script('default', GIVEN)), METHOD) +
-          schema(RESOLVED, {}, property('written', script('@write', RESOLVED)), METHOD),
+          schema(RESOLVED, {}, property('written', script('@write', RESOLVED)), METHOD) +
+          schema(SHOWN, {}, METHOD, shownBy(script('implementation', SHOWN).implementation?.markup ?? '')),
       ),
       '/triggers.html': page(
         trigger({ resource: '/go.html', method: 'PUT', action: puts(whole, '/made.html') }) +
@@ -84,6 +88,14 @@ describe('entries of a feed that code puts into pages', () => {
       /<z:x>.*p:stamp/,
     ],
   ]
+  for (const [what, declared, entry, shown] of entries)
+    it(`COMP-120 COMP-145 a page shows what a method in JavaScript has read in a feed: ${what} mean nothing`, async () => {
+      const shows = composed(`${OWN}<t:shown xmlns:t="${SHOWN}"></t:shown>`)
+      await putAll(server, { '/feed.xml': `<feed ${declared}>${entry}</feed>`, '/page.html': shows })
+      const { status, text } = await http('GET', '/page.html')
+      expect(status, text).to.equal(200)
+      expect(text).to.include('<i>own</i>').and.match(shown).and.not.include('TOPSECRET')
+    })
   for (const [what, declared, entry] of [
     ['its own', '', '<li class="entry" xmlns:s="urn:b" xmlns:q="urn:b"><b s:x="1 + 1"><q:stamp x=""/></b></li>'],
     [
