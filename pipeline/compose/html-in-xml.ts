@@ -4,7 +4,7 @@
  */
 
 import { isForeign } from '../tree/foreign-names.ts'
-import { type ElementNode, isElement, type ParentNode } from '../tree/nodes.ts'
+import { type ElementNode, HTML_NAMESPACE, isElement, type ParentNode } from '../tree/nodes.ts'
 import { NODES_PER_STEP } from '../tree/steps.ts'
 import type { Composing } from './composing.ts'
 import type { Work } from './work.ts'
@@ -33,6 +33,11 @@ export function* fittingHtml({ origins, wholes, transients }: Composing, root: P
       } else if (next.isHtml && node.nodeName === '#comment') node.data = node.data.replace(CONTROLS, '\ufffd')
     }
   }
+}
+
+/** The same for an element of HTML that code has built, or copied: whose names they are is not known. */
+export function fitBuilt(element: ElementNode): void {
+  if (element.namespaceURI === HTML_NAMESPACE && holdsForeign(element)) element.isCommon = true
 }
 
 function holdsForeign({ tagName, attrs }: ElementNode): boolean {

@@ -20,6 +20,7 @@ import { type Composing, type Dispatch, type FailedPart, isData, meaning, type S
 import { append, bytesOf, copyOf, NODE_BYTES, shallowCopy } from './copy.ts'
 import { type AttributeDirective, type Directives, directivesOf, spelledLocal, spellings } from './directives.ts'
 import { compositionError, failureOfPart, named, tooMuch } from './failure.ts'
+import { fitBuilt } from './html-in-xml.ts'
 import { authorsSelector, including } from './include.ts'
 import { attributeCall, calling, elementCall, notFound } from './method.ts'
 import { Names } from './names.ts'
@@ -172,7 +173,7 @@ function* dispatching(
     yield* splicing(composing, splicesOf(replacement, composing.allowance), into, inside)
     return
   }
-  const copy = adding(composing, element, directives.kept, into, place.page)
+  const copy = adding(composing, element, directives.kept, into, place)
   for (const fault of failed) composing.failures?.push({ element: copy, fault })
   if (directives.transient && !place.transient && place.page)
     composing.transients.set(copy, transientPlace(composing, place.page, element))
@@ -281,7 +282,7 @@ function* keeping(
   into: ParentNode,
   place: Surroundings,
 ): Work<void> {
-  const copy = adding(composing, element, attrs, into, place.page)
+  const copy = adding(composing, element, attrs, into, place)
   yield* walkingContent(composing, element, copy, place)
 }
 
@@ -372,11 +373,12 @@ function adding(
   element: ElementNode,
   attrs: ElementNode['attrs'],
   into: ParentNode,
-  page: Page | undefined,
+  { page, output }: Surroundings,
 ): ElementNode {
   const copy = shallowCopy(element, attrs)
   append(into, copy)
   if (page) composing.origins.set(copy, { page, element })
+  else if (composing.kind === 'xml' && !output) fitBuilt(copy)
   return copy
 }
 

@@ -194,6 +194,16 @@ describe('XML documents', () => {
     expect(answer.text).to.match(/<cU002070\W/)
   })
 
+  it('COMP-118 so it is in what code makes of it', async () => {
+    await put(server, '/odd.html', page('<p class="odd" a\u2fef="1"><b\u200c>x</b\u200c></p>'))
+    const copies = "j:m='l.map(e => e.cloneNode(true))'"
+    const answer = await get(
+      '/odd.xml',
+      `<f ${DECLARED} xmlns:j="${NS}/Binding/JavaScript" r:l="p.odd"><g ${copies}><p:stamp m=""/></g></f>`,
+    )
+    expect(answer.text).to.contain('<bU00200C>x</bU00200C>').and.not.contain('\u2fef')
+  })
+
   for (const [selector, shown] of [
     ['[a\u2fef]', 'p'],
     ['b\u200c', 'p > :first-child'],
