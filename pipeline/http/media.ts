@@ -172,6 +172,19 @@ export function otherCharset(type: string): string | undefined {
   return charset === undefined || /^(?:utf-?8)?$/i.test(charset) ? undefined : charset
 }
 
+/** What all readers split alike. */
+const PLAIN = /^[-\w.+]+\/[-\w.+]+(?:;[ \t]*[-\w]+=(?:[-\w.+]+|"[-\w.+]*"))*$/
+
+/**
+ * @returns whether a type names UTF-8, and not no charset at all; undefined where it names another one, or is written so that
+ *   some reader may find one
+ */
+export function namesUtf8(type: string): boolean | undefined {
+  const [first, ...more] = type.matchAll(/charset/gi)
+  if (!PLAIN.test(type) || more.length > 0 || otherCharset(type) !== undefined) return undefined
+  return first !== undefined && charsetIn(type)?.charset !== ''
+}
+
 /** @returns whether compressing an answer of this type is likely to pay; streams of events never are compressed */
 export function compressible(type: string): boolean {
   const name = essence(type)

@@ -15,6 +15,16 @@ export function otherEncoding(source: string): string | undefined {
   return encoding === undefined || UTF_8.test(encoding) ? undefined : encoding
 }
 
+/** What names no encoding for any reader: some take every instruction for a declaration that begins like one. */
+const SILENT = /^(?!<\?xml)|^<\?xml\s+version\s*=\s*["'][^"']*["']\s+encoding\s*=\s*["']utf-?8["']/i
+
+/** @returns whether some reader may find another encoding than UTF-8 where a declaration stands */
+export function mayDeclareOther(source: string): boolean {
+  if (SILENT.test(source)) return false
+  const end = source.indexOf('?>')
+  return /encoding/i.test(end === -1 ? source : source.slice(0, end))
+}
+
 /** The declaration for markup that the server writes, which is UTF-8. */
 export function writtenDeclaration(source: string): string {
   const declaration = xmlDeclaration(source)

@@ -2,7 +2,6 @@
 
 import { shownElsewhere } from '../compose/gained.ts'
 import { Fault } from '../fault.ts'
-import { otherCharset } from '../http/media.ts'
 import {
   type Judgement,
   judgeAsItIs,
@@ -14,7 +13,6 @@ import {
 } from '../model/judge.ts'
 import { comparingDocuments, type Loss } from '../model/losses.ts'
 import type { Registry } from '../model/registry.ts'
-import type { ShapeFailure } from '../model/shape-check.ts'
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import type { Entry } from '../store/resource.ts'
@@ -25,6 +23,7 @@ import { inTurns } from '../tree/steps.ts'
 import type { ModelState } from './commit.ts'
 import { type Consequences, consequencesOf, nothingFollows } from './consequences.ts'
 import { holdsItems, type NewVersion, newDocumentOf, parsedVersion } from './new-version.ts'
+import { readElsewhere } from './other-encodings.ts'
 import { NO_TRANSITIONS, TransitionJudge, type Transitions } from './transitions.ts'
 
 const NOTHING: Judgement = { requirements: [], failures: [] }
@@ -58,7 +57,10 @@ export async function judgeDocument(
   const whole = isLookedInto || hasItems ? await parsedVersion(site, asked) : asked
   const { prepared, judgement: found } = await judgedAlone(site, model, path, whole)
   const { tree, derived } = prepared
-  const judgement = { ...found, failures: [...readElsewhere(registry, path, asked.type, tree), ...found.failures] }
+  const judgement = {
+    ...found,
+    failures: [...(await readElsewhere(registry, path, asked.type, tree)), ...found.failures],
+  }
   const entries = derived?.entries ?? []
   const isCompared = registry.hasGuarded || judge !== undefined
   const before = isCompared && file?.isDocument ? await site.parsed(file) : undefined
@@ -71,30 +73,6 @@ export async function judgeDocument(
   const follows = await consequencesOf(site, model, judged)
   const changed = follows.own.get(path)
   return { prepared: changed ? await completed(site, prepared, changed.document) : prepared, follows }
-}
-
-/** Begin another reading of what follows: UTF-16 has the one in each tag, ISO-2022-JP the other before quotes that are none. */
-const SHIFTS = ['\0', '\u001b']
-
-/**
- * Browsers read a document by the encoding that it names, be its tags what they may to the server: where those of another one may
- * come to be, a closed shape permits nothing (MOD-94).
- *
- * @param type of the document, at its path
- */
-function readElsewhere(
-  registry: Registry,
-  path: string,
-  type: string,
-  tree: TreeDocument | undefined,
-): readonly ShapeFailure[] {
-  if (tree?.kind !== 'html' || !registry.isClosed(path)) return []
-  const { source } = tree
-  if (!SHIFTS.some(shift => source.includes(shift))) return []
-  // What is no UTF-8 has come to be U+FFFD, and is served without a charset.
-  if (otherCharset(type) === undefined && !source.includes('\ufffd')) return []
-  const message = 'Browsers may read this document in another encoding, with other elements; a closed shape needs UTF-8'
-  return [{ scope: ':root', constraint: 'permit', message }]
 }
 
 function unreadable(): never {
@@ -226,7 +204,7 @@ export async function judgeMoved(
   const shown = await findUnseen(site, tree)
   const own = await judge(tree)
   const both = shown ? withReading(own, await judge(shown)) : own
-  const judged = { ...both, failures: [...readElsewhere(registry, path, type, tree), ...both.failures] }
+  const judged = { ...both, failures: [...(await readElsewhere(registry, path, type, tree)), ...both.failures] }
   await refuseFailures(registry, site.store, judged, { path, entries: entries ?? [], status: 422 })
   return judged
 }

@@ -7,7 +7,7 @@ import { page, put, rulesPage } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
-const PERMIT = ['option', 'select', 'b[title]', 'x\\:y[xmlns\\:x]']
+const PERMIT = ['option', 'select', 'svg', 'b[title]', 'x\\:y[xmlns\\:x]']
 const EMPTY = page('<main></main>')
 
 /** What the parser passes over in a `select`, and browsers make elements of. */
@@ -50,6 +50,35 @@ const AMBIGUOUS = [
   'text/html; x="\\\\"; charset=utf-8; ", image/svg+xml; y="',
   'application/xml; x=y, text/html',
   'x/y, image/svg+xml',
+]
+
+/** In encodings of China and Japan the last byte of a character takes the first `]` with it, so that CDATA ends where a comment or title is. */
+const HAN = `<main xmlns="http://www.w3.org/1999/xhtml"><![CDATA[中]]><!-- ]]><script>alert(1)</script><![CDATA[ --></main>`
+const DRAWN = page('<main><svg><![CDATA[中]]><b title="]]><img src=x onerror=alert(1)>"></b></svg></main>')
+const declared = (encoding: string) => `<?xml version="1.0" encoding="${encoding}"?>${HAN}`
+const XML = 'application/xhtml+xml'
+SUSPECT.push(
+  ['CDATA in GBK by its type', DRAWN, 'text/html; charset=gbk', '/n/a'],
+  [
+    'CDATA in GBK by a meta',
+    Buffer.from(DRAWN.replace('utf-8', 'gbk').replace('中', '\xd6'), 'latin1'),
+    'text/html',
+    '/n/a.html',
+  ],
+  ['CDATA of XML in GBK by its type', HAN, `${XML}; charset=gbk`, '/n/a.xhtml'],
+  ['CDATA of XML in Shift_JIS by its declaration', declared('Shift_JIS'), XML, '/n/a.xhtml'],
+  ['XML in Big5 behind a charset that is none', declared('big5'), `${XML}; charset=""`, '/n/a.xhtml'],
+  ['XML in GBK by the second charset', HAN, `${XML}; charset=; charset=gbk`, '/n/a.xhtml'],
+  ['XML with an instruction that begins like a declaration', `<?xml-x encoding="gbk"?>${HAN}`, XML, '/n/a.xhtml'],
+  ['XML in a charset that is written in another way', declared('gbk'), `${XML}; x charset=utf-8`, '/n/a.xhtml'],
+)
+/** The same in UTF-8. */
+const ALIKE: [content: string, type: string][] = [
+  [HAN, XML],
+  [declared('utf-8'), XML],
+  [declared('gbk'), `${XML}; charset=utf-8`],
+  [HAN, `${XML};charset="UTF-8"; level=1`],
+  [declared('gbk').replace('中]', '中 ]'), XML],
 ]
 
 describe('MOD-94 nothing that browsers alone make elements of gets through a closed shape', () => {
@@ -116,5 +145,8 @@ describe('MOD-94 nothing that browsers alone make elements of gets through a clo
     expect((await putting('/n/a.html', SHIFTED)).status).to.be.below(300)
     const latin = Buffer.from(page('<main>\xe9</main>'), 'latin1')
     expect((await putting('/n/c', latin, 'text/html; charset=iso-8859-1')).status).to.be.below(300)
+    for (const [content, type] of ALIKE)
+      expect((await putting('/n/d.xhtml', content, type)).status, `${type} ${content}`).to.be.below(300)
+    expect((await putting('/n/a.html', DRAWN)).status).to.be.below(300)
   })
 })

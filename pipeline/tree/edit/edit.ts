@@ -83,6 +83,9 @@ function* proposingSame(document: TreeDocument, wanted: Edit, made: ProposedEdit
   }
 }
 
+/** In encodings of China, Japan and Korea the last byte of a character takes a bracket behind it along, so that CDATA goes on. */
+export const TAKEN = /[^ -~\s]\]/
+
 /** In ISO-2022-JP it makes other characters of all that follows, up to the next one. */
 const ESCAPE = '\u001b'
 
@@ -104,7 +107,9 @@ export function checkEncoding(
       'other-encoding',
       `The document declares ${encoding}, so that an escape (U+001B) may not be written.`,
     )
-  if (changes.every(({ text }) => isAscii(text)) || !isAscii(source)) return
+  // In a document that has others, they begin no character that takes the end of CDATA with it.
+  if (changes.every(({ text }) => isAscii(text)) || !(isAscii(source) || changes.some(({ text }) => TAKEN.test(text))))
+    return
   const message = `The document declares ${encoding}, but what is written here is UTF-8: declare that, or write é as &#233;.`
   throw new EditError('other-encoding', message)
 }

@@ -1,0 +1,42 @@
+/** Documents that browsers read in another encoding than the server, which reads all of them as UTF-8 (MOD-94, HTTP-25). */
+
+import { namesUtf8 } from '../http/media.ts'
+import type { Registry } from '../model/registry.ts'
+import type { ShapeFailure } from '../model/shape-check.ts'
+import { TAKEN } from '../tree/edit/edit.ts'
+import { testing } from '../tree/long-text.ts'
+import type { TreeDocument } from '../tree/nodes.ts'
+import { inTurns } from '../tree/steps.ts'
+import { mayDeclareOther } from '../tree/xml-declaration.ts'
+
+/** Begin another reading of what follows: UTF-16 has the one in each tag, ISO-2022-JP the other before quotes that are none. */
+const SHIFTS = ['\0', '\u001b']
+
+/**
+ * Browsers read a document by the encoding that it names, be its tags what they may to the server: where those of another one may
+ * come to be, a closed shape permits nothing (MOD-94).
+ *
+ * @param type of the document, at its path
+ */
+export async function readElsewhere(
+  registry: Registry,
+  path: string,
+  type: string,
+  tree: TreeDocument | undefined,
+): Promise<readonly ShapeFailure[]> {
+  if (!tree || !registry.isClosed(path)) return []
+  const { kind, source } = tree
+  const hasCdata = source.includes('<![CDATA[')
+  const mayShift = SHIFTS.some(shift => source.includes(shift))
+  if (!mayShift && !(hasCdata && (await inTurns(testing(TAKEN, source), source.length)))) return []
+  // What is no UTF-8 has come to be U+FFFD, and is served without a charset.
+  if (!source.includes('\ufffd') && !mayNameOther(kind, source, type)) return []
+  const message = 'Browsers may read this document in another encoding, with other elements; a closed shape needs UTF-8'
+  return [{ scope: ':root', constraint: 'permit', message }]
+}
+
+/** Whether some reader may find another encoding named: HTML is served with a charset where its type has none. */
+function mayNameOther(kind: TreeDocument['kind'], source: string, type: string): boolean {
+  const named = namesUtf8(type)
+  return named === undefined || (kind === 'xml' && !named && mayDeclareOther(source))
+}
