@@ -1,6 +1,6 @@
 /** The HTML parser, in steps: it can be left after every few tokens, and within long ones. */
 
-import { Parser, Token, type Tokenizer, type TreeAdapterTypeMap } from 'parse5'
+import { html, Parser, Token, type Tokenizer, type TreeAdapterTypeMap } from 'parse5'
 import { checkName } from './limits.ts'
 import { inOnePiece, keepingTogether, LONG, puttingInOnePiece } from './long-text.ts'
 import type { Steps } from './steps.ts'
@@ -126,6 +126,29 @@ function knowCdata(tokenizer: object, isForeign: () => boolean): void {
   }
 }
 
+/**
+ * Has a stack of open elements end the scope of a table at a `template`, as the standard and browsers do: the parser looks for
+ * tables, rows and cells around it as well, and leaves it for what browsers keep in it.
+ */
+function knowTemplates<Nodes extends TreeAdapterTypeMap>({ openElements, treeAdapter }: Parser<Nodes>): void {
+  const { TABLE, HTML, TEMPLATE, TBODY, TFOOT, THEAD } = html.TAG_ID
+  const isInScope = (tags: readonly html.TAG_ID[]): boolean => {
+    for (let at = openElements.stackTop; at >= 0; at = openElements.slotBelow(at)) {
+      const tag = openElements.tagIDs[at]
+      const element = openElements.items[at]
+      if (tag === undefined || !element || treeAdapter.getNamespaceURI(element) !== html.NS.HTML) continue
+      if (tags.includes(tag)) return true
+      if (tag === TABLE || tag === TEMPLATE || tag === HTML) return false
+    }
+    return true
+  }
+  const hasInScope = openElements.hasInTableScope.bind(openElements)
+  const hasBodyInScope = openElements.hasTableBodyContextInTableScope.bind(openElements)
+  openElements.hasInTableScope = tag => (openElements.tmplCount > 0 ? isInScope([tag]) : hasInScope(tag))
+  openElements.hasTableBodyContextInTableScope = () =>
+    openElements.tmplCount > 0 ? isInScope([TBODY, TFOOT, THEAD]) : hasBodyInScope()
+}
+
 export class SteppedParser<Nodes extends TreeAdapterTypeMap> extends Parser<Nodes> {
   #tokens = 0
   #waits = false
@@ -139,6 +162,7 @@ export class SteppedParser<Nodes extends TreeAdapterTypeMap> extends Parser<Node
   public *read(source: string, ends = true): Steps<void> {
     const { tokenizer } = this
     if (source.length > LONG) yield* puttingInOnePiece(source)
+    knowTemplates(this)
     if (source.includes('<![CDATA[')) knowCdata(tokenizer, () => this.currentNotInHTML)
     const chunks = new Chunks(tokenizer, source)
     while (!chunks.isOver) {

@@ -7,7 +7,22 @@ import { page, put, rulesPage } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
-const PERMIT = ['option', 'select', 'svg', 'b[title]', 'x\\:y[xmlns\\:x]']
+const PERMIT = [
+  'option',
+  'select',
+  'svg',
+  'desc',
+  'title',
+  'table',
+  'tbody',
+  'tr',
+  'td',
+  'template',
+  'form',
+  'div',
+  'b[title]',
+  'x\\:y[xmlns\\:x]',
+]
 const EMPTY = page('<main></main>')
 
 /** What the parser passes over in a `select`, and browsers make elements of. */
@@ -23,9 +38,14 @@ const TAGS = [
   '<select><img src=x onerror=alert(1)><z:y></z:y></select>',
   '<select><option><img src=x onerror=alert(1)><z:y></z:y></option></select>',
 ]
+/** What a template holds ends elsewhere in it: behind it, one has text where the other has elements. */
+const IN_TEMPLATES = [
+  '<table><tr><td><template><tr><table></template><svg><desc><table></table></desc><title><img src=x onerror=alert(1)></title></svg></table>',
+]
 const KEPT = [
   '<select><option>x<option>y</option></select>',
   '<select><x:y xmlns:x=u></x:y></select>',
+  '<table><tr><td><template><tr><td>x</table></template></table>',
   '<b title="<img>">',
 ]
 
@@ -117,6 +137,14 @@ describe('MOD-94 nothing that browsers alone make elements of gets through a clo
         expect(status).to.be.oneOf([206, 400, 422])
         expect(await stored(path)).to.not.include(within)
       }
+    })
+
+  for (const tags of IN_TEMPLATES)
+    it(`${tags} in a whole document and an edit`, async () => {
+      expect((await putting('/n/a.html', page(`<main>${tags}</main>`))).status).to.equal(422)
+      await put(server, '/part/b.html', EMPTY)
+      const { status } = await http('POST', '/part/b.html', { Range: 'selector=main' }, tags)
+      if (status !== 422) expect(await stored('/part/b.html')).to.not.include(tags)
     })
 
   it('what all read alike is stored', async () => {
