@@ -2,8 +2,16 @@
 
 import { findingPassedOver } from '../tree/edit/kept-text.ts'
 import { declaredPrefix } from '../tree/namespaces.ts'
-import { type Attribute, type ElementNode, isElement, rootElement, type TreeDocument } from '../tree/nodes.ts'
+import {
+  type Attribute,
+  type ElementNode,
+  HTML_NAMESPACE,
+  isElement,
+  rootElement,
+  type TreeDocument,
+} from '../tree/nodes.ts'
 import { matcherIn, SelectorError, type Simple } from '../tree/selector/selector.ts'
+import { isVoid } from '../tree/serialize-html.ts'
 import type { Steps } from '../tree/steps.ts'
 import { touching, type WrittenPlace } from './place.ts'
 import type { Branch, Shape, Written } from './shape.ts'
@@ -327,8 +335,13 @@ function* checkingClosed(
     attrs
       .filter(attribute => !isCovered(attribute, covering, document))
       .map((attribute): Unpermitted => ({ what: `Attribute '${qualifiedName(attribute)}' on <${tagName}>` }))
-  const unjudged = ({ sourceCodeLocation: place }: ElementNode): Unpermitted[] =>
-    place && passedOver.has(place.startOffset) ? [{ what: 'A tag that this <select> passes over' }] : []
+  const unjudged = (element: ElementNode, inTree = true): Unpermitted[] => {
+    const { sourceCodeLocation: place } = element
+    if (place && passedOver.has(place.startOffset)) return [{ what: 'A tag that this <select> passes over' }]
+    return !inTree && leavesOpen(element)
+      ? [{ what: 'The end of a <form> in a <template>, behind what is open there' }]
+      : []
+  }
   const below: Unpermitted[] = unjudged(root)
   /** `inTree` is false in contents of templates, which hold no scope elements. */
   const open = [{ nodes: root.childNodes, next: 0, inTree: true, again: false }]
@@ -345,7 +358,7 @@ function* checkingClosed(
     const permits = yield* matching(child)
     if (permits.length === 0)
       below.push({ what: `Element <${child.tagName}>`, missing: missingFor(child, shape.permits) })
-    else below.push(...uncovered(child, permits), ...unjudged(child))
+    else below.push(...uncovered(child, permits), ...unjudged(child, inTree))
     const boundary = inTree && isBoundary(child)
     if (typeof boundary === 'boolean' ? boundary : yield* boundary) continue
     const told = isShared && inTree ? known.get(child) : undefined
@@ -363,6 +376,25 @@ function* checkingClosed(
   const own = uncovered(root, [...(yield* matching(root)), ...selectors])
   return own.length === 0 ? below : [...own, ...below]
 }
+
+/**
+ * Whether the end tag of a `form` ends other elements, too. In a template some browsers pass it over then, and read elsewhere what
+ * follows.
+ */
+function leavesOpen(element: ElementNode): boolean {
+  const isForm = element.tagName === 'form' && element.namespaceURI === HTML_NAMESPACE
+  if (!isForm || !element.sourceCodeLocation?.endTag) return false
+  for (let last = lastElement(element); last; last = lastElement(last)) {
+    const place = last.sourceCodeLocation
+    if (place?.startTag && !place.endTag && !isVoid(last) && !ENDED.has(last.tagName)) return true
+  }
+  return false
+}
+
+/** Those that any end tag ends. */
+const ENDED: ReadonlySet<string> = new Set(['dd', 'dt', 'li', 'optgroup', 'option', 'p', 'rb', 'rp', 'rt', 'rtc'])
+
+const lastElement = ({ childNodes }: ElementNode) => childNodes.findLast(isElement)
 
 /** MOD-95. Declarations of namespaces in XML are no attributes. */
 function isCovered(attribute: Attribute, branches: readonly Branch[], { kind }: TreeDocument): boolean {

@@ -41,11 +41,13 @@ const TAGS = [
 /** What a template holds ends elsewhere in it: behind it, one has text where the other has elements. */
 const IN_TEMPLATES = [
   '<table><tr><td><template><tr><table></template><svg><desc><table></table></desc><title><img src=x onerror=alert(1)></title></svg></table>',
+  '<template><svg><desc><form><div></form></desc><![CDATA[></template><img src=x onerror=alert(1)>]]></svg>',
 ]
 const KEPT = [
   '<select><option>x<option>y</option></select>',
   '<select><x:y xmlns:x=u></x:y></select>',
   '<table><tr><td><template><tr><td>x</table></template></table>',
+  '<template><form><div><option>x</div><option>y</form></template><form><div></form>',
   '<b title="<img>">',
 ]
 
