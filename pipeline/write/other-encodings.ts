@@ -1,16 +1,19 @@
-/** Documents that browsers read in another encoding than the server, which reads all of them as UTF-8 (MOD-94, HTTP-25). */
+/** Documents that browsers read otherwise than the server, as in another encoding: it reads all of them as UTF-8 (MOD-94, HTTP-25). */
 
 import { namesUtf8 } from '../http/media.ts'
 import type { Registry } from '../model/registry.ts'
 import type { ShapeFailure } from '../model/shape-check.ts'
 import { TAKEN } from '../tree/edit/edit.ts'
 import { testing } from '../tree/long-text.ts'
-import type { TreeDocument } from '../tree/nodes.ts'
+import { isElement, rootElement, type TreeDocument } from '../tree/nodes.ts'
 import { inTurns } from '../tree/steps.ts'
 import { mayDeclareOther } from '../tree/xml-declaration.ts'
 
 /** Begin another reading of what follows: UTF-16 has the one in each tag, ISO-2022-JP the other before quotes that are none. */
 const SHIFTS = ['\0', '\u001b']
+
+/** Passed over behind a U+FFFD, which Chromium takes for no text there: it has it in place of the body, with what it holds. */
+const FRAMESET = /<frameset/i
 
 /**
  * Browsers read a document by the encoding that it names, be its tags what they may to the server: where those of another one may
@@ -26,6 +29,14 @@ export async function readElsewhere(
 ): Promise<readonly ShapeFailure[]> {
   if (!tree || !registry.isClosed(path)) return []
   const { kind, source } = tree
+  if (kind === 'html' && (await inTurns(testing(FRAMESET, source), source.length)) && !holdsFrameset(tree))
+    return [
+      {
+        scope: ':root',
+        constraint: 'permit',
+        message: 'Some browsers take a <frameset> here for the body of the page',
+      },
+    ]
   const hasCdata = source.includes('<![CDATA[')
   const mayShift = SHIFTS.some(shift => source.includes(shift))
   if (!mayShift && !(hasCdata && (await inTurns(testing(TAKEN, source), source.length)))) return []
@@ -33,6 +44,11 @@ export async function readElsewhere(
   if (!source.includes('\ufffd') && !mayNameOther(kind, source, type)) return []
   const message = 'Browsers may read this document in another encoding, with other elements; a closed shape needs UTF-8'
   return [{ scope: ':root', constraint: 'permit', message }]
+}
+
+/** Whether the place of the body has one, which permits judge. */
+function holdsFrameset(tree: TreeDocument): boolean {
+  return rootElement(tree)?.childNodes.some(node => isElement(node) && node.tagName === 'frameset') ?? false
 }
 
 /** Whether some reader may find another encoding named: HTML is served with a charset where its type has none. */

@@ -94,6 +94,13 @@ SUSPECT.push(
   ['XML with an instruction that begins like a declaration', `<?xml-x encoding="gbk"?>${HAN}`, XML, '/n/a.xhtml'],
   ['XML in a charset that is written in another way', declared('gbk'), `${XML}; x charset=utf-8`, '/n/a.xhtml'],
 )
+/** A `frameset` behind what some browsers take for no text is the body to them. */
+const FRAMES = '<frameset><frame src="javascript:alert(1)">'
+SUSPECT.push(
+  ['a frameset behind U+FFFD', `<!DOCTYPE html>\ufffd${FRAMES}`, 'text/html', '/n/a.html'],
+  ['a frameset behind a reference to U+0000', `<title>t</title>&#0;${FRAMES.toUpperCase()}`, 'text/html', '/n/a.html'],
+)
+
 /** The same in UTF-8. */
 const ALIKE: [content: string, type: string][] = [
   [HAN, XML],
