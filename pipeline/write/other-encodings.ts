@@ -4,6 +4,7 @@ import { namesUtf8 } from '../http/media.ts'
 import type { Registry } from '../model/registry.ts'
 import type { ShapeFailure } from '../model/shape-check.ts'
 import { TAKEN } from '../tree/edit/edit.ts'
+import { FRAMESET } from '../tree/edit/kept-text.ts'
 import { testing } from '../tree/long-text.ts'
 import { isElement, rootElement, type TreeDocument } from '../tree/nodes.ts'
 import { inTurns } from '../tree/steps.ts'
@@ -11,9 +12,6 @@ import { mayDeclareOther } from '../tree/xml-declaration.ts'
 
 /** Begin another reading of what follows: UTF-16 has the one in each tag, ISO-2022-JP the other before quotes that are none. */
 const SHIFTS = ['\0', '\u001b']
-
-/** Passed over behind a U+FFFD, which Chromium takes for no text there: it has it in place of the body, with what it holds. */
-const FRAMESET = /<frameset/i
 
 /**
  * Browsers read a document by the encoding that it names, be its tags what they may to the server: where those of another one may

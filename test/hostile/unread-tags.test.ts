@@ -156,6 +156,15 @@ describe('MOD-94 nothing that browsers alone make elements of gets through a clo
       if (status !== 422) expect(await stored('/part/b.html')).to.not.include(tags)
     })
 
+  for (const text of ['\ufffd', '&#0;', '<b title="x">\ufffd'])
+    it(`no frameset behind ${text} in an edit`, async () => {
+      await put(server, '/part/c.html', '<!DOCTYPE html><title>t</title><main></main>')
+      const markup = `${text}<frameset onload=alert(1)>x`
+      const { status } = await http('POST', '/part/c.html', { Range: 'selector=main' }, markup)
+      expect(status).to.equal(206)
+      expect(await stored('/part/c.html')).to.not.include('frameset')
+    })
+
   it('what all read alike is stored', async () => {
     for (const tags of KEPT) expect((await putting('/n/a.html', page(`<main>${tags}</main>`))).status).to.be.below(300)
   })

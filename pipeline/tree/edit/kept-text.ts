@@ -82,6 +82,9 @@ export function* findingDifferent(text: string, context: ElementNode): Steps<boo
   return standsInTemplate(context) && ((yield* findingFormEnd(text, context)) || (yield* testing(TABLE_TAG, text)))
 }
 
+/** Passed over behind a U+FFFD, which Chromium takes for no text there: it has it in place of the body, with what it holds. */
+export const FRAMESET = /<frameset/i
+
 /**
  * What an author wrote, in steps, or undefined where browsers may read it otherwise: then the nodes are written. Of what goes
  * into a `select` that is there already, any other tag than those of options counts: there, parsers of fragments and of documents
@@ -98,6 +101,7 @@ export function* keptText(
   text: string,
 ): Steps<string | undefined> {
   if (kind === 'xml') return text
+  if (yield* testing(FRAMESET, text)) return undefined
   if (standsInSelect(context)) {
     if (!(yield* testing(OTHER_TAG, text))) return text
     return (yield* findingPrefixed(text)) && (yield* isJudged(text, context)) ? text : undefined
