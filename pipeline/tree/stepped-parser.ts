@@ -126,27 +126,44 @@ function knowCdata(tokenizer: object, isForeign: () => boolean): void {
   }
 }
 
-/**
- * Has a stack of open elements end the scope of a table at a `template`, as the standard and browsers do: the parser looks for
- * tables, rows and cells around it as well, and leaves it for what browsers keep in it.
- */
-function knowTemplates<Nodes extends TreeAdapterTypeMap>({ openElements, treeAdapter }: Parser<Nodes>): void {
-  const { TABLE, HTML, TEMPLATE, TBODY, TFOOT, THEAD } = html.TAG_ID
-  const isInScope = (tags: readonly html.TAG_ID[]): boolean => {
-    for (let at = openElements.stackTop; at >= 0; at = openElements.slotBelow(at)) {
-      const tag = openElements.tagIDs[at]
-      const element = openElements.items[at]
-      if (tag === undefined || !element || treeAdapter.getNamespaceURI(element) !== html.NS.HTML) continue
-      if (tags.includes(tag)) return true
-      if (tag === TABLE || tag === TEMPLATE || tag === HTML) return false
-    }
-    return true
+/** The part of a stack of open elements that is asked. */
+interface OpenElements {
+  readonly tmplCount: number
+  readonly stackTop: number
+  readonly tagIDs: readonly html.TAG_ID[]
+  readonly items: readonly unknown[]
+  readonly treeAdapter: { getNamespaceURI(element: unknown): string }
+  slotBelow(at: number): number
+  hasInTableScope(tag: html.TAG_ID): boolean
+  hasTableBodyContextInTableScope(): boolean
+}
+
+function isInTableScope(open: OpenElements, tags: readonly html.TAG_ID[]): boolean {
+  const { TABLE, HTML, TEMPLATE } = html.TAG_ID
+  for (let at = open.stackTop; at >= 0; at = open.slotBelow(at)) {
+    const tag = open.tagIDs[at]
+    if (tag === undefined || open.treeAdapter.getNamespaceURI(open.items[at]) !== html.NS.HTML) continue
+    if (tags.includes(tag)) return true
+    if (tag === TABLE || tag === TEMPLATE || tag === HTML) return false
   }
-  const hasInScope = openElements.hasInTableScope.bind(openElements)
-  const hasBodyInScope = openElements.hasTableBodyContextInTableScope.bind(openElements)
-  openElements.hasInTableScope = tag => (openElements.tmplCount > 0 ? isInScope([tag]) : hasInScope(tag))
-  openElements.hasTableBodyContextInTableScope = () =>
-    openElements.tmplCount > 0 ? isInScope([TBODY, TFOOT, THEAD]) : hasBodyInScope()
+  return true
+}
+
+const BODIES = [html.TAG_ID.TBODY, html.TAG_ID.TFOOT, html.TAG_ID.THEAD]
+
+/**
+ * A `template` ends the scope of a table, in the standard and in browsers: the parser looks for tables, rows and cells around it as
+ * well, and leaves it for what browsers keep in it. No closures: those of one parser would keep its whole tree.
+ */
+const KNOWING_TEMPLATES = {
+  hasInTableScope(this: OpenElements, tag: html.TAG_ID): boolean {
+    if (this.tmplCount > 0) return isInTableScope(this, [tag])
+    return (Object.getPrototypeOf(this) as OpenElements).hasInTableScope.call(this, tag)
+  },
+  hasTableBodyContextInTableScope(this: OpenElements): boolean {
+    if (this.tmplCount > 0) return isInTableScope(this, BODIES)
+    return (Object.getPrototypeOf(this) as OpenElements).hasTableBodyContextInTableScope.call(this)
+  },
 }
 
 export class SteppedParser<Nodes extends TreeAdapterTypeMap> extends Parser<Nodes> {
@@ -162,7 +179,7 @@ export class SteppedParser<Nodes extends TreeAdapterTypeMap> extends Parser<Node
   public *read(source: string, ends = true): Steps<void> {
     const { tokenizer } = this
     if (source.length > LONG) yield* puttingInOnePiece(source)
-    knowTemplates(this)
+    Object.assign(this.openElements, KNOWING_TEMPLATES)
     if (source.includes('<![CDATA[')) knowCdata(tokenizer, () => this.currentNotInHTML)
     const chunks = new Chunks(tokenizer, source)
     while (!chunks.isOver) {
