@@ -31,7 +31,10 @@ describe('repeated reads among writes', () => {
   })
   after(() => mount.server.close())
 
-  /** Looks twice, so that the second answer may be a repeated one, and then past the memory. */
+  /**
+   * Looks, and then past the memory. What was answered at the step before is kept until now, so that a look is the second one
+   * wherever nothing has changed.
+   */
   async function compare(
     author: Authors['ann'],
     method: string,
@@ -41,7 +44,6 @@ describe('repeated reads among writes', () => {
   ): Promise<void> {
     const body = method === 'PROPFIND' ? QUESTION : undefined
     const ask = (more = {}) => author(method, path, { Depth, ...more }, body)
-    await ask()
     const repeated = await ask()
     const application = await ask(TO_APPLICATION)
     expect(told(repeated), `${step}, then ${method} ${path}`).to.equal(told(application))
@@ -111,14 +113,14 @@ describe('repeated reads among writes', () => {
       ]
       for (let i = 0; i < STEPS; i++) {
         const step = `step ${i}: ${await pick(acts)()}`
-        for (const author of [ann, mount.dora]) {
-          for (const path of FILES) {
-            await compare(author, 'GET', path, '0', step)
-            await compare(author, 'PROPFIND', path, '0', step)
-          }
-          for (const path of COLLECTIONS)
-            for (const depth of ['0', '1']) await compare(author, 'PROPFIND', path, depth, step)
+        // In turn: what is kept for one of them has to fit after the steps until the next look, too.
+        const author = i % 2 === 0 ? ann : mount.dora
+        for (const path of FILES) {
+          await compare(author, 'GET', path, '0', step)
+          await compare(author, 'PROPFIND', path, '0', step)
         }
+        for (const path of COLLECTIONS)
+          for (const depth of ['0', '1']) await compare(author, 'PROPFIND', path, depth, step)
       }
       for (const [path, token] of tokens) await ann('UNLOCK', path, { 'Lock-Token': token })
     })
