@@ -7,7 +7,10 @@ import { ADDRESSES, type AddressedMount } from './addresses.ts'
 
 const [first] = ADDRESSES
 
-const MOUNTS: [title: string, start: () => Promise<AddressedMount>][] = ADDRESSES.map(({ title, start }) => [
+/** The stores of several machines, which are asked in a second pass, do not see by which address a mount is reached. */
+const REACHED = process.env.TEST_POSTGRES === undefined ? ADDRESSES : ADDRESSES.slice(0, 1)
+
+const MOUNTS: [title: string, start: () => Promise<AddressedMount>][] = REACHED.map(({ title, start }) => [
   title,
   start,
 ])

@@ -1,12 +1,11 @@
 /**
  * The surfaces on the stores of several machines: a second, shorter pass of suites that go through the whole server. Chosen
- * is what asks the store in a way of its own: bytes and conditions of writes, competing writers, what is kept
- * of events, guards and cascades of models,
- * what litmus does, and random operations with a restart. Left out is what repeats those ways: references (cascades declare
- * them), recorded clients (litmus sends the same methods), single elements by POST (competitors send them). Kept
- * sessions have a contract, whose tests run on Redis; events across processes, their replay among them, are watched in
- * `test/cluster/` and `test/pipeline/events/crash.test.ts`. Everything else sees the store through the same contract, whose
- * tests run on both.
+ * is what asks the store in a way of its own: bytes and conditions of writes, competing writers, what is kept of events,
+ * guards and cascades of models, what litmus does, and random operations with a restart. Left out is what repeats those ways:
+ * mounts that differ by their address alone, references (cascades declare them), recorded clients (litmus sends the same
+ * methods), single elements by POST (competitors send them). Kept sessions have a contract, whose tests run on Redis; events
+ * across processes, their replay among them, are watched in `test/cluster/` and `test/pipeline/events/crash.test.ts`.
+ * Everything else sees the store through the same contract, whose tests run on both.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
