@@ -37,11 +37,14 @@ export const WAITING = [
  * How many other files that work are in a batch at most. A process that goes on has loaded and compiled what the next files
  * need: 14 files of `test/http/write/` take 14.4 s of processor time in one, 17.2 s in two.
  */
-const MOST = 48
+const MOST = 96
 /** How many are at least. */
 const LEAST = 12
 /** What is left is cut as if so many processes were to share it: the last batches are small, and end together. */
-const SHARES = 4
+const SHARES = 3
+
+/** Folders with so few files that wait, at most, share a process. */
+const FEW = 2
 
 const kindOf = (file: string): Batch['kind'] => (WAITING.some(place => file.startsWith(place)) ? 'waits' : 'works')
 
@@ -63,8 +66,10 @@ export function batchesOf(all: readonly string[], apart = false): Batch[] {
   const first = LONGEST.filter(file => all.includes(file))
   const rest = all.filter(file => !first.includes(file)).sort()
   const ofKind = (kind: Batch['kind']) => rest.filter(file => kindOf(file) === kind)
-  const waiting = [...Map.groupBy(ofKind('waits'), dirname).values()]
-  const parts = [...waiting.sort((one, other) => other.length - one.length), ...cut(ofKind('works'))]
+  const folders = [...Map.groupBy(ofKind('waits'), dirname).values()].sort((one, other) => other.length - one.length)
+  const small = folders.filter(files => files.length <= FEW).flat()
+  const waiting = [...folders.filter(files => files.length > FEW), ...(small.length > 0 ? [small] : [])]
+  const parts = [...waiting, ...cut(ofKind('works'))]
   return [...first.map(file => [file]), ...(apart ? rest.map(file => [file]) : parts)].map(files => ({
     files,
     kind: kindOf(files[0] ?? ''),
