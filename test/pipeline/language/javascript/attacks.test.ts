@@ -12,7 +12,7 @@ import { ESCAPES, EXHAUSTIONS, LEFTOVERS } from './attacks.ts'
 import { find, html, Noted, NS, plain, variant } from './programs.ts'
 
 /** Milliseconds of processor time for one program here, more on a slow machine: what never ends takes as long. */
-const TIME = Math.ceil(100 * slowness())
+const TIME = Math.ceil(50 * slowness())
 
 /** Part of its memory that the process may keep after one more round of all of it. */
 const KEPT = 0.1
