@@ -127,12 +127,13 @@ describe('tree/steps', () => {
 
   for (const kind of ['html', 'xml'] as const) {
     it(`HTTP-181 no step of a long edit takes a large part of it: ${kind}`, () => {
-      const shares = [1, 2, 3].map(() => {
+      let share = 1
+      for (let tries = 0; tries < 3 && share >= 0.2; tries++) {
         const document = parseDocument(kind, sources[kind])
         const target = find(document.root, 'main')
-        return longestShare(editing(document, { op: 'replace', target, text: filled.replaceAll('x', 'y') }))
-      })
-      expect(Math.min(...shares)).to.be.below(0.2)
+        share = longestShare(editing(document, { op: 'replace', target, text: filled.replaceAll('x', 'y') }))
+      }
+      expect(share).to.be.below(0.2)
     })
   }
 
