@@ -34,7 +34,7 @@ const nwsapi: Nwsapi = createRequire(import.meta.url)('nwsapi')
 const SEED = process.env.FUZZ ? Number(process.env.FUZZ) : 20_261_120
 const SELECTORS = 100
 /** Part of the samples that are looked at: all of them where somebody looks for faults. */
-const PART = process.env.FUZZ ? 1 : 0.3
+const PART = process.env.FUZZ ? 1 : 0.15
 /** Rows of tokens. */
 const ROWS = 10_000 * PART
 
