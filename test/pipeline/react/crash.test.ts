@@ -12,7 +12,7 @@ import { ask } from './site.ts'
 
 describe('Killed between commit and delivery', () => {
   it('REA-86 every write that was acknowledged is delivered, however often the process is killed', async function () {
-    this.timeout(180_000 * Math.max(1, Number(process.env.KILLS ?? 3) / 12))
+    this.timeout(180_000 * Math.max(1, Number(process.env.KILLS ?? 2) / 12))
     const data = await mkdtemp(join(tmpdir(), 'scriptorium-crash-'))
     let hold = true
     const confirmed = new Set<string>()
@@ -24,7 +24,7 @@ describe('Killed between commit and delivery', () => {
     })
     const url = `${to.url}/hook`
     const acknowledged: string[] = []
-    const rounds = Number(process.env.KILLS ?? 3)
+    const rounds = Number(process.env.KILLS ?? 2)
     try {
       for (let round = 0; round < rounds; round++) {
         const running = await startCrashProcess(data, url)
