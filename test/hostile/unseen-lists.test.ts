@@ -27,6 +27,9 @@ const PAGES: readonly ((secret: string) => string)[] = [
     `<div class="hid" p:template="text/liquid" r:xs=".x">{{ xs | size }} ${secret}</div><div class="public" itemscope itemref="s">p</div><i id="s" itemprop="q">${secret}</i>`,
 ]
 
+/** Which pages of lists are asked for; where there is no list, the document alone. */
+const QUERIES = ['', '?paginate:page=2', '?paginate:hid:page=4&paginate:open:page=2']
+
 const SELECTORS = [
   '.public',
   '.public, .hid',
@@ -66,8 +69,8 @@ describe('lists, stamps and includes that a visitor may not see', () => {
     for (const server of servers) await server.close()
   })
 
-  for (const at of PAGES.keys())
-    for (const query of ['', '?paginate:page=2', '?paginate:hid:page=4&paginate:open:page=2'])
+  for (const [at, markup] of PAGES.entries())
+    for (const query of markup('').includes('p:paginate') ? QUERIES : QUERIES.slice(0, 1))
       it(`SEC-6 page ${at}${query} answers every selector the same, whatever is hidden`, async () => {
         let shown = 0
         for (const selector of SELECTORS)
