@@ -9,8 +9,8 @@ import { type Client, client, type Fields, type Received } from '../support/http
 import { startServer, type TestServer } from '../support/server.ts'
 import { told } from './told.ts'
 
-/** Requests of the random comparison; `ORACLE=<runs>` looks further. */
-const RUNS = Number(process.env.ORACLE ?? 250)
+/** Requests of the random comparison; `FUZZ=<runs>` looks further. */
+const RUNS = Number(process.env.FUZZ ?? 250)
 
 const inbox = (message: string, key: string) =>
   page(`<i data-key="${key}">k</i><ul id="in" data-k="${key}"><li class="${key}">${message}</li></ul>`)
@@ -313,7 +313,7 @@ describe('selectors as oracles: two documents that differ only in what a request
   }
 
   it('SEC-6 give the same answers to random requests', async function () {
-    if (process.env.ORACLE) this.timeout(0)
+    if (process.env.FUZZ) this.timeout(0)
     const servers = [
       await startServer({ site: { defaultGet: 'deny' } }),
       await startServer({ site: { defaultGet: 'deny' } }),

@@ -10,8 +10,8 @@ import { NS, page, put, remove, rulesPage } from '../support/content.ts'
 import type { Fields } from '../support/http.ts'
 import { type Request, type TwoSites, twoSites } from './two-sites.ts'
 
-/** Requests of each comparison; `ORACLE=<requests>` looks further. */
-const RUNS = Number(process.env.ORACLE ?? 150)
+/** Requests of each comparison; `FUZZ=<requests>` looks further. */
+const RUNS = Number(process.env.FUZZ ?? 150)
 
 /** Draws the same in every run. */
 function drawing(seed: number) {

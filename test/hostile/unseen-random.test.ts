@@ -7,8 +7,8 @@ import type { Client, Fields } from '../support/http.ts'
 import { Drawing } from './drawing.ts'
 import { type Request, type TwoSites, twoSites } from './two-sites.ts'
 
-/** Requests to each face; `DIFFERENCES=<number>` looks further, from `SEED=<number>`. */
-const REQUESTS = Number(process.env.DIFFERENCES ?? 150)
+/** Requests to each face; `FUZZ=<number>` looks further, from `SEED=<number>`. */
+const REQUESTS = Number(process.env.FUZZ ?? 150)
 const SEED = Number(process.env.SEED ?? 1)
 
 /** What the sites hold: the first says this, the second that. */

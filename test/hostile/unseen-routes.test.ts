@@ -10,8 +10,8 @@ import { NS, page, put, rulesPage } from '../support/content.ts'
 import { Drawing } from './drawing.ts'
 import { type TwoSites, twoSites } from './two-sites.ts'
 
-/** Requests; `DIFFERENCES=<number>` looks further, from `SEED=<number>`. */
-const REQUESTS = Number(process.env.DIFFERENCES ?? 400)
+/** Requests; `FUZZ=<number>` looks further, from `SEED=<number>`. */
+const REQUESTS = Number(process.env.FUZZ ?? 400)
 const SEED = Number(process.env.SEED ?? 1)
 
 const meta = (name: string, content: string) => `<meta itemprop="${name}" content="${content}">`

@@ -54,7 +54,7 @@ const write = fc.oneof(
 const languages = pageLanguages(createJavaScript())
 
 /** Rounds of one write and a look at every page: so many past the sockets, and a few over HTTP. */
-const ROUNDS = Number(process.env.REUSE_ROUNDS ?? 400)
+const ROUNDS = Number(process.env.FUZZ ?? 400)
 const HTTP_ROUNDS = 100
 /** Milliseconds; nothing is said about time. */
 const PATIENCE = 120_000 + ROUNDS * 60
