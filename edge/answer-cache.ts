@@ -20,6 +20,8 @@ export interface CachedAnswer<Facts> {
   body: readonly Uint8Array[]
   /** Bytes of these pieces. */
   size: number
+  /** Bytes of all that is kept for it. */
+  takes: number
   /** Both heads as text, made when they are first sent again (`edge/one-piece.ts`). */
   texts: HeadTexts
   reuse: Reuse
@@ -51,8 +53,10 @@ export interface AnswerCache<Facts> {
   readonly memory: KeptMemory
 }
 
-/** What an answer takes beside its body: its fields twice, its question, what it depends on. Measured. */
+/** What an answer takes beside its body: its fields twice, its question, what it depends on. Measured of usual ones. */
 export const ENTRY = 2048
+/** Characters of its fields and its question that are counted in there. */
+const USUAL = 2048
 /** A body larger than this is better streamed with back-pressure. */
 const LARGEST_BODY = 4 * 1024 * 1024
 const LONGEST_QUESTION = 4096
@@ -76,7 +80,7 @@ export function createAnswerCache<Facts>(options: {
   function drop(question: string): void {
     const answer = kept.delete(question)
     if (!answer) return
-    bytes -= ENTRY + answer.size
+    bytes -= answer.takes
     answer.isKept = false
     answer.head = undefined
     answer.unchanged = []
@@ -103,10 +107,11 @@ export function createAnswerCache<Facts>(options: {
     return undefined
   }
 
-  function add(question: string, answer: CachedAnswer<Facts>): void {
+  function add(question: string, made: Omit<CachedAnswer<Facts>, 'takes' | 'texts' | 'isKept'>): void {
     drop(question)
+    const answer = { ...made, takes: takenBy(question, made), texts: {}, isKept: true }
     kept.set(question, answer)
-    bytes += ENTRY + answer.size
+    bytes += answer.takes
     shrink(options.bytes)
   }
 
@@ -127,10 +132,8 @@ export function createAnswerCache<Facts>(options: {
             unchanged,
             body: [],
             size: 0,
-            texts: {},
             reuse,
             facts,
-            isKept: true,
           })
         return
       }
@@ -140,7 +143,7 @@ export function createAnswerCache<Facts>(options: {
       if (size > LARGEST_BODY) return
       // A head written before its content is known to Node would announce chunks.
       const head = [...fieldsOf(headers, () => true), 'Content-Length', String(announced ?? size)]
-      add(question, { status, tag, head, unchanged, body: pieces, size, texts: {}, reuse, facts, isKept: true })
+      add(question, { status, tag, head, unchanged, body: pieces, size, reuse, facts })
     },
     get size() {
       return kept.size
@@ -152,6 +155,17 @@ export function createAnswerCache<Facts>(options: {
       shrink,
     },
   }
+}
+
+/** Bytes that an answer takes: who asks writes the question, and what a page is made of may be thousands of documents. */
+function takenBy(
+  question: string,
+  answer: Pick<CachedAnswer<unknown>, 'head' | 'unchanged' | 'size' | 'reuse'>,
+): number {
+  const { head, unchanged, size, reuse } = answer
+  // As fields, and as text of each head.
+  const fields = 3 * (head ?? unchanged).reduce((sum, text) => sum + text.length, 0)
+  return ENTRY + Math.max(0, question.length + fields - USUAL) + size + (reuse.bytes ?? 0)
 }
 
 /** Names and values in turn. Whoever needs a cookie needs one of their own. */

@@ -60,4 +60,6 @@ export interface Reuse {
   confirm?(): boolean | Promise<boolean>
   /** Whether that would be true without a question to anybody; absent where nobody can tell. */
   isConfirmed?(): boolean
+  /** Bytes that it keeps to be asked by; absent where they are few. */
+  readonly bytes?: number
 }

@@ -15,6 +15,11 @@ interface Search {
   isWanted: ((path: string) => boolean) | undefined
 }
 
+/** Bytes that a document takes, a path without its characters, and an entry of a list. Measured. */
+const DOCUMENT = 100
+const PATH = 60
+const ENTRY = 16
+
 export class Reads {
   /** Something that belongs to the requester was read (COMP-22, COMP-115, COMP-73). */
   personal = false
@@ -73,6 +78,14 @@ export class Reads {
     if (!routes) return
     this.#absent.set(path, changes)
     this.#routes = { current, were: routes }
+  }
+
+  /** Bytes that all of this takes: answers that are kept hold on to it, one for each address by which the page is asked for. */
+  get bytes(): number {
+    let bytes = (this.#documents.size + this.projected.size) * DOCUMENT
+    for (const path of this.#absent.keys()) bytes += PATH + path.length
+    for (const { paths, needs } of this.#searches) bytes += DOCUMENT + (paths.length + needs.flat().length) * ENTRY
+    return bytes
   }
 
   /** Whether nothing has changed since; false also where that cannot be told at once. */

@@ -7,6 +7,8 @@ import { isSameState } from '../store/resource.ts'
 export interface Dependencies {
   /** Whether nothing has changed; false also where nobody knows without asking the store. */
   hold(site: Site): boolean
+  /** Bytes that it takes; absent where they are few. */
+  readonly bytes?: number
 }
 
 /** A document, or a blob, in this version. */

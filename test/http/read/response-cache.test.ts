@@ -125,4 +125,26 @@ describe('answers kept in memory', () => {
     expect(many.find('903')).to.equal(undefined)
     expect(many.find('904')).not.to.equal(undefined)
   })
+
+  const long = 'x'.repeat(4096)
+  const HEAVY: [name: string, question: string, answer: Answer, least: number][] = [
+    ['a long question', long, answer('x'), 2048],
+    ['long fields', 'q', answer('x', { headers: { Link: long } }), 3 * 4096 - 2048],
+    [
+      'long fields of a 304',
+      'q',
+      answer(undefined, { status: 304, headers: { ETag: '"t"', Vary: long } }),
+      3 * 4096 - 2048,
+    ],
+    ['much that it was made of', 'q', answer('x', { reuse: { ...always, bytes: 100_000 } }), 100_000],
+  ]
+  for (const [name, question, made, least] of HEAVY)
+    it(`SEC-12 count ${name}, which whoever asks may bring about`, () => {
+      const kept = createAnswerCache<string>({ bytes: 2 ** 30, repeats: () => true })
+      kept.keep(question, made, '', '"t"')
+      expect(kept.size).to.equal(1)
+      expect(kept.memory.bytes).to.be.at.least(ENTRY + least)
+      kept.memory.shrink(0)
+      expect(kept.memory.bytes).to.equal(0)
+    })
 })

@@ -188,6 +188,15 @@ describe('Reuse of composed answers', () => {
       expect(reads.hold(site), 'a document that may hold something').to.equal(false)
     })
 
+    it('SEC-12 what a page was made of counts as bytes of each answer that is kept of it', async () => {
+      const documents = 12
+      for (let i = 0; i < documents; i++) await put(server, `/counted/${i}.html`, page('<i class="counted">1</i>'))
+      await put(server, '/all.html', composed('<div r:x=".counted"><p:stamp x/></div>'))
+      const held = await server.site.find('/all.html')
+      if (!held) throw new Error('not stored')
+      const { reads } = await compose(server.site, held, anonymousViewer('/all.html'), languages)
+      expect(reads.bytes).to.be.within(documents * 100, documents * 400)
+    })
     it('COMP-4 SEC-12 what a kept page has searched for is not searched again after each commit elsewhere', async () => {
       const searches = Array.from({ length: 200 }, (_, i) => `<b e:x="(\${.red.n${i}} from '/none/*').count()"></b>`)
       for (const path of [...PARTS, '/other.html']) await put(server, path, page('<i class="red">1</i>'))
