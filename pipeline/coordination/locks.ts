@@ -99,7 +99,7 @@ export interface Locks {
   close(): Promise<void>
 }
 
-/** Locks of one site at most, unless the keeper is told otherwise; in memory those that take much count as several. */
+/** Locks of one site at most, unless the keeper is told otherwise; those that take much count as several. */
 export const MOST_LOCKS = 100_000
 
 /** Shared locks in whose scope one path may lie: each of them is told to everybody who lists it (DAV-82). */

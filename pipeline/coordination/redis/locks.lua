@@ -9,6 +9,8 @@
 --   :exclusive      those of exclusive locks: a shared lock has to look for nothing else
 --   :expiry         "<token> <path>" by the time at which the lock is to be looked at for removal
 --   :hold:<token>   requests that keep the lock alive, by the time until which they have said so
+--   :more:<token>   as how many further locks one counts that takes much; of most there is none
+--   :more           the sum of these
 --   :given-up:<token>  there when whoever asked for the lock has been told that it cannot be had
 --
 -- Paths have no slash at their end; the root is empty. Entries of indexes may have outlived their lock: whether a lock
@@ -22,6 +24,7 @@ local now = tonumber(ARGV[2]) or real
 local PATHS = base .. ':paths'
 local EXCLUSIVE = base .. ':exclusive'
 local EXPIRY = base .. ':expiry'
+local MORE = base .. ':more'
 
 -- Milliseconds after which keys that nobody touches vanish: longer than any lock lives without being touched.
 local KEPT = 86400000
@@ -29,16 +32,24 @@ local KEPT = 86400000
 local CHUNK = 100
 -- Expired locks removed at once, so that nobody waits long for it.
 local SWEPT = 1000
+-- Bytes that a lock may take before it counts as another one. Indexes hold its path as often as its record does.
+local LOCK_BYTES = 2048
+local PATH_COPIES = 6
 -- Milliseconds after which it is forgotten that a lock was given up: by then no command is on its way any more.
 local FORGOTTEN = 60000
 
 local function lock_key(token) return base .. ':lock:' .. token end
 local function at_key(path) return base .. ':at:' .. path end
 local function hold_key(token) return base .. ':hold:' .. token end
+local function more_key(token) return base .. ':more:' .. token end
 local function given_up_key(token) return base .. ':given-up:' .. token end
 
 local function keep(...)
   for _, key in ipairs({ ... }) do redis.call('PEXPIRE', key, KEPT) end
+end
+
+local function keep_lock(token, path)
+  keep(lock_key(token), more_key(token), at_key(path), PATHS, EXCLUSIVE, EXPIRY, MORE, base .. ':taken')
 end
 
 -- Unix milliseconds by this server until which requests keep a lock alive, or nil.
@@ -68,8 +79,12 @@ local function tell_all(locks)
 end
 
 local function drop(token, path)
-  redis.call('DEL', lock_key(token), hold_key(token))
+  local more = redis.call('GET', more_key(token))
+  if more then redis.call('DECRBY', MORE, more) end
+  redis.call('DEL', lock_key(token), hold_key(token), more_key(token))
   redis.call('ZREM', EXPIRY, token .. ' ' .. path)
+  -- A process of an earlier release, which counts locks alone, leaves the sum as it was.
+  if redis.call('EXISTS', EXPIRY) == 0 then redis.call('DEL', MORE) end
   redis.call('ZREM', at_key(path), token)
   if redis.call('EXISTS', at_key(path)) == 0 then
     redis.call('ZREM', PATHS, path)
@@ -173,7 +188,8 @@ function operations.take(token, path, name, scope, depth, owner, user, milliseco
   sweep()
   local holder, where = conflict(path, scope, depth)
   if holder then return { where, tell(holder) } end
-  if redis.call('ZCARD', EXPIRY) >= tonumber(most) then return { 'full' } end
+  local more = tonumber(redis.call('GET', MORE)) or 0
+  if redis.call('ZCARD', EXPIRY) + more >= tonumber(most) then return { 'full' } end
   if scope == 'shared' and #locks_on(path) >= tonumber(most_shared) then return { 'full' } end
   local expires = string.format('%.0f', now + milliseconds)
   redis.call('HSET', lock_key(token), 'path', path, 'name', name, 'scope', scope, 'depth', depth, 'owner', owner,
@@ -182,7 +198,12 @@ function operations.take(token, path, name, scope, depth, owner, user, milliseco
   redis.call('ZADD', PATHS, 0, path)
   if scope == 'exclusive' then redis.call('ZADD', EXCLUSIVE, 0, path) end
   redis.call('ZADD', EXPIRY, expires, token .. ' ' .. path)
-  keep(lock_key(token), at_key(path), PATHS, EXCLUSIVE, EXPIRY, base .. ':taken')
+  local further = math.floor((#owner + PATH_COPIES * #path) / LOCK_BYTES)
+  if further > 0 then
+    redis.call('SET', more_key(token), further)
+    redis.call('INCRBY', MORE, further)
+  end
+  keep_lock(token, path)
   return { 'taken', tell(find(token)) }
 end
 
@@ -209,7 +230,7 @@ function operations.refresh(token, milliseconds)
   lock.expires = string.format('%.0f', now + milliseconds)
   redis.call('HSET', lock_key(token), 'expires', lock.expires)
   redis.call('ZADD', EXPIRY, lock.expires, token .. ' ' .. lock.path)
-  keep(lock_key(token), at_key(lock.path), PATHS, EXCLUSIVE, EXPIRY, base .. ':taken')
+  keep_lock(token, lock.path)
   return tell(lock)
 end
 
@@ -243,7 +264,8 @@ function operations.hold(request, user, milliseconds, ...)
     local lock = find(token)
     if lock and lock.user == user then
       redis.call('ZADD', hold_key(token), real + milliseconds, request)
-      keep(hold_key(token), lock_key(token), at_key(lock.path), PATHS, EXCLUSIVE, EXPIRY, base .. ':taken')
+      keep(hold_key(token))
+      keep_lock(token, lock.path)
       kept[#kept + 1] = token
     end
   end

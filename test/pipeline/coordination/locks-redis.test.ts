@@ -81,6 +81,31 @@ describe('locks in Redis', () => {
     expect(await redis.keys('*:lock:*')).to.have.length(1)
   })
 
+  for (const [what, path, owner, most] of [
+    ['far down', '/a'.repeat(500), '', 34],
+    ['with a long owner', '', 'o'.repeat(8_192), 20],
+  ] as const)
+    it(`DAV-82 SEC-12 those that take much count as several where a site holds no more than it may: ${what}`, async () => {
+      let now = START
+      await redis.flushall()
+      const locks = redisLocks({ redis, clock: () => now, most: 100 })
+      const take = async (i: number) => (await locks.take(SITE, { ...wish(`/${i}${path}`), owner })).ok
+      const fill = async () => {
+        let taken = 0
+        while (taken <= 100 && (await take(taken))) taken++
+        return taken
+      }
+      expect(await fill()).to.equal(most)
+      // What has ended, or expired, counts no more.
+      for (const { token } of await locks.below(SITE, '/0')) await locks.end(SITE, token)
+      for (const { token } of await locks.on(SITE, '/0')) await locks.end(SITE, token)
+      expect([await take(0), await take(most)]).to.deep.equal([true, false])
+      now += 600_000
+      expect(await fill()).to.equal(most)
+      for (const { token } of await locks.below(SITE, '/')) await locks.end(SITE, token)
+      expect((await redis.keys('*')).map(key => key.slice(-6))).to.deep.equal([':taken'])
+    })
+
   it('DAV-90 a Redis that lost its scripts is given them again', async () => {
     const locks = redisLocks({ redis })
     await redis.script('FLUSH')
