@@ -15,20 +15,31 @@ export class TreeSums {
   readonly #sums = new Map<string, Sum>()
   /** Paths directly in a collection that have a number, or something below them that has one. */
   readonly #members = new Map<string, Set<string>>()
+  readonly #weigh: (path: string) => number
+
+  /** @param weigh as how many a path counts */
+  constructor(weigh: (path: string) => number = () => 1) {
+    this.#weigh = weigh
+  }
 
   /**
    * @param path of a collection with its slash
    * @param size not negative
-   * @param isThere whether it counts as one
+   * @param isThere whether it counts
+   * @param isWithin whether all collections around it do as well
    */
-  set(path: string, size: number, isThere = size > 0): void {
+  set(path: string, size: number, isThere = size > 0, isWithin = false): void {
     const before = this.#own.get(path)
     const gain = size - (before ?? 0)
-    const more = Number(isThere) - Number(before !== undefined)
+    let more = (Number(isThere) - Number(before !== undefined)) * this.#weigh(path)
     if (isThere) this.#own.set(path, size)
     else this.#own.delete(path)
     if (gain === 0 && more === 0) return
     for (let at = path; ; at = parentOf(at)) {
+      if (isWithin && at !== '/' && !this.#own.has(at)) {
+        this.#own.set(at, 0)
+        more += this.#weigh(at)
+      }
       if (at.endsWith('/')) this.#add(at, gain, more)
       if (at === '/') return
       if (this.count(at) === 0) this.#leave(at)
@@ -51,9 +62,9 @@ export class TreeSums {
     return (path.endsWith('/') ? this.#sums.get(path)?.size : this.#own.get(path)) ?? 0
   }
 
-  /** How many have a number: the path, and all that is below a collection. */
+  /** As how many those count that have a number: the path, and all that is below a collection. */
   count(path: string): number {
-    return path.endsWith('/') ? (this.#sums.get(path)?.count ?? 0) : Number(this.has(path))
+    return path.endsWith('/') ? (this.#sums.get(path)?.count ?? 0) : Number(this.has(path)) * this.#weigh(path)
   }
 
   /** Paths that have a number, of a collection and everything below it. */

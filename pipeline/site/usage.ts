@@ -44,6 +44,12 @@ export interface Usage {
  * path, twice: without this, folders and empty files could be left without end.
  */
 const ENTRY = 512
+/** Characters of its path for which one counts as another file or folder: a visitor's PUT makes hundreds of folders around it. */
+const LONG = 128
+
+function weightOf(path: string): number {
+  return 1 + Math.floor(path.length / LONG)
+}
 
 /** Files and folders that a site may hold however small its quota is. */
 const FEWEST = 256
@@ -67,7 +73,7 @@ export function createUsage(
   turns?: RoomTurns,
 ): Usage {
   /** Bytes of files with those of their properties; what has none is there as well. */
-  const sizes = new TreeSums()
+  const sizes = new TreeSums(weightOf)
   /** Bytes of properties alone, which stay when a file gets another content. */
   const described = new Map<string, number>()
   const reserved = { bytes: 0, entries: 0 }
@@ -75,11 +81,10 @@ export function createUsage(
   let reading: Promise<unknown> = Promise.resolve()
 
   function set(path: string, content: number, properties: number): void {
-    sizes.set(path, content + properties, true)
+    // Collections that a commit makes for what it puts are not named by it.
+    sizes.set(path, content + properties, true, true)
     if (properties > 0) described.set(path, properties)
     else described.delete(path)
-    // Collections that a commit makes for what it puts are not named by it.
-    for (let at = parentOf(path); at.length > 1 && !sizes.has(at); at = parentOf(at)) sizes.set(at, 0, true)
   }
 
   function drop(path: string): void {
@@ -153,18 +158,22 @@ export function createUsage(
     return 0
   }
 
-  /** Files and folders that come; what is replaced goes. */
+  /** As how many files and folders those count that come; what is replaced goes. */
   function entriesOf(changes: readonly Change[]): number {
     const made = new Set<string>()
-    let others = 0
+    let more = 0
     for (const change of changes) {
       if (change.op === 'put' || change.op === 'collection')
-        for (let at = change.path; at.length > 1 && !sizes.has(at); at = parentOf(at)) made.add(at)
-      if (change.op === 'delete') others -= sizes.count(change.path)
-      if (change.op === 'move') others -= sizes.count(change.to)
-      if (change.op === 'copy') others += (change.deep ? sizes.count(change.from) : 1) - sizes.count(change.to)
+        for (let at = change.path; at.length > 1 && !sizes.has(at) && !made.has(at); at = parentOf(at)) {
+          made.add(at)
+          more += weightOf(at)
+        }
+      if (change.op === 'delete') more -= sizes.count(change.path)
+      if (change.op === 'move') more -= sizes.count(change.to)
+      if (change.op === 'copy')
+        more += (change.deep ? sizes.count(change.from) : weightOf(change.to)) - sizes.count(change.to)
     }
-    return others + made.size
+    return more
   }
 
   async function gainOfProperties({ path, set, remove }: Extract<Change, { op: 'describe' }>): Promise<number> {

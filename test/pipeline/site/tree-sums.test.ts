@@ -1,12 +1,15 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
+import type { Fault } from '../../../pipeline/fault.ts'
 import { TreeSums } from '../../../pipeline/site/tree-sums.ts'
 import { createUsage } from '../../../pipeline/site/usage.ts'
+import type { Change } from '../../../pipeline/store/commit.ts'
 import { ZERO } from '../../../pipeline/store/tags.ts'
 import { takesLess } from '../../support/cost.ts'
 import { turnsOf } from '../../support/turns.ts'
 
+const EMPTY = new Uint8Array()
 const segment = fc.constantFrom('a', 'b', 'ab')
 const paths = fc
   .tuple(fc.array(segment, { maxLength: 3 }), fc.boolean())
@@ -53,6 +56,60 @@ describe('sums of a tree', () => {
       }),
       { seed: 20311106 },
     )
+  })
+
+  it('count a path by its weight, and with it collections around it that nobody has named', () => {
+    const weigh = (path: string) => path.length
+    const [sums, one] = [new TreeSums(weigh), new TreeSums(weigh)]
+    sums.set('/a/b/c/f', 3, true, true)
+    for (const [path, size] of Object.entries({ '/a/': 0, '/a/b/': 0, '/a/b/c/': 0, '/a/b/c/f': 3 }))
+      one.set(path, size, true)
+    for (const path of ['/', '/a/', '/a/b/', '/a/b/c/', '/a/b/c/f']) {
+      expect([sums.count(path), sums.sum(path), sums.has(path)], path).to.deep.equal([
+        one.count(path),
+        one.sum(path),
+        one.has(path),
+      ])
+      expect(sums.within(path).sort()).to.deep.equal(one.within(path).sort())
+    }
+    expect(sums.count('/')).to.equal(3 + 5 + 7 + 8)
+    sums.set('/a/b/c/f', 0)
+    expect(sums.count('/')).to.equal(3 + 5 + 7)
+  })
+
+  it('SEC-12 DAV-33 long paths count as several: hundreds of folders around one short file', async () => {
+    const usage = createUsage({ find: async () => undefined, async *walk() {}, properties: async () => [] }, 512 * 1000)
+    const put = (path: string): Change => ({
+      op: 'put',
+      path,
+      kind: 'blob',
+      type: 'a/b',
+      content: { bytes: EMPTY, size: 0 },
+    })
+    const refused = (change: Change) =>
+      usage.reserve([change]).then(
+        () => false,
+        (error: Fault) => error.status === 507,
+      )
+    expect(await refused(put(`/${'a/'.repeat(199)}f`))).to.equal(false)
+    expect(await refused(put(`/b/${'a/'.repeat(494)}f`))).to.equal(true)
+    expect(await refused(put('/short'))).to.equal(false)
+  })
+
+  it('SEC-12 DAV-33 a file in hundreds of new folders is counted by looking at each once', async () => {
+    const files = Array.from({ length: 30 }, (_, i) => `/${i}/${'a/'.repeat(495)}f`)
+    const store = {
+      find: async () => undefined,
+      async *walk() {
+        for (const path of files) yield { path, kind: 'blob', size: 1, properties: ZERO }
+      },
+      properties: async () => [],
+    }
+    const usage = createUsage(store as unknown as Parameters<typeof createUsage>[0], 100_000_000)
+    await takesLess(200, async () => {
+      usage.changed(['/'])
+      expect(await usage.used()).to.equal(files.length)
+    })
   })
 
   it('SEC-12 DAV-33 files of a collection are forgotten and looked at in turns', async () => {
