@@ -5,7 +5,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { type CachedAnswer, createAnswerCache } from '../edge/answer-cache.ts'
+import { type CachedAnswer, createAnswerCache, LONGEST_QUESTION } from '../edge/answer-cache.ts'
 import type { Client } from '../edge/request.ts'
 import { arrivedBody } from '../edge/request-body.ts'
 import { bodySize, sendKept, sendKnown } from '../edge/send.ts'
@@ -151,7 +151,8 @@ export function createResponseCache({ mounts, bodyOf, most = MOST_BYTES }: Respo
         return
       }
       const read = request[BODY]?.read
-      if (!read) return
+      // What is longer has no answer that is kept.
+      if (!read || head.length > LONGEST_QUESTION) return
       if (asked.size >= MOST_ASKED) asked.clear()
       asked.add(head)
       answers.keep(withBody(head, read), answer, mount, condition)

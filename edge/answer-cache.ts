@@ -59,7 +59,8 @@ export const ENTRY = 2048
 const USUAL = 2048
 /** A body larger than this is better streamed with back-pressure. */
 const LARGEST_BODY = 4 * 1024 * 1024
-const LONGEST_QUESTION = 4096
+/** Characters of a question to which an answer is kept. */
+export const LONGEST_QUESTION = 4096
 
 const NEVER: Reuse = { holds: () => false }
 

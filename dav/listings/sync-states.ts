@@ -12,9 +12,9 @@ import type { Steps } from '../../pipeline/tree/steps.ts'
 /** Members of a state that is kept. */
 const LARGEST = 20_000
 
-/** Bytes of a state, and of each of its members. */
+/** Bytes of a state, and of each of its members beside its path. */
 const STATE = 500
-const MEMBER = 190
+const MEMBER = 150
 
 /** Members after which others may have their turn. */
 const MEMBERS_PER_STEP = 500
@@ -61,15 +61,17 @@ export function syncStates(all: KeptTogether<object>): SyncStates {
     *keep(viewer, collection, members) {
       if (members.length > LARGEST) return
       const state = new Map<string, string>()
+      let bytes = STATE + members.length * MEMBER
       for (const member of members) {
         state.set(member.path, stateOf(member))
+        bytes += member.path.length
         if (state.size % MEMBERS_PER_STEP === 0) yield
       }
       const key = keyOf(viewer, collection, syncToken(collection))
       const before = kept.get(key)
       if (before) all.leave(before)
       kept.set(key, state)
-      all.use(state, STATE + members.length * MEMBER, () => kept.delete(key))
+      all.use(state, bytes, () => kept.delete(key))
     },
     *since(viewer, collection, token, members) {
       if (token === syncToken(collection)) return { changed: new Set(), gone: [] }

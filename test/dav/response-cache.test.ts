@@ -341,6 +341,21 @@ describe('what a kept answer of the mount hangs on', () => {
     expect(sent).to.deep.equal([[200, ['Content-Length', '1']], undefined])
   })
 
+  it('SEC-12 a question with long fields is noted nowhere, and goes on to the application at once', async () => {
+    const { now, repeating, answer } = await kept()
+    const asked = async (prefer: string) => {
+      const question = request('PROPFIND', { ...length, prefer })
+      await repeating.bodyOf(question, response).bytes(1000)
+      repeating.keep(question, client, now.mount as Mount, everything, answer(207))
+      return repeating.repeat(request('PROPFIND', { ...length, prefer }), response, client)
+    }
+    expect(await asked('x'.repeat(3000))).to.equal(207)
+    await asked('x'.repeat(4096))
+    // What is noted has its body read before anybody knows more.
+    const again = request('PROPFIND', { ...length, prefer: 'x'.repeat(4096) })
+    expect(repeating.repeat(again, response, client)).to.equal(undefined)
+  })
+
   it('DAV-3 an announced body, unless it is empty', async () => {
     const { repeat } = await kept()
     expect(await repeat('GET', { 'content-length': '0' })).to.equal(200)

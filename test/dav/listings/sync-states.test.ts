@@ -37,6 +37,23 @@ describe('states of large collections', () => {
     expect(stepsOf(states.keep('', folder, members))).to.be.at.least(40)
   })
 
+  it('DAV-38 SEC-12 take as much as the paths in them', () => {
+    const bytesOf = (folder: string) => {
+      const all = new KeptTogether<object>(10_000_000)
+      const collection: Resource = { ...resource(folder, 'a'), kind: 'collection', members: 'x' }
+      atOnce(
+        syncStates(all).keep(
+          '',
+          collection,
+          members.slice(0, 100).map(({ path }) => resource(folder + path.slice(3), 'a')),
+        ),
+      )
+      return all.bytes
+    }
+    const long = `/${'n'.repeat(200)}/${'n'.repeat(200)}/`
+    expect(bytesOf(long) - bytesOf('/')).to.equal(100 * (long.length - 1))
+  })
+
   it('DAV-38 SEC-12 are compared in steps, and say what became of members', () => {
     atOnce(states.keep('', folder, members))
     expect(stepsOf(states.since('', now, syncToken(folder), later))).to.be.at.least(39)
