@@ -9,7 +9,7 @@ import { OpenDictionary, SesselError, textForm } from '../language/sessel/sessel
 import { ElementValue, isDictionary, LazyDictionary, type Value } from '../language/values.ts'
 import type { RequestValue } from '../request-value.ts'
 import { blobBytes, type StoredBlob } from '../store/blobs.ts'
-import { encoding } from '../tree/document.ts'
+import { decodeInTurn, encoding, PIECE } from '../tree/document.ts'
 import { writingMarkup } from '../tree/serialize.ts'
 import { atOnce, done, type Steps } from '../tree/steps.ts'
 import { type KeptBody, LARGEST_TEXT } from './body.ts'
@@ -102,6 +102,8 @@ export class ResponseValue extends OpenDictionary {
   readonly #sessionCookie: string
   #text: string | undefined
   #bytes: Uint8Array | undefined
+  /** What these say, where that takes longer than a turn may. */
+  #decoded: string | undefined
   #headers: AnswerHeaders | undefined
   #namesCaching = false
 
@@ -144,6 +146,9 @@ export class ResponseValue extends OpenDictionary {
       else all.push((await blobBytes(piece.blob)).subarray(piece.start, piece.end))
     }
     this.#bytes = Buffer.concat(all)
+    if (this.#bytes.length <= PIECE || this.#answer.headers['Content-Encoding'] !== undefined) return
+    const { text, bom } = await decodeInTurn(this.#bytes)
+    this.#decoded = bom ? `\ufeff${text}` : text
   }
 
   get(key: string): Value | undefined {
@@ -236,7 +241,8 @@ export class ResponseValue extends OpenDictionary {
     if (this.#text !== undefined) return this.#text
     const bytes = this.#bytes ?? inMemory(this.#answer.body)
     if (!bytes) throw tooLarge(this.#allowance)
-    this.#text = textOf(decoded(bytes, this.#answer.headers['Content-Encoding']), this.#allowance)
+    if (this.#decoded !== undefined) this.#allowance.take(bytes.length)
+    this.#text = this.#decoded ?? textOf(decoded(bytes, this.#answer.headers['Content-Encoding']), this.#allowance)
     return this.#text
   }
 }

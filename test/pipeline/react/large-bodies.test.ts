@@ -7,6 +7,8 @@ import { put } from '../../support/content.ts'
 import { javascript, NS, page, processor, type ReactingSite, reactingSite, trigger } from './site.ts'
 
 const LONG = 'x'.repeat(300_000)
+/** What is read in several turns, each character in two of its pieces once. */
+const MARKED = `\ufeffa${'é'.repeat(1024 * 1024)}`
 /** More than code may hold. */
 const HUGE = Buffer.alloc(70 * 1024 * 1024, 'x')
 const shows = (expression: string) =>
@@ -46,11 +48,16 @@ describe('Large bodies', () => {
           processor({ resource: '/passing', action: 'Context.response.headers["X-Seen"] = "1"' }),
           processor({ resource: '/later', method: 'PUT', action: shows('Context.request.body.count()') }),
           processor({ resource: '/stored.txt', action: shows('Context.response.body.count()') }),
+          processor({
+            resource: '/marked.txt',
+            action: jsShows('[...new Set(ctx.response.body)].join() + ctx.response.body.length'),
+          }),
           processor({ resource: '/huge.txt', action: jsShows('ctx.response.body.length') }),
         ].join(''),
       ),
     })
     await put(site, '/huge.txt', HUGE)
+    await put(site, '/marked.txt', MARKED)
   })
   after(() => site.close())
   const upload = (path: string, body: string | Uint8Array) =>
@@ -95,6 +102,10 @@ describe('Large bodies', () => {
     const reply = await site.ask('POST', '/into/', { headers: { 'Content-Type': 'text/plain' }, body: HUGE })
     expect([reply.status, reply.text]).to.deep.equal([201, ''])
     expect((await site.site.find(reply.headers.get('location') ?? ''))?.resource.size).to.equal(HUGE.length)
+  })
+
+  it('REA-42 SEC-12 one that is read in turns is the same text, with its mark', async () => {
+    expect((await site.ask('GET', '/marked.txt')).text).to.equal(`\ufeff,a,é${MARKED.length}`)
   })
 
   it('REA-42 an answer that is kept in a file is read; one of 70 MiB is 503', async () => {
