@@ -236,7 +236,12 @@ function readingOf(
 function untilChanged(site: Site, begun: BegunRead, dependencies: Dependencies, rules: object): Reuse {
   const { model, reactions } = begun
   const isDeclared = () => site.rules === rules && site.model === model && site.declarations('reactions') === reactions
-  return { holds: () => isDeclared() && dependencies.hold(site), bytes: dependencies.bytes ?? 0 }
+  return {
+    holds: () => isDeclared() && dependencies.hold(site),
+    get bytes() {
+      return dependencies.bytes ?? 0
+    },
+  }
 }
 
 /** Whether the whole may not be read: it is as if nothing were there, and nothing is looked for (ABS-1). */
