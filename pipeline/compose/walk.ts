@@ -96,8 +96,8 @@ function* walkingElement(
   if (!place.inPlace) composing.allowance.take(page ? bytesOf(element) : NODE_BYTES)
   composing.allowance.step()
   if (place.depth > DEEPEST) throw tooMuch('The page is nested deeper than a page may be.')
-  const { prefixes: around, ...origin } = page ? { prefixes: place.prefixes } : originOf(composing, element, place)
-  const inside: Surroundings = { ...place, ...origin, prefixes: around.within(element), depth: place.depth + 1 }
+  const origin = page ? { prefixes: place.prefixes.within(element) } : originOf(composing, element, place)
+  const inside: Surroundings = { ...place, ...origin, depth: place.depth + 1 }
   const splices = yield* replacing(composing, element, inside)
   if (splices) {
     yield* splicing(composing, splices.list, into, { ...inside, names: splices.names })
@@ -116,8 +116,8 @@ function originOf(
 ): Pick<Surroundings, 'prefixes'> & Partial<Pick<Surroundings, 'holder' | 'isElsewhere'>> {
   const isNamed = element.tagName.includes(':') || element.attrs.some(a => writtenName(a).includes(':'))
   const stored = isNamed ? copiedFrom(element) : undefined
-  if (!stored) return { prefixes }
-  // What a script gives counts as a copy of another element with the same names, which may declare them itself.
+  if (!stored) return { prefixes: prefixes.within(element) }
+  // What it declares beside may be a text that code has given it, as that of a visitor.
   const page = graph.pageHolding(stored)
   return { prefixes: Prefixes.around(stored).within(stored), holder: page ?? holder, isElsewhere: !page }
 }

@@ -2,7 +2,7 @@
 
 import { LONGEST_NAME } from '../tree/limits.ts'
 import { type ElementNode, HTML_NAMESPACE } from '../tree/nodes.ts'
-import { qualifiedName, writtenName } from '../tree/prefixes.ts'
+import { prefixIn, qualifiedName, writtenName } from '../tree/prefixes.ts'
 
 /** Where no prefix means anything: what counts as a copy of it is data. */
 export const NOWHERE: ElementNode = {
@@ -52,12 +52,12 @@ function namesIn(source: string): Set<string> {
   return names
 }
 
-/** The names with a prefix that may be one of a directive. */
+/** The names with a prefix that may be one of a directive, and those that declare one. */
 export function prefixedNames({ tagName, attrs }: ElementNode): string[] {
   const names = qualifiedName(tagName) ? [tagName] : []
   for (const a of attrs) {
     const name = writtenName(a)
-    if (qualifiedName(name)) names.push(name)
+    if (prefixIn(name) !== undefined) names.push(name)
   }
   return names
 }

@@ -2,7 +2,7 @@
 
 import { copiedFrom, noteStored } from '../tree/clone.ts'
 import { type ChildNode, type DocumentKind, type ElementNode, isElement } from '../tree/nodes.ts'
-import { namespaceOf, qualifiedName } from '../tree/prefixes.ts'
+import { isDeclaration, namespaceOf, prefixIn } from '../tree/prefixes.ts'
 import { RAW } from '../tree/raw-text.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { NOWHERE, type OwnNames, prefixedNames } from './own-names.ts'
@@ -100,16 +100,23 @@ export class StoredNames {
   find(element: ElementNode): ElementNode | undefined {
     let found: ElementNode | undefined
     for (const name of prefixedNames(element)) {
-      const stored = this.#stored(name)
+      const stored = this.meaning(name)
       if (stored) found = agreed(name, found ?? stored, stored)
     }
     return found
   }
 
-  #stored(name: string): ElementNode | undefined {
-    const prefix = qualifiedName(name)?.prefix
+  /** The stored element in which a name means what it means in what a script gives; undefined for one of its own. */
+  meaning(name: string): ElementNode | undefined {
+    // One that the code has is its own, also where documents declare the same.
+    if (isDeclaration(name) && this.#isBuilt(name)) return undefined
+    const prefix = prefixIn(name)
     if (prefix !== undefined && this.#hidden.has(prefix.toLowerCase())) return NOWHERE
-    return this.#elements.get(name) ?? (this.#built.has(name) || this.#own.has(name) ? undefined : NOWHERE)
+    return this.#elements.get(name) ?? (this.#isBuilt(name) ? undefined : NOWHERE)
+  }
+
+  #isBuilt(name: string): boolean {
+    return this.#built.has(name) || this.#own.has(name)
   }
 }
 
@@ -128,7 +135,7 @@ function hiddenIn(node: Exclude<ChildNode, ElementNode>, kind: DocumentKind): st
 
 /** The first of two elements where a name means the same in both. */
 function agreed(name: string, one: ElementNode, other: ElementNode): ElementNode {
-  const prefix = one === other ? undefined : qualifiedName(name)?.prefix
+  const prefix = one === other ? undefined : prefixIn(name)
   return prefix === undefined || namespaceOf(one, prefix) === namespaceOf(other, prefix) ? one : NOWHERE
 }
 
@@ -148,7 +155,13 @@ export function* notingNames(nodes: readonly ChildNode[], names: StoredNames): S
 }
 
 /** The same of one element: what visitors have written runs nothing (COMP-145). */
-export function noteNames(element: ElementNode, names: StoredNames): void {
+function noteNames(element: ElementNode, names: StoredNames): void {
   const stored = copiedFrom(element) ? undefined : names.find(element)
   if (stored) noteStored(element, stored)
+}
+
+/** The same of an attribute that code gives an element, which may be a copy of a stored one that has no such name. */
+export function noteName(element: ElementNode, name: string, names: StoredNames): void {
+  const stored = names.meaning(name)
+  if (stored) noteStored(element, agreed(name, copiedFrom(element) ?? stored, stored))
 }

@@ -2,7 +2,15 @@
 
 import { copiedFrom } from '../tree/clone.ts'
 import { type DocumentKind, type ElementNode, isElement } from '../tree/nodes.ts'
-import { bindPrefix, declarationOf, leaveToRoot, Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
+import {
+  bindPrefix,
+  declarationOf,
+  isDeclaration,
+  leaveToRoot,
+  Prefixes,
+  prefixIn,
+  writtenName,
+} from '../tree/prefixes.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { isLive, type Meaning, meaningOf } from './meanings.ts'
 import type { Registry } from './registry.ts'
@@ -35,12 +43,13 @@ export function* keepingNames(
     if (stored && isHtml && (element !== root || around || isFragment)) leaveToRoot(element)
     const names = stored ? [element.tagName, ...element.attrs.map(writtenName)] : []
     for (const name of names) {
-      const written = qualifiedName(name)?.prefix
+      const written = prefixIn(name)
       if (!stored || written === undefined) continue
       const prefix = isHtml ? written.toLowerCase() : written
       const uri = outer.within(element).namespace(prefix)
       const declaration = declarationOf(stored, written)
       const meant = declaration?.value || undefined
+      if (isDeclaration(name) && uri === meant) continue
       const isData = isHtml && declaration?.prefix === 'xmlns' && meant !== undefined && meaning(meant) === 'other'
       const isKept = isFragment && meant !== undefined && !isData && isLive(meaning(meant), kind)
       // What means nothing where it comes from may be data here.

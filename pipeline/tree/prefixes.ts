@@ -27,6 +27,18 @@ export function qualifiedName(written: string): QualifiedName | undefined {
   return FIXED.has(prefix.toLowerCase()) ? undefined : { prefix, local: written.slice(colon + 1) }
 }
 
+/** The prefix of a name, or the one that an attribute of the name declares, unless it never is that of a directive. */
+export function prefixIn(written: string): string | undefined {
+  if (!isDeclaration(written)) return qualifiedName(written)?.prefix
+  const prefix = written.slice(6)
+  return prefix === '' || FIXED.has(prefix.toLowerCase()) ? undefined : prefix
+}
+
+/** Whether an attribute of the name declares a prefix where HTML reads it. */
+export function isDeclaration(written: string): boolean {
+  return written.slice(0, 6).toLowerCase() === 'xmlns:'
+}
+
 /** @returns the prefix that an attribute declares; undefined for other attributes and for the default namespace */
 export function declaredPrefix(a: Attribute): string | undefined {
   if (a.prefix === 'xmlns') return a.name

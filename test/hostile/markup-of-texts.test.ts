@@ -12,8 +12,16 @@ import { startServer, type TestServer } from '../support/server.ts'
 const TYPE = 'https://tides.example/Made'
 const INCLUDE = '<p:include selector="#secret" resource="/secret.html"></p:include>'
 const LEAK = '(${#secret} from "/secret.html").first().text()'
-const IN_TEXT = INCLUDE.replaceAll('<', '&lt;').replaceAll('"', '&quot;')
-const NAMED = `<b class="entry" title="${IN_TEXT}" data-tag="p:include" data-name="e:x" data-e:x='${LEAK}' data-p:template="text/liquid">${IN_TEXT}</b>`
+const asText = (markup: string) => markup.replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+const IN_TEXT = asText(INCLUDE)
+/** It binds its prefixes itself; `https:` stands in the code of whoever has an address there. */
+const DECLARED = asText(
+  `<div>${INCLUDE.replace(' ', ` xmlns:p="${NS}/1.0" `)}<b xmlns:e="${NS}/Binding/Sessel" e:x='${LEAK}'></b>` +
+    `<i xmlns:https="${NS}/1.0">${INCLUDE.replaceAll('p:', 'https:')}</i></div>`,
+)
+const NAMED =
+  `<b class="entry" title="${IN_TEXT}" data-own="${DECLARED}" data-tag="p:include" data-name="e:x" data-e:x='${LEAK}' ` +
+  `data-p:template="text/liquid" data-declares="xmlns:e" data-as="${NS}/Binding/Sessel">${IN_TEXT}</b>`
 
 const script = (slot: string, source: string) => ({
   markup: `<div itemprop="${slot}" itemscope itemtype="${NS}/JavaScript/Module"><script itemprop="source" type="module">${source}</script></div>`,
@@ -51,6 +59,27 @@ const MADE: [language: 'JavaScript' | 'Sessel', what: string, code: string][] = 
   ['Sessel', 'its text as a whole one', 'Document.parse("<html><body>" + e.text() + "</body></html>")'],
   ['Sessel', 'its text as content', '(new div).setHTML(e.text())'],
   [
+    'JavaScript',
+    'its text, which declares prefixes',
+    'let d = document.createElement("div", "https://x.example"); d.innerHTML = e.getAttribute("data-own"); return d',
+  ],
+  [
+    'JavaScript',
+    'a value as the name of a declaration',
+    'let d = document.createElement("b"); d.setAttribute(e.getAttribute("data-declares"), e.getAttribute("data-as")); d.setAttribute(e.getAttribute("data-name"), e.getAttribute("data-e:x")); d.setAttribute("p:template", "text/liquid"); d.textContent = "{{ x }}"; return d',
+  ],
+  ['Sessel', 'its text, which declares prefixes', 'Element.fromString(e.attr("data-own") + " https://x.example")'],
+  [
+    'Sessel',
+    'a value as the name of a declaration',
+    `(new b).attr(e.attr("data-declares"), e.attr("data-as")).attr(e.attr("data-name"), e.attr("data-e:x")).attr("p:template", "text/liquid").setHTML("{{ x }}")`,
+  ],
+  [
+    'Sessel',
+    'a value as the name of an attribute of a copy',
+    `(\${.own} from "/own.html").first().clone().attr(e.attr("data-name"), e.attr("data-e:x")).attr("p:template", "text/liquid").setHTML("{{ x }}")`,
+  ],
+  [
     'Sessel',
     'a value as the name of an attribute',
     `(new b { new i }).attr(e.attr("data-name"), e.attr("data-e:x")).attr("p:template", "text/liquid").setHTML("{{ x }}")`,
@@ -68,20 +97,24 @@ describe('markup that code makes of texts', () => {
   before(async () => {
     server = await startServer()
     http = client(server.port)
-    const reads = 'new DOMParser().parseFromString(String(v), "text/html").body.firstElementChild'
+    const reads = 'new DOMParser("https://x.example").parseFromString(String(v), "text/html").body.firstElementChild'
     const parsed = { '@write': script('@write', `export default v => ${reads}`) }
-    const read = { '@write': sessel('@write', 'Element.fromString(self.first().text())') }
-    const lent = { default: sessel('default', 'Element.fromString((${.entry} from "/data.html").first().text())') }
+    const read = { '@write': sessel('@write', 'Element.fromString(self.first().text() + " https://x.example")') }
+    const lending = (text: string) => ({
+      default: sessel('default', `Element.fromString((\${.entry} from "/data.html").first().${text})`),
+    })
     const html = `<div itemprop="parameter" itemscope itemtype="${NS}/Parameter"><meta itemprop="name" content="html"></div>`
     const card = `<div itemprop="property" itemscope itemtype="${NS}/Method"><meta itemprop="name" content="card"><meta itemprop="static" content="true">${html}${sessel('implementation', 'new p { Element.fromString(html) }').markup}</div>`
     await putAll(server, {
       '/secret.html': page('<div id="secret"><b>TOPSECRET</b></div>'),
       '/data.html': page('<ul id="c"></ul>'),
+      '/own.html': composed('<b class="own"></b>'),
       '/types.html': page(
         schema(TYPE, {}, card) +
           schema(`${TYPE}/parsed`, {}, property('written', parsed)) +
           schema(`${TYPE}/read`, {}, property('written', read)) +
-          schema(`${TYPE}/lent`, {}, property('missing', lent)),
+          schema(`${TYPE}/lent`, {}, property('missing', lending('text()'))) +
+          schema(`${TYPE}/lent2`, {}, property('missing', lending('attr("data-own") + " https://x.example"'))),
       ),
       '/rules.html': rulesPage(
         ['*', 'POST', 'Allow', '/data.html|/page.html', '#c'],
@@ -108,10 +141,17 @@ describe('markup that code makes of texts', () => {
         .and.not.include('TOPSECRET')
     })
 
-  for (const type of ['parsed', 'read', 'lent'])
-    it(`COMP-145 COMP-147 MOD-32 MOD-70 nor does it store one of a text: ${type}`, async () => {
+  for (const [type, what, written] of [
+    ['parsed', 'alone', IN_TEXT],
+    ['parsed', 'with prefixes that it declares', DECLARED],
+    ['read', 'alone', IN_TEXT],
+    ['read', 'with prefixes that it declares', DECLARED],
+    ['lent', 'alone', ''],
+    ['lent2', 'with prefixes that it declares', ''],
+  ] as const)
+    it(`COMP-145 COMP-147 MOD-32 MOD-70 nor does it store one of a text, ${what}: ${type}`, async () => {
       await put(server, '/page.html', composed('<ul id="c"></ul>'))
-      const item = `<li itemscope itemtype="${TYPE}/${type}"><b itemprop="written">${IN_TEXT}</b></li>`
+      const item = `<li itemscope itemtype="${TYPE}/${type}"><b itemprop="written">${written}</b></li>`
       expect((await http('POST', '/page.html', { Range: 'selector=#c' }, item)).status).to.equal(206)
       const { status, text } = await http('GET', '/page.html')
       expect(status, text).to.equal(200)

@@ -13,10 +13,11 @@ import {
   type ParentNode,
   type TextNode,
 } from '../../tree/nodes.ts'
+import { prefixIn } from '../../tree/prefixes.ts'
 import { isVoid } from '../../tree/serialize-html.ts'
 import { atOnce, NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
 import { OwnNames } from '../own-names.ts'
-import { noteNames, StoredNames } from '../stored-names.ts'
+import { noteName, StoredNames } from '../stored-names.ts'
 import { ElementValue, isList, type Value } from '../values.ts'
 import type { Program } from './code.ts'
 import { typeOf } from './comparison.ts'
@@ -340,7 +341,7 @@ export function setAttribute(node: ElementNode, name: string, value: string | nu
   if (attribute) attribute.value = value
   else if (node.attrs.length >= 1_000) throw typeError('an element has at most 1000 attributes')
   else node.attrs.push({ name: wanted, value })
-  if (wanted.includes(':')) noteNames(node, namesOf(on))
+  if (prefixIn(wanted) !== undefined) noteName(node, wanted, namesOf(on))
 }
 
 /** @throws SesselError for a name, or names in the value, that no document may have (HTTP-181) */
