@@ -47,9 +47,16 @@ function namesIn(source: string): Set<string> {
     while (start > 0 && at - start < LONGEST_NAME && !AROUND.test(source.charAt(start - 1))) start--
     while (end < source.length && end - at < LONGEST_NAME && !AROUND.test(source.charAt(end))) end++
     // Behind `{ p: 1 }` no name goes on.
-    if (start < at && !/\s/.test(source.charAt(at + 1))) names.add(source.slice(start, end))
+    if (start < at && !/\s/.test(source.charAt(at + 1)) && !isKey(source, start)) names.add(source.slice(start, end))
   }
   return names
+}
+
+/** Whether what begins there is a key of `{p:1,e:x}`, or a label: scripts that are made short are full of them. */
+function isKey(source: string, start: number): boolean {
+  let before = start - 1
+  while (before >= 0 && /\s/.test(source.charAt(before))) before--
+  return before >= 0 && '{,;'.includes(source.charAt(before))
 }
 
 /** The names with a prefix that may be one of a directive, and those that declare one. */

@@ -144,7 +144,12 @@ export function* notingNames(nodes: readonly ChildNode[], names: StoredNames): S
   let seen = 0
   const open = nodes.filter(isElement)
   for (let element = open.pop(); element; element = open.pop()) {
-    if (++seen % NODES_PER_STEP === 0) yield
+    // Each name is looked for in the code.
+    seen += 1 + element.attrs.length
+    if (seen >= NODES_PER_STEP) {
+      seen = 0
+      yield
+    }
     if (prefixedNames(element).length > 0) {
       yield* names.settling()
       noteNames(element, names)

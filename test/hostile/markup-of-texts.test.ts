@@ -3,6 +3,8 @@
 
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { NOWHERE, OwnNames } from '../../pipeline/language/own-names.ts'
+import { notingNames, StoredNames } from '../../pipeline/language/stored-names.ts'
 import { composed } from '../pipeline/compose/composing.ts'
 import { property, schema } from '../pipeline/model/markup.ts'
 import { NS, page, put, putAll, remove, rulesPage } from '../support/content.ts'
@@ -68,6 +70,11 @@ const MADE: [language: 'JavaScript' | 'Sessel', what: string, code: string][] = 
     'a value as the name of a declaration',
     'let d = document.createElement("b"); d.setAttribute(e.getAttribute("data-declares"), e.getAttribute("data-as")); d.setAttribute(e.getAttribute("data-name"), e.getAttribute("data-e:x")); d.setAttribute("p:template", "text/liquid"); d.textContent = "{{ x }}"; return d',
   ],
+  [
+    'JavaScript',
+    'its text, in a script with keys and labels like prefixes',
+    'let o = {p:"",\n e:[0]}; e:for(;;) break e; let d = document.createElement("div"); d.innerHTML = e.textContent; return d',
+  ],
   ['Sessel', 'its text, which declares prefixes', 'Element.fromString(e.attr("data-own") + " https://x.example")'],
   [
     'Sessel',
@@ -105,12 +112,13 @@ describe('markup that code makes of texts', () => {
     })
     const html = `<div itemprop="parameter" itemscope itemtype="${NS}/Parameter"><meta itemprop="name" content="html"></div>`
     const card = `<div itemprop="property" itemscope itemtype="${NS}/Method"><meta itemprop="name" content="card"><meta itemprop="static" content="true">${html}${sessel('implementation', 'new p { Element.fromString(html) }').markup}</div>`
+    const outer = `<div itemprop="property" itemscope itemtype="${NS}/Method"><meta itemprop="name" content="outer"><meta itemprop="static" content="true">${sessel('implementation', `@schema T url("${TYPE}"); T.card("<p:stamp own></p:stamp>")`).markup}</div>`
     await putAll(server, {
       '/secret.html': page('<div id="secret"><b>TOPSECRET</b></div>'),
       '/data.html': page('<ul id="c"></ul>'),
       '/own.html': composed('<b class="own"></b>'),
       '/types.html': page(
-        schema(TYPE, {}, card) +
+        schema(TYPE, {}, card, outer) +
           schema(`${TYPE}/parsed`, {}, property('written', parsed)) +
           schema(`${TYPE}/read`, {}, property('written', read)) +
           schema(`${TYPE}/lent`, {}, property('missing', lending('text()'))) +
@@ -200,13 +208,21 @@ describe('markup that code makes of texts', () => {
     expect(await shown(`<div ${markup('.own', '/page.html')}><p:stamp m></p:stamp></div>`)).to.include('<b>5</b>')
   })
 
-  it('COMP-12 COMP-145 and what a method makes of a text that stands in the expression, but of no other', async () => {
+  it('COMP-12 COMP-145 and what a method makes of a text that stands in what has called it, but of no other', async () => {
     const calls = (text: string) => `e:m='@schema T url("${TYPE}"); T.card(${text})'`
     const own = await shown(`<div e:own="5" ${calls('"<p:stamp own></p:stamp>"')}><p:stamp m></p:stamp></div>`)
     expect(own).to.include('<p>5</p>')
+    const within = `e:m='@schema T url("${TYPE}"); T.outer()'`
+    expect(await shown(`<div e:own="5" ${within}><p:stamp m></p:stamp></div>`)).to.include('<p>5</p>')
     const entry = '(${.entry} from "/data.html").first().text()'
     const data = await shown(`<div ${calls(entry)}><p:stamp m></p:stamp></div>`)
     expect(data).to.include('<p:include').and.not.include('TOPSECRET')
+  })
+
+  it('COMP-145 SEC-12 names are looked for in turns, however few elements have them', () => {
+    const attrs = Array.from({ length: 500 }, (_, i) => ({ name: `p:${i}`, value: '' }))
+    const elements = Array.from({ length: 20 }, () => ({ ...NOWHERE, attrs }))
+    expect([...notingNames(elements, new StoredNames(new OwnNames('')))]).to.have.lengthOf(20)
   })
 
   for (const get of [

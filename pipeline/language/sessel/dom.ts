@@ -318,12 +318,16 @@ export function namesOf(on: Evaluation): StoredNames {
 }
 
 /** Whether a name stands in the code that runs, or in what has called it. */
-function isOwn(name: string, { context: { program, caller = program } }: Evaluation): boolean {
-  return [program, caller].some(each => {
-    const names = own.get(each) ?? new OwnNames(each.text)
-    own.set(each, names)
-    return names.has(name)
-  })
+function isOwn(name: string, { context: { program, callers } }: Evaluation): boolean {
+  if (ownNames(program).has(name)) return true
+  for (const caller of callers ?? []) if (ownNames(caller).has(name)) return true
+  return false
+}
+
+function ownNames(program: Program): OwnNames {
+  const names = own.get(program) ?? new OwnNames(program.text)
+  own.set(program, names)
+  return names
 }
 
 /** Sets an attribute; null takes it away. */

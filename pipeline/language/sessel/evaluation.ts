@@ -11,8 +11,8 @@ import type { Lambda } from './kinds.ts'
 /** What a piece of code is surrounded by: the program itself, or a method or slot that it has called. */
 export interface Context {
   program: Program
-  /** The program from which it was called, through whatever others. */
-  caller?: Program
+  /** The programs from which it was called, through each other. */
+  callers?: ReadonlySet<Program>
   self: Value | undefined
   prior: Source | null | undefined
   names: { get(name: string): Value | undefined }
@@ -58,7 +58,7 @@ export interface Evaluation {
   /** Notes a call; to be yielded by a Work. Surplus arguments are dropped. */
   call(fn: Lambda, args: Value[]): typeof CALL
   /** Runs code of a slot or method, in a surrounding of its own. */
-  runCode(text: string, context: Omit<Context, 'program' | 'caller'>): Given
+  runCode(text: string, context: Omit<Context, 'program' | 'callers'>): Given
 }
 
 /** Waits for what may be there at once. */

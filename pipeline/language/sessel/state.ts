@@ -89,9 +89,10 @@ export class State implements Evaluation {
     return CALL
   }
 
-  runCode(text: string, context: Omit<Context, 'program' | 'caller'>): Given {
-    const { program, caller = program } = this.context
-    return new Pending(runningCode(this, text, { ...context, caller }))
+  runCode(text: string, context: Omit<Context, 'program' | 'callers'>): Given {
+    const { program, callers } = this.context
+    const all = callers?.has(program) ? callers : new Set(callers).add(program)
+    return new Pending(runningCode(this, text, { ...context, callers: all }))
   }
 
   /** Takes from the allowance what was done last; to be called when the evaluation has ended. */
