@@ -94,7 +94,9 @@ export class SiteGraph {
 
   /** The page that a stored element belongs to; undefined for what the content of a template holds. */
   pageHolding(element: ElementNode): Page | undefined {
-    return this.#byRoot.get(treeOf(element))
+    let root = treeOf(element)
+    while ('host' in root && root.host) root = treeOf(root.host)
+    return this.#byRoot.get(root)
   }
 
   /** Paths of the documents that may hold what a selector needs, in the order of their bytes. */

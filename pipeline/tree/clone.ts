@@ -146,7 +146,7 @@ function copyElement(node: ElementNode, parent: ParentNode | null): ElementNode 
     parentNode: parent,
     sourceCodeLocation: copyPlace(node.sourceCodeLocation),
   }
-  if (node.content) copy.content = { nodeName: '#document-fragment', childNodes: [] }
+  if (node.content) copy.content = { nodeName: '#document-fragment', childNodes: [], host: copy }
   if (node.isCommon) copy.isCommon = true
   return copy
 }

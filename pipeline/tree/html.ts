@@ -259,6 +259,7 @@ const mutation = {
   },
   setTemplateContent(template: ElementNode, content: FragmentNode): void {
     template.content = content
+    content.host = template
   },
   setDocumentType(document: DocumentNode, name: string, publicId: string, systemId: string): void {
     mutation.appendChild(document, { nodeName: '#documentType', name, publicId, systemId, parentNode: null })

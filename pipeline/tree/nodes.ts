@@ -74,6 +74,8 @@ export interface ElementNode {
 export interface FragmentNode {
   nodeName: '#document-fragment'
   childNodes: ChildNode[]
+  /** The `template` whose contents it is, in the tree of a document. */
+  host?: ElementNode
 }
 
 export interface DocumentNode {

@@ -225,7 +225,7 @@ function unpackElement(
   }
   element.childNodes = unpackChildren(element, reader, namespaceURI, stack)
   if (bits & CONTENT) {
-    const content: FragmentNode = { nodeName: '#document-fragment', childNodes: [] }
+    const content: FragmentNode = { nodeName: '#document-fragment', childNodes: [], host: element }
     content.childNodes = unpackChildren(content, reader, namespaceURI, stack)
     element.content = content
   }

@@ -3,7 +3,7 @@
  * kinds of trees are read here: scope is lexical, and the nearest declaration wins (COMP-12).
  */
 
-import { type Attribute, type DocumentKind, type ElementNode, isElement, type ParentNode } from './nodes.ts'
+import { type Attribute, type DocumentKind, type ElementNode, isElement } from './nodes.ts'
 
 /** A qualified name in its two parts. */
 export interface QualifiedName {
@@ -57,10 +57,16 @@ export function namespaceOf(element: ElementNode, prefix: string): string | unde
 
 /** The attribute that says what a prefix is bound to: `xmlns` is a prefix itself where the element is one of XML. */
 export function declarationOf(element: ElementNode, prefix: string): Attribute | undefined {
-  for (let node: ParentNode | null = element; node && isElement(node); node = node.parentNode) {
+  for (let node: ElementNode | undefined = element; node; node = elementAround(node)) {
     for (const a of node.attrs) if (declaredPrefix(a) === prefix) return a
   }
   return undefined
+}
+
+/** The element that another one stands in: the contents of a `template` stand in it. */
+function elementAround({ parentNode }: ElementNode): ElementNode | undefined {
+  if (!parentNode || isElement(parentNode)) return parentNode ?? undefined
+  return 'host' in parentNode ? parentNode.host : undefined
 }
 
 /**
@@ -134,7 +140,7 @@ export class Prefixes {
   /** The scope around an element: what its ancestors declare. */
   static around(element: ElementNode): Prefixes {
     const ancestors: ElementNode[] = []
-    for (let node = element.parentNode; node && isElement(node); node = node.parentNode) ancestors.push(node)
+    for (let node = elementAround(element); node; node = elementAround(node)) ancestors.push(node)
     return ancestors.reduceRight((scope, ancestor) => scope.within(ancestor), Prefixes.none)
   }
 }

@@ -219,6 +219,23 @@ describe('markup that code makes of texts', () => {
     expect(data).to.include('<p:include').and.not.include('TOPSECRET')
   })
 
+  for (const code of [
+    'e:m=\'Element.fromString("<div>" + ${#t}.first().getHTML() + "</div>")\'',
+    "e:m='${#t}.first().content().map(each => each.clone())'",
+    `j:m='(() => { let d = document.createElement("div"); d.innerHTML = document.querySelector("#t").innerHTML; return d })()'`,
+  ])
+    it(`COMP-12 COMP-147 what a template of HTML holds means in a copy what it means in its page, where no visitor has it: ${code}`, async () => {
+      const holding = (markup: string, id = 't') => `<template id="${id}"><p>${markup}</p></template>`
+      const stamp = '<p:stamp m></p:stamp>'
+      const text = await shown(`<div e:own="5" ${code}>${holding('<p:stamp own></p:stamp>')}${stamp}</div>`)
+      expect(text).to.include('<p>5</p>')
+      await putAll(server, { '/list.html': page(holding(INCLUDE, 'u')), '/page.html': composed('<ul id="c"></ul>') })
+      const other = code.replace('${#t}', '(${#u} from "/list.html")').replace('document.querySelector("#t")', 't[0]')
+      const data = await shown(`<div r:t="#u" ${other}>${stamp}</div>`)
+      expect(data).to.include('<p:include').and.not.include('TOPSECRET')
+      expect((await http('POST', '/page.html', { Range: 'selector=#c' }, holding(INCLUDE))).status).to.equal(422)
+    })
+
   it('COMP-145 SEC-12 names are looked for in turns, however few elements have them', () => {
     const attrs = Array.from({ length: 500 }, (_, i) => ({ name: `p:${i}`, value: '' }))
     const elements = Array.from({ length: 20 }, () => ({ ...NOWHERE, attrs }))
