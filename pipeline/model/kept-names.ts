@@ -6,6 +6,7 @@ import {
   bindPrefix,
   declarationOf,
   isDeclaration,
+  leaveHidden,
   leaveToRoot,
   Prefixes,
   prefixIn,
@@ -40,6 +41,7 @@ export function* keepingNames(
     const { element, outer } = next
     if (++seen % NODES_PER_STEP === 0) yield
     const stored = copiedFrom(element)
+    if (stored && isHtml) leaveHidden(element)
     if (stored && isHtml && (element !== root || around || isFragment)) leaveToRoot(element)
     const names = stored ? [element.tagName, ...element.attrs.map(writtenName)] : []
     for (const name of names) {

@@ -91,6 +91,12 @@ export function leaveToRoot(element: ElementNode): void {
   element.attrs = element.attrs.filter(a => !writtenName(a).includes(':'))
 }
 
+/** Takes attributes from an element that declare nothing in its tree, and would where HTML reads them: `XMLNS:p` of XML or SVG. */
+export function leaveHidden(element: ElementNode): void {
+  const isHidden = (a: Attribute) => declaredPrefix(a) === undefined && isDeclaration(writtenName(a))
+  if (element.attrs.some(isHidden)) element.attrs = element.attrs.filter(a => !isHidden(a))
+}
+
 const NOTHING: ReadonlyMap<string, string> = new Map()
 
 /** The prefixes that are bound at a place; nothing of it changes. */

@@ -14,7 +14,7 @@ import { largestDocument, type Site } from '../site/site.ts'
 import { notHtml, type StoredFile } from '../site/stored-file.ts'
 import { encoding } from '../tree/document.ts'
 import { attribute, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
-import { bindPrefix, leaveToRoot, Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
+import { bindPrefix, leaveHidden, leaveToRoot, Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
 import { writingDocument } from '../tree/serialize.ts'
 import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { type DocumentPut, putTriggered, type RunTriggered } from './document.ts'
@@ -88,6 +88,7 @@ function* unbinding(root: ParentNode, { settings, model }: Site): Steps<void> {
     for (const node of next.nodes) {
       if (++seen % NODES_PER_STEP === 0) yield
       if (!isElement(node)) continue
+      leaveHidden(node)
       if (next.nodes !== root.childNodes) leaveToRoot(node)
       for (const name of [node.tagName, ...node.attrs.map(writtenName)]) {
         const written = qualifiedName(name)?.prefix

@@ -87,6 +87,12 @@ describe('entries of a feed that code puts into pages', () => {
       `<li class="entry"><z:x/>${LEAKS}</li>`,
       /<z:x>.*p:stamp/,
     ],
+    [
+      'declarations for HTML alone',
+      'xmlns:e="urn:b" xmlns:p="urn:b" xmlns:XMLNS="urn:b"',
+      `<li class="entry"><b XMLNS:e="${NS}/Binding/Sessel" XMLNS:p="${NS}/1.0" ${LEAK} p:template="text/liquid">{{ x }}</b></li>`,
+      /<b\b.*\{\{ x/,
+    ],
   ]
   for (const [what, declared, entry, shown] of entries)
     it(`COMP-120 COMP-145 a page shows what a method in JavaScript has read in a feed: ${what} mean nothing`, async () => {
