@@ -102,6 +102,21 @@ describe('entries of a feed that code puts into pages', () => {
       expect(status, text).to.equal(200)
       expect(text).to.include('<i>own</i>').and.match(shown).and.not.include('TOPSECRET')
     })
+  it('COMP-107 COMP-120 nor does a document mean them that a page makes of a request: declarations for HTML alone', async () => {
+    const [, declared, entry, shown] = entries[2] ?? []
+    const made = composed(
+      `${OWN}<div r:l=".entry"><p:stamp l></p:stamp></div>`,
+      '<base href="/new.html"><title>t</title>',
+    )
+    await putAll(server, { '/feed.xml': `<feed ${declared}>${entry}</feed>`, '/page.html': made })
+    expect((await http('POST', '/page.html', {}, 'x')).status).to.equal(301)
+    const { status, text } = await http('GET', '/new.html')
+    expect(status, text).to.equal(200)
+    expect(text)
+      .to.match(shown ?? /^$/)
+      .and.not.include('TOPSECRET')
+    await remove(server, '/new.html')
+  })
   for (const [what, declared, entry] of [
     ['its own', '', '<li class="entry" xmlns:s="urn:b" xmlns:q="urn:b"><b s:x="1 + 1"><q:stamp x=""/></b></li>'],
     [
