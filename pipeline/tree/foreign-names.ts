@@ -119,6 +119,11 @@ export function isForeign(name: string): boolean {
   return !ASCII.test(name) && !NAME.test(name)
 }
 
+/** Whether a name is another one in encodings that agree on ASCII alone. */
+export function isBeyondAscii(name: string): boolean {
+  return BEYOND_ASCII.test(name)
+}
+
 /**
  * Whether the fourth edition does not know a name in an element. It costs a look at each character.
  *
@@ -128,13 +133,13 @@ export function holdsForeignName(xml: string): boolean {
   return !LETTERS.test(xml) && atOnce(holdingForeignName(xml))
 }
 
-/** The same in steps. */
-export function* holdingForeignName(xml: string): Steps<boolean> {
+/** The same in steps. @param isOne which names are meant */
+export function* holdingForeignName(xml: string, isOne = isForeign): Steps<boolean> {
   if (!(yield* holdingOne(xml, BEYOND_ASCII))) return false
   let seen = 0
   for (const [, target, name = target] of xml.matchAll(PIECES)) {
     if (++seen % NODES_PER_STEP === 0) yield
-    if (name !== undefined && isForeign(name)) return true
+    if (name !== undefined && isOne(name)) return true
   }
   return false
 }

@@ -1,5 +1,8 @@
 /** The first line of XML documents: `<?xml version="1.0" encoding="…"?>` (XML 1.0, 2.8 and 4.3.3). */
 
+import { piecesOf } from './document.ts'
+import type { Steps } from './steps.ts'
+
 const DECLARATION = /^<\?xml\s[^?]*\?>/
 const ENCODING = /(\sencoding\s*=\s*["'])([^"']*)/
 const UTF_8 = /^utf-?8$/i
@@ -29,4 +32,32 @@ export function mayDeclareOther(source: string): boolean {
 export function writtenDeclaration(source: string): string {
   const declaration = xmlDeclaration(source)
   return otherEncoding(source) === undefined ? declaration : declaration.replace(ENCODING, '$1UTF-8')
+}
+
+/**
+ * Whether a text, which is stored in UTF-8, is no text to those who read it in another encoding, in steps: browsers show an error
+ * then in place of the whole document. None that they do not know is meant, nor UTF-16, for which they take no declaration.
+ */
+export function* findingUndecodable(text: string, encoding: string): Steps<boolean> {
+  const decoder = decoderOf(encoding)
+  if (!decoder || decoder.encoding.startsWith('utf-16')) return false
+  try {
+    for (const piece of piecesOf(text)) {
+      decoder.decode(Buffer.from(piece), { stream: true })
+      yield
+    }
+    // Text that ends within a character takes nothing from the tag behind it.
+    decoder.decode()
+    return false
+  } catch {
+    return true
+  }
+}
+
+function decoderOf(encoding: string): TextDecoder | undefined {
+  try {
+    return new TextDecoder(encoding, { fatal: true })
+  } catch {
+    return undefined
+  }
 }

@@ -6,12 +6,14 @@
 
 import { type Authority, mayPut } from '../authority.ts'
 import { Fault } from '../fault.ts'
+import { otherCharset } from '../http/media.ts'
+import type { Resource } from '../store/resource.ts'
 import type { PlannedSplice, ProposedEdit, View } from '../tree/edit/edit.ts'
 import { holding } from '../tree/edit/holding.ts'
 import { isForeign, isOrdinaryName, standsInSelect } from '../tree/edit/kept-text.ts'
 import { takingInOthers } from '../tree/edit/outcome.ts'
 import { isHtmlElement } from '../tree/edit/shape.ts'
-import { findingForeignName, holdingForeignName, holdingOne } from '../tree/foreign-names.ts'
+import { findingForeignName, holdingForeignName, holdingOne, isBeyondAscii } from '../tree/foreign-names.ts'
 import { testing } from '../tree/long-text.ts'
 import {
   type AnyNode,
@@ -27,15 +29,16 @@ import {
 } from '../tree/nodes.ts'
 import { outerMarkup, writingMarkup } from '../tree/serialize.ts'
 import type { Steps } from '../tree/steps.ts'
-import { xmlDeclaration } from '../tree/xml-declaration.ts'
+import { findingUndecodable, otherEncoding, xmlDeclaration } from '../tree/xml-declaration.ts'
 import { endingAlike, endingAsBegun, holdsMarkup, isNoscript, isReadAlike, readingAround } from './noscript.ts'
 
 /**
  * In steps.
  *
  * @param place element whose children the write is about; undefined stands for the document itself
- * @param readsAll whether the requester may read all of the document
- * @param before text of the document as it was
+ * @param resource the document
+ * @param readsAll whether the requester may read all of it
+ * @param before text of it as it was
  * @throws Fault 422 when the edit reaches beyond it and the requester may not write the whole document, and when its answer
  *   would hold what the requester may not read
  */
@@ -43,7 +46,7 @@ export function* checkingContainment(
   proposal: ProposedEdit,
   view: View,
   place: ElementNode | undefined,
-  path: string,
+  { path, type }: Pick<Resource, 'path' | 'type'>,
   authority: Authority,
   readsAll: boolean,
   before: string,
@@ -64,7 +67,7 @@ export function* checkingContainment(
     throw misplaced(
       'without scripts, or in another page, more would change, which needs the right to PUT the whole document',
     )
-  if ((yield* holdingUnreadable(changes, view, readsAll, before)) && !mayWriteAll())
+  if ((yield* holdingUnreadable(changes, view, type, readsAll, before)) && !mayWriteAll())
     throw misplaced(
       'some browsers would show nothing of the document any more, which needs the right to PUT the whole of it',
     )
@@ -208,11 +211,13 @@ const VERSION_1_0 = /\sversion\s*=\s*["']1\.0["']/
 
 /**
  * Whether the new nodes hold what is well-formed XML, but not for all browsers, in steps: Firefox reads names of the fourth
- * edition only, Chromium no element with the prefix `xml`. Either shows an error in place of a whole document with one.
+ * edition only, Chromium no element with the prefix `xml`. Either shows an error in place of a whole document with one, and of
+ * one in another encoding for what is no text in that, or no name.
  */
 function* holdingUnreadable(
   changes: readonly PlannedSplice[],
   { document, nodes }: View,
+  type: string,
   readsAll: boolean,
   before: string,
 ): Steps<boolean> {
@@ -220,6 +225,12 @@ function* holdingUnreadable(
   const added = changes.map(({ text }) => text).join('')
   const declaration = xmlDeclaration(document.source)
   if (declaration !== '' && !VERSION_1_0.test(declaration) && (yield* holdingOne(added, CONTROL))) return true
+  const encoding = otherCharset(type) ?? otherEncoding(document.source)
+  if (encoding !== undefined)
+    for (const { text } of changes) {
+      if (yield* holdingForeignName(`>${text}`, isBeyondAscii)) return true
+      if (yield* findingUndecodable(text, encoding)) return true
+    }
   const holder: FragmentNode = { nodeName: '#document-fragment', childNodes: [...nodes] }
   if ((yield* findingForeignName(holder, added)) !== undefined) {
     // A document with others is read by programs; whether it has them is told to its readers alone (SEC-6).

@@ -172,7 +172,7 @@ function* checking(asked: Asked, proposal: ProposedEdit, view: View, derived: De
   const { site, model, write, located, wanted, authority, before, brought } = asked
   const { path } = located.file.resource
   const place = placeOf(write, located)
-  yield* checkingContainment(proposal, view, place, path, authority, readsAll(located), before)
+  yield* checkingContainment(proposal, view, place, located.file.resource, authority, readsAll(located), before)
   const change = { op: write.op, path, requested: write.path, target: located.target.element }
   yield* checkingConfiguration(site, change, view, derived, authority)
   yield* checkingDirectives(site, write, located, { wanted, before, proposal, view, place }, model.registry, authority)

@@ -186,6 +186,27 @@ describe('XML documents', () => {
     }
   })
 
+  it('KEY-1 so does what they add to one that browsers read in another encoding', async () => {
+    await put(server, '/rules.html', rulesPage(['*', 'POST', 'Allow', '/said*', '#list']))
+    const list = '<ul id="list"><li>tür</li></ul>'
+    const declared = (encoding: string) => `<?xml version="1.0" encoding="${encoding}"?>${list}`
+    for (const [content, type, fragment, status] of [
+      [declared('ISO-8859-1'), 'application/xml', '<b>中</b>', 206],
+      [declared('ISO-8859-1'), 'application/xml', '<b title="中"/>', 206],
+      [declared('ISO-8859-1'), 'application/xml', '<中/>', 422],
+      [declared('ISO-8859-1'), 'application/xml', 'a<b>&#233;<?中 x?></b>', 422],
+      [list, 'application/xml; charset=iso-8859-1', '<b é="1"/>', 422],
+      [declared('gbk'), 'application/xml', '<b>中</b>', 422],
+      [declared('gbk'), 'application/xml', '<b>éé</b>', 206],
+      [declared('none'), 'application/xml', '<b>中</b>', 206],
+      [declared('utf-16'), 'application/xml', '<b>中</b>', 206],
+    ] as const) {
+      await put(server, '/said', content, type)
+      const { status: answered } = await send('POST', '/said', selecting('#list'), fragment)
+      expect(answered, `${content} ${type} ${fragment}`).to.equal(status)
+    }
+  })
+
   it('COMP-118 what HTML calls as some editions of XML cannot have it is called otherwise; controls are references', async () => {
     const odd = '<p a\u2fef="1" é="2"><b\u200c>\u0080</b\u200c><svg><c\u2070></c\u2070></svg></p>'
     await put(server, '/odd.html', page(odd))
