@@ -15,7 +15,7 @@ import {
 import { parsingFragment } from '../tree/fragment.ts'
 import { type HtmlNodes, parserOptions, surroundings } from '../tree/html.ts'
 import { TreeError } from '../tree/limits.ts'
-import { LongText } from '../tree/long-text.ts'
+import { LongText, testing } from '../tree/long-text.ts'
 import {
   type ChildNode,
   type ElementNode,
@@ -37,6 +37,9 @@ const AROUND = '<!DOCTYPE html><body><main><article><section><div>'
 const OWED = /^(?:<\/[a-z][^\t\n\f\r <>]*>)+/i
 /** Names of tags. */
 const TAGS = /<\/?([a-z][^\t\n\f\r />]*)/gi
+
+/** Instructions by which browsers put something in the place of others. */
+const MARK = /<\?(?:start|end|marker)(?![^\t\n\f\r ?>])/i
 
 const DIV: ElementNode = {
   nodeName: 'div',
@@ -72,14 +75,15 @@ export function* endingAlike(place: ElementNode | undefined, text: string): Step
 }
 
 /**
- * Whether all browsers read what a `noscript` holds as the parser does where that is markup, in steps. They do of elements of
- * text, if nothing around them is read otherwise.
+ * Whether all browsers read what a `noscript` holds as the parser does where that is markup, and as a part of it, in steps. They
+ * do of elements of text, if nothing around them is read otherwise.
  */
 export function* isReadAlike(noscript: ElementNode): Steps<boolean> {
   // Of many short ones none would take a step of its own.
   yield
   for (let at = parentElement(noscript); at; at = parentElement(at)) if (isForeign(at) || isCustomised(at)) return false
   const text = noscript.childNodes.map(node => (isText(node) ? node.value : '')).join('')
+  if (yield* testing(MARK, text)) return false
   let seen = 0
   for (const [, name = ''] of text.matchAll(TAGS)) {
     if (!isOrdinaryName(name.toLowerCase())) return false

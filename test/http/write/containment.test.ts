@@ -308,6 +308,7 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
       '<table><tr><td><noscript><svg><desc><table></table></desc></svg></noscript></td></tr></table>',
       '<noscript><select><option>a</option></select></noscript>',
       '<strong is="x"><noscript></strong></noscript></strong>',
+      '<b><noscript>a<?start name="x"></noscript></b>',
     ]
     for (const fragment of again)
       expect((await send('POST', '/list.html', selecting('#list'), fragment)).status, fragment).to.equal(422)
