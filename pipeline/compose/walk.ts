@@ -96,8 +96,9 @@ function* walkingElement(
   if (!place.inPlace) composing.allowance.take(page ? bytesOf(element) : NODE_BYTES)
   composing.allowance.step()
   if (place.depth > DEEPEST) throw tooMuch('The page is nested deeper than a page may be.')
-  const origin = page ? { prefixes: place.prefixes.within(element) } : originOf(composing, element, place)
-  const inside: Surroundings = { ...place, ...origin, depth: place.depth + 1 }
+  const origin = page ? undefined : originOf(composing, element, place)
+  const prefixes = origin?.prefixes ?? place.prefixes.within(element)
+  const inside: Surroundings = { ...place, ...origin, prefixes, depth: place.depth + 1 }
   const splices = yield* replacing(composing, element, inside)
   if (splices) {
     yield* splicing(composing, splices.list, into, { ...inside, names: splices.names })
@@ -112,11 +113,11 @@ function* walkingElement(
 function originOf(
   { graph }: Composing,
   element: ElementNode,
-  { prefixes, holder }: Surroundings,
-): Pick<Surroundings, 'prefixes'> & Partial<Pick<Surroundings, 'holder' | 'isElsewhere'>> {
+  { holder }: Surroundings,
+): Pick<Surroundings, 'prefixes' | 'holder' | 'isElsewhere'> | undefined {
   const isNamed = element.tagName.includes(':') || element.attrs.some(a => writtenName(a).includes(':'))
   const stored = isNamed ? copiedFrom(element) : undefined
-  if (!stored) return { prefixes: prefixes.within(element) }
+  if (!stored) return undefined
   // What it declares beside may be a text that code has given it, as that of a visitor.
   const page = graph.pageHolding(stored)
   return { prefixes: Prefixes.around(stored).within(stored), holder: page ?? holder, isElsewhere: !page }

@@ -1,7 +1,7 @@
 /** Names with a prefix in markup that code makes of text: what does not stand in the code is data (COMP-145). */
 
 import { LONGEST_NAME } from '../tree/limits.ts'
-import { type ElementNode, HTML_NAMESPACE } from '../tree/nodes.ts'
+import { type Attribute, type ElementNode, HTML_NAMESPACE } from '../tree/nodes.ts'
 import { prefixIn, qualifiedName, writtenName } from '../tree/prefixes.ts'
 
 /** Where no prefix means anything: what counts as a copy of it is data. */
@@ -59,8 +59,13 @@ function isKey(source: string, start: number): boolean {
   return before >= 0 && '{,;'.includes(source.charAt(before))
 }
 
+const NONE: readonly string[] = []
+
+const isPrefixed = ({ name, prefix }: Attribute) => prefix !== undefined || name.includes(':')
+
 /** The names with a prefix that may be one of a directive, and those that declare one. */
-export function prefixedNames({ tagName, attrs }: ElementNode): string[] {
+export function prefixedNames({ tagName, attrs }: ElementNode): readonly string[] {
+  if (!tagName.includes(':') && !attrs.some(isPrefixed)) return NONE
   const names = qualifiedName(tagName) ? [tagName] : []
   for (const a of attrs) {
     const name = writtenName(a)

@@ -154,8 +154,8 @@ export function* notingNames(nodes: readonly ChildNode[], names: StoredNames): S
       yield* names.settling()
       noteNames(element, names)
     }
-    for (const below of [element.childNodes, element.content?.childNodes ?? []])
-      for (const node of below) if (isElement(node)) open.push(node)
+    for (const node of element.childNodes) if (isElement(node)) open.push(node)
+    for (const node of element.content?.childNodes ?? []) if (isElement(node)) open.push(node)
   }
 }
 

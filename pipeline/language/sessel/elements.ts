@@ -77,7 +77,8 @@ function* parsed<T>(steps: Steps<T>, length: number, on: Evaluation): Work<T> {
 
 function* fragmentOf(markup: string, context: ElementNode, on: Evaluation): Work<ChildNode[]> {
   const nodes = yield* parsed(parsingFragment('html', markup, context), markup.length, on)
-  yield* pausing(notingNames(nodes, namesOf(on)))
+  // No name has a prefix where the text has no colon: references of characters are none in names.
+  if (markup.includes(':')) yield* pausing(notingNames(nodes, namesOf(on)))
   return nodes
 }
 
