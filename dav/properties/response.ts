@@ -49,11 +49,11 @@ export function propertyElement({ namespace, name }: PropertyName, content = '')
 }
 
 /**
- * Whether every client can read a dead property. What was stored when names of XML's fifth edition were taken would make many
- * of them refuse the whole answer (DAV-35).
+ * Whether every client can read a dead property. What was stored when names of XML's fifth edition were taken, or those without
+ * a letter behind their prefix, would make many of them refuse the whole answer (DAV-35).
  */
 function isReadable({ name, value }: Property): boolean {
-  return !isForeign(name) && !(value.startsWith('<') && holdsForeignName(value))
+  return !isForeign(name) && !/^[-.\d]/.test(name) && !(value.startsWith('<') && holdsForeignName(value))
 }
 
 /** A dead property as it was set: plain text, or a whole element with attributes and structure. */

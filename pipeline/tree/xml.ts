@@ -74,6 +74,9 @@ const CHUNK = 8 * 1024
 /** The beginning of a document that declares its version. */
 const DECLARATION = /^\uFEFF?<\?xml[ \t\r\n?]/
 
+/** What has a prefix begins behind it as any name does, to readers that know of namespaces (Namespaces in XML 1.0, 7). */
+const NO_LOCAL_NAME = /:(?:[-.\d\u00b7\u203f\u2040]|[\u0300-\u036f])/
+
 /** What the reader has read of a construct and not reported yet, to which it adds one character after the other. */
 interface Growing {
   text: string
@@ -164,6 +167,10 @@ function* read(source: string, holder: DocumentNode | FragmentNode, context?: El
     })
   })
   parser.on('processinginstruction', ({ target, body }) => {
+    const end = cursor + '<?'.length + target.length
+    // Other readers show nothing of a document that has no white space there.
+    if (source[end] === '?' && source[end + 1] !== '>')
+      throw new TreeError('malformed', 'White space must follow the target of a processing instruction.', end)
     const sourceCodeLocation = place(cursor, parser.position)
     append({ nodeName: '#instruction', target, data: whole(body), parentNode: parent, sourceCodeLocation })
   })
@@ -186,12 +193,14 @@ function* read(source: string, holder: DocumentNode | FragmentNode, context?: El
   parser.on('opentagstart', ({ name }) => {
     isInTag = true
     checkName(name, cursor)
+    checkLocalName(name, parser.position)
     attributes = 0
     if (open.length >= levels) throw tooDeep(cursor)
   })
   parser.on('attribute', ({ name, value }) => {
     nodes++
     checkNames(name, value, cursor)
+    checkLocalName(name, parser.position)
     if (++attributes > MAX_ATTRIBUTES) throw tooManyAttributes(cursor)
   })
   parser.on('opentag', tag => {
@@ -235,6 +244,11 @@ function* read(source: string, holder: DocumentNode | FragmentNode, context?: El
     yield
   }
   parser.close()
+}
+
+function checkLocalName(name: string, offset: number): void {
+  if (NO_LOCAL_NAME.test(name))
+    throw new TreeError('malformed', 'A name does not begin with a letter behind its prefix.', offset)
 }
 
 function depthOf(context: ElementNode | undefined): number {
