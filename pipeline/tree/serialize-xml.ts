@@ -5,7 +5,7 @@ import { isShort, LONG, LongText, writingText } from './long-text.ts'
 import { declaredPrefix, inScopeNamespaces, prefixOf, XML_NAMESPACE } from './namespaces.ts'
 import { type AnyNode, type Attribute, type ChildNode, type ElementNode, isElement, isText } from './nodes.ts'
 import { atOnce, NODES_PER_STEP, type Steps } from './steps.ts'
-import { isXmlAttribute, xmlComment, xmlTagName } from './xml-names.ts'
+import { isNamespace, isXmlAttribute, xmlComment, xmlTagName } from './xml-names.ts'
 
 /** Namespace by prefix; `''` is the default namespace. */
 type Bindings = Map<string, string>
@@ -131,9 +131,9 @@ function xmlWriter(markup: LongText, context: Bindings = new Map()): XmlWriter {
   const enter = (node: ElementNode, declarations?: Bindings): string => {
     for (const a of node.attrs) {
       const prefix = declaredPrefix(a)
-      if (prefix !== undefined && isWritable(a, node)) bind(prefix, a.value.trim())
+      if (prefix !== undefined && isWritable(a, node)) bind(prefix, boundTo(a))
       const written = declaredInHtml(a)
-      if (written !== undefined) bind(DECLARES + written, a.value)
+      if (written !== undefined) bind(DECLARES + written, boundTo(a))
     }
     let owed = ''
     for (const [prefix, namespace] of declarations ?? []) owed += ensure(prefix, namespace)
@@ -147,8 +147,8 @@ function xmlWriter(markup: LongText, context: Bindings = new Map()): XmlWriter {
   /** What HTML has and XML cannot have is left out. */
   const isWritable = (a: Attribute, node: ElementNode): boolean => {
     if (node.isCommon && isForeign(a.name)) return false
-    if (a.prefix) return a.name !== 'xlink' || a.prefix !== 'xmlns' || !node.attrs.some(other => isElsewhere(other, a))
-    if (a.name === 'xmlns') return prefixOf(xmlTagName(node)) !== '' || a.value.trim() === node.namespaceURI
+    if (a.prefix) return a.name !== 'xlink' || a.prefix !== 'xmlns' || isXlink(a, node)
+    if (a.name === 'xmlns') return isDefault(a.value.trim(), node)
     return isXmlAttribute(a.name, a.value, isBound)
   }
 
@@ -161,7 +161,7 @@ function xmlWriter(markup: LongText, context: Bindings = new Map()): XmlWriter {
     return all.filter(a => {
       if (!isUnread(a)) return true
       const [prefix, local] = [prefixOf(a.name), a.name.slice(a.name.indexOf(':') + 1)]
-      const namespaces = [scope.get(prefix), scope.get(DECLARES + prefix)?.trim()].filter(each => each !== undefined)
+      const namespaces = [scope.get(prefix), scope.get(DECLARES + prefix)].filter(each => each !== undefined)
       const names = namespaces.map(namespace => `${local} ${namespace}`)
       const isTwin = names.some(name => taken.has(name))
       for (const name of names) taken.add(name)
@@ -250,6 +250,22 @@ function isPrefixed(a: Attribute): a is Attribute & { prefix: string; namespace:
 /** Whether the attribute has a prefix of which HTML's parser knows nothing. */
 function isUnread({ prefix, name }: Attribute): boolean {
   return !prefix && name.includes(':') && !name.startsWith(DECLARES)
+}
+
+/** The namespace that a declaration binds its prefix to where it is read again. */
+function boundTo({ value }: Attribute): string {
+  return value.trim().replace(ILLEGAL, '\ufffd')
+}
+
+/** Whether XML can have a default namespace declared: for HTML an attribute, which its elements say nothing of. */
+function isDefault(namespace: string, node: ElementNode): boolean {
+  if (prefixOf(xmlTagName(node)) === '') return namespace === node.namespaceURI
+  return namespace === '' || isNamespace(namespace)
+}
+
+/** Whether XML can have the declaration of `xlink`: the parser of HTML makes one of any value, in SVG and MathML. */
+function isXlink(declaration: Attribute, { attrs }: ElementNode): boolean {
+  return isNamespace(declaration.value) && !attrs.some(other => isElsewhere(other, declaration))
 }
 
 /** Whether the attribute has the prefix of a declaration beside it, and another namespace: HTML's parser gives one to `xlink`. */

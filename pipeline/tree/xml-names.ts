@@ -56,11 +56,14 @@ export function isXmlAttribute(name: string, value: string, isBound: (prefix: st
   if (colon < 0) return isXmlName(name)
   const [prefix, local] = [name.slice(0, colon), name.slice(colon + 1)]
   if (!isXmlName(local)) return false
-  if (prefix === 'xmlns')
-    return (
-      !FIXED.has(local) && value.trim() !== '' && !/^http:\/\/www\.w3\.org\/(XML\/1998|2000\/xmlns)/.test(value.trim())
-    )
+  if (prefix === 'xmlns') return !FIXED.has(local) && isNamespace(value)
   return prefix === 'xml' || (isXmlName(prefix) && isBound(prefix))
+}
+
+/** Whether XML can bind any prefix to a value. */
+export function isNamespace(value: string): boolean {
+  const namespace = value.trim()
+  return namespace !== '' && !/^http:\/\/www\.w3\.org\/(XML\/1998|2000\/xmlns)/.test(namespace)
 }
 
 /** Text of a comment that does not end it before its end. */

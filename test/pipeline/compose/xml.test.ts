@@ -108,11 +108,15 @@ describe('XML documents', () => {
   })
 
   it('COMP-119 nothing that a visitor has put into a page makes a feed ill-formed that shows it', async () => {
-    await put(server, '/guests.html', page('<ul id="guests"><li a"b="1">x\f<!-- y -- z --><c"d></c"d></li></ul>'))
+    await put(
+      server,
+      '/guests.html',
+      page('<ul id="guests"><li a"b="1">x\f<!-- y -- z --><c"d></c"d><svg xmlns:xlink=""></svg></li></ul>'),
+    )
     const include = '<p:include selector="#guests" resource="/guests.html"/>'
     const { status, text } = await get('/guests.xml', `<f ${DECLARED}>${include}</f>`)
     expect(status).to.equal(200)
-    expect(text).to.include('<li>x\ufffd<!-- y - - z --><cU000022d/></li>')
+    expect(text).to.include('<li>x\ufffd<!-- y - - z --><cU000022d/><svg')
     await put(server, '/again.xml', text, 'application/xml')
   })
 

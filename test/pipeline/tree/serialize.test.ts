@@ -259,6 +259,20 @@ describe('tree/serialize', () => {
         '<svg xmlns:xlink="urn:w" xlink:href="1"></svg>',
         '<svg xlink:href="1" xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"/>',
       ],
+      ['<svg xmlns:xlink="\n"></svg>', '<svg xmlns="http://www.w3.org/2000/svg"/>'],
+      [
+        '<svg xmlns:xlink="http://www.w3.org/XML/1998/namespace" xlink:href="1"></svg>',
+        '<svg xlink:href="1" xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"/>',
+      ],
+      ['<svg xmlns:xlink="http://www.w3.org/2000/xmlns/"></svg>', '<svg xmlns="http://www.w3.org/2000/svg"/>'],
+      [
+        '<b xmlns:w="u"><w:t xmlns="http://www.w3.org/XML/1998/namespace">t</w:t></b>',
+        '<b xmlns:w="u"><w:t>t</w:t></b>',
+      ],
+      [
+        '<b xmlns:w="&#1;" xmlns:y="\uffff" w:x="1" y:x="2">t</b>',
+        '<b xmlns:w="\ufffd" xmlns:y="\ufffd" w:x="1">t</b>',
+      ],
       ['<x"y>t</x"y>', '<xU000022y>t</xU000022y>'],
       ['<xml:a>t</xml:a>', '<xmlU00003Aa>t</xmlU00003Aa>'],
       ['<w:t xmlns:w="urn:w">t</w:t>', '<w:t xmlns:w="urn:w">t</w:t>'],
