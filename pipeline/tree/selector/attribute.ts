@@ -24,6 +24,9 @@ const CASELESS = new Set(
   ),
 )
 
+/** Between tokens; none of them holds any, though selectors may name it by escapes. */
+const BLANK = /[\t\n\f\r ]/
+
 export function idTest(name: string, mode: Mode): Test {
   if (!mode.quirks) return element => attribute(element, 'id') === name
   const lower = asciiLower(name)
@@ -31,6 +34,7 @@ export function idTest(name: string, mode: Mode): Test {
 }
 
 export function classTest(name: string, mode: Mode): Test {
+  if (BLANK.test(name)) return () => false
   const token = mode.quirks ? asciiLower(name) : name
   return (element, query) => {
     const value = attribute(element, 'class')
@@ -84,7 +88,7 @@ function operatorTest(operator: AttributeSelector['operator'], expected: string)
   if (expected === '') return () => false
   switch (operator) {
     case '~=':
-      return /\s/.test(expected) ? () => false : actual => hasToken(actual, expected)
+      return BLANK.test(expected) ? () => false : actual => hasToken(actual, expected)
     case '^=':
       return actual => actual.startsWith(expected)
     case '$=':

@@ -106,6 +106,7 @@ describe('Tokens of documents', () => {
       '.a',
       '.b',
       '.B',
+      '.a\\20 b',
       '#a',
       '[data-x]',
       '[class=a]',

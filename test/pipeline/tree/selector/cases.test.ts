@@ -52,6 +52,18 @@ const TABLES: Table[] = [
     ],
   },
   {
+    title: 'no token of a list holds white space, which is that of HTML',
+    markup:
+      '<!DOCTYPE html><p id=p1 class="a b" title="a b"></p><p id=p2 class="a\u00a0b\u000bc" title="a\u00a0b"></p>',
+    cases: [
+      ['.a\\20 b', ''],
+      ['[class~="a b"]', ''],
+      ['[title~="a\u00a0b"]', 'p2'],
+      ['.a\u00a0b\\b c', 'p2'],
+      ['[class~="a\u00a0b\\b c"]', 'p2'],
+    ],
+  },
+  {
     title: 'white space and comments',
     markup: PAGE,
     cases: [
