@@ -312,7 +312,11 @@ export class MarkupScanner {
       }
       case 'before-attribute':
       case 'after-name':
-        if (blank) return undefined
+        if (blank) {
+          // No slash but the one right before the `>` closes an element.
+          this.#slash = false
+          return undefined
+        }
         if (char === '/') {
           this.#slash = true
           this.#state = 'before-attribute'

@@ -22,6 +22,7 @@ const PLACES: [string, string][] = [
   ['scripts behind a comment', '<script><!-- {{ a }}{{ b }}\n--></script><p>x</p>'],
   ['styles', '<style>p { content: "{{ a }}{{ b }}" }</style><p>x</p>'],
   ['styles of pictures', '<svg><style>{{ a }}</style><title>{{ b }}</title></svg><p>x</p>'],
+  ['pictures with a blank behind their slash', '<svg / ><style>{{ a }}</style><title>{{ b }}</title></svg><p>x</p>'],
   ['noscript', '<noscript>{{ a }}<b title="{{ b }}">x</b></noscript><p>x</p>'],
   ['branches that open other places', '{% if no %}<script>{% endif %}<p>{{ a }}</p>{% if no %}</script>{% endif %}'],
   ['pictures that are closed in a branch', '<svg>{% if no %}</svg>{% endif %}<style>{{ a }}</style></svg><p>x</p>'],
