@@ -57,7 +57,7 @@ export function inserted(text: string, place: OutputPlace, before: string): stri
     case 'comment':
       return withoutDashes(escapeMarkup(place.xml ? legal(text) : text))
     case 'cdata':
-      return legal(text).replaceAll(']', ']]]><![CDATA[')
+      return inSection(legal(text).replaceAll(']', ']]]><![CDATA['), before)
     default:
       return escapeMarkup(place.xml ? legal(text) : text)
   }
@@ -67,13 +67,15 @@ export function inserted(text: string, place: OutputPlace, before: string): stri
 export function insertedSafe(text: string, trust: Safe['trust'], place: OutputPlace, before: string): string {
   const { position, xml } = place
   if (trust === 'trusted') return text
-  if (trust === 'raw') return position === 'raw' ? text : inserted(text, place, before)
+  if (position === 'raw') return setApart(text, place, before)
+  if (trust === 'raw') return inserted(text, place, before)
   // Where blanks end a value, escaped text would not be one value.
   if (position === 'unquoted') return text.replace(/[\s=`]/gu, reference)
-  if (trust === 'printed') return text
+  if (trust === 'printed') return position === 'cdata' ? inSection(text, before) : text
   switch (position) {
     case 'name':
     case 'declaration':
+    case 'cdata':
       // References mean nothing here, and blanks would begin another attribute.
       return inserted(text, place, before)
     case 'comment':
@@ -88,10 +90,18 @@ function withoutDashes(text: string): string {
   return text.replace(/^!|^-|-(?=-|$)/g, reference)
 }
 
-function inRawText(text: string, { hidden }: OutputPlace, before: string): string {
-  let result = text.replace(/<\/(?=[a-z]|$)/gi, '<\\/').replace(/<!(?=--|-?$)/g, '<\\!')
-  if (hidden) result = result.replace(/<(?=script)/gi, '<\\')
-  // What was written before may be the beginning of a tag or comment.
+/** Text of a section whose beginning does not end it where `]]` stands before it. */
+function inSection(text: string, before: string): string {
+  return text.startsWith('>') && before.endsWith(']]') ? `]]><![CDATA[${text}` : text
+}
+
+function inRawText(text: string, place: OutputPlace, before: string): string {
+  return setApart(text.replace(/<\/(?=[a-z]|$)/gi, '<\\/').replace(/<!(?=--|-?$)/g, '<\\!'), place, before)
+}
+
+/** What was written before may be the beginning of a tag or comment, which the text shall not go on with. */
+function setApart(text: string, { hidden }: OutputPlace, before: string): string {
+  const result = hidden ? text.replace(/<(?=script)/gi, '<\\') : text
   const opened = /<(?:\/[a-z]*|!-?)?$/i.exec(before)?.[0]
   if (opened === undefined || result === '') return result
   if (opened.startsWith('</')) return `\\${result}`

@@ -191,6 +191,34 @@ describe('Escaping of templates', () => {
     )
   })
 
+  for (const [kind, source, a, written] of [
+    [
+      'html',
+      '<script>{% capture c %}{{ a }}{% endcapture %}i<{{ c }}</script>',
+      '/script>',
+      '<script>i<\\/script></script>',
+    ],
+    ['html', '<style>{% capture c %}{{ a }}{% endcapture %}<{{ c }}</style>', '/style>', '<style><\\/style></style>'],
+    [
+      'html',
+      '<script>{% capture c %}{{ a }}{% endcapture %}<!--{{ c }}</script>',
+      '<script>',
+      '<script><!--<\\script></script>',
+    ],
+    ['html', '<script>i<{{ a | escape }}</script>', '/script ', '<script>i<\\/script </script>'],
+    ['xml', '<![CDATA[x]]{{ a }}]]>', '><b/>', '<![CDATA[x]]]]><![CDATA[><b/>]]>'],
+    [
+      'xml',
+      '<![CDATA[x]]{% capture c %}{{ a }}{% endcapture %}{{ c }}]]>',
+      '><b/>',
+      '<![CDATA[x]]]]><![CDATA[><b/>]]>',
+    ],
+    ['xml', '<![CDATA[{{ a | escape }}>]]>', ']]', '<![CDATA[]]]><![CDATA[]]]><![CDATA[>]]>'],
+  ] as const)
+    it(`LIQ-35 ${source}: no data goes on with what stands before it, captured and escaped data included`, async () => {
+      expect(await rendered(source, { names: { a }, context: { kind, element: 'div' } })).to.equal(written)
+    })
+
   it('LIQ-34 what a template has printed is still markup in a tag', async () => {
     const source = '{% capture c %}title="{{ a }}" hidden{% endcapture %}<i {{ c }}>'
     expect(await rendered(source, { names: { a: '"' } })).to.equal('<i title="&quot;" hidden>')
