@@ -57,7 +57,7 @@ export function inserted(text: string, place: OutputPlace, before: string): stri
     case 'comment':
       return withoutDashes(escapeMarkup(place.xml ? legal(text) : text))
     case 'cdata':
-      return inSection(legal(text).replaceAll(']', ']]]><![CDATA['), before)
+      return inSection(legal(text).replaceAll(']', APART), before)
     default:
       return escapeMarkup(place.xml ? legal(text) : text)
   }
@@ -68,10 +68,13 @@ export function insertedSafe(text: string, trust: Safe['trust'], place: OutputPl
   const { position, xml } = place
   if (trust === 'trusted') return text
   if (position === 'raw') return setApart(text, place, before)
-  if (trust === 'raw') return inserted(text, place, before)
+  if (trust === 'raw') {
+    if (position === 'cdata') return inSection(text, before)
+    return inserted(xml ? text.replaceAll(APART, ']') : text, place, before)
+  }
   // Where blanks end a value, escaped text would not be one value.
   if (position === 'unquoted') return text.replace(/[\s=`]/gu, reference)
-  if (trust === 'printed') return position === 'cdata' ? inSection(text, before) : text
+  if (trust === 'printed') return text
   switch (position) {
     case 'name':
     case 'declaration':
@@ -89,6 +92,9 @@ export function insertedSafe(text: string, trust: Safe['trust'], place: OutputPl
 function withoutDashes(text: string): string {
   return text.replace(/^!|^-|-(?=-|$)/g, reference)
 }
+
+/** A `]` of data in a section, which no `]>` goes on with. */
+const APART = ']]]><![CDATA['
 
 /** Text of a section whose beginning does not end it where `]]` stands before it. */
 function inSection(text: string, before: string): string {

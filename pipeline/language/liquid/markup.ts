@@ -101,13 +101,13 @@ export class MarkupScanner {
   #attributes: ScannedAttribute[] = []
   #attribute: ScannedAttribute | undefined
   /** Open `svg` and `math` elements. */
-  #foreign = 0
+  readonly #foreign: string[] = []
   /** A literal `<!--` stands in this raw text: `<script` would change where it ends. */
   #hidden = false
 
   constructor(context: MarkupContext) {
     this.#xml = context.kind === 'xml'
-    if (context.foreign) this.#foreign = 1
+    if (context.foreign) this.#foreign.push('')
     else if (context.element) this.#enter(context.element.toLowerCase())
   }
 
@@ -118,7 +118,7 @@ export class MarkupScanner {
 
   /** A short description of the state; equal where text continues in the same way. */
   get fingerprint(): string {
-    return `${this.#state} ${this.#state === 'content' ? this.#content : ''} ${this.#foreign} ${this.#hidden}`
+    return `${this.#state} ${this.#state === 'content' ? this.#content : ''} ${this.#foreign.length} ${this.#hidden}`
   }
 
   /** Whether an unquoted value is about to begin. */
@@ -369,9 +369,11 @@ export class MarkupScanner {
     this.#state = 'data'
     if (!this.#xml) {
       if (name === 'svg' || name === 'math') {
-        if (!this.#slash) this.#foreign = Math.max(0, this.#foreign + (this.#closing ? -1 : 1))
+        if (!this.#closing && !this.#slash) this.#foreign.push(name)
+        // What closes another one is left out: where that is open all the same, markup has to be escaped.
+        else if (this.#closing && this.#foreign.at(-1) === name) this.#foreign.pop()
       }
-      if (!this.#closing && this.#foreign === 0) this.#enter(name)
+      if (!this.#closing && this.#foreign.length === 0) this.#enter(name)
     }
     return {
       name,

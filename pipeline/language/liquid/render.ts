@@ -210,7 +210,8 @@ function* capture(node: Extract<Node, { kind: 'capture' }>, run: Run): Work<Jump
   run.out = new Output()
   try {
     const jump = yield* body(node.body, run)
-    const trust = node.place.position === 'raw' ? 'raw' : 'printed'
+    const { position } = node.place
+    const trust = position === 'raw' || position === 'cdata' ? 'raw' : 'printed'
     run.frames[0]?.set(node.name, new Safe(run.out.text, trust))
     return jump
   } finally {

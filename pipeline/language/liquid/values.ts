@@ -8,7 +8,7 @@ export class Safe {
   /**
    * `trusted`: the author vouches for it (LIQ-33). `escaped`: data as text of markup (LIQ-32).
    * `printed`: a piece of template, in which data was escaped by its place (LIQ-34).
-   * `raw`: made for raw text, where markup is not escaped; anywhere else it is no safer than other text.
+   * `raw`: made for raw text or a section of CDATA, where markup is not escaped; anywhere else it is no safer than other text.
    */
   readonly trust: 'trusted' | 'escaped' | 'printed' | 'raw'
 

@@ -23,6 +23,7 @@ const PLACES: [string, string][] = [
   ['styles', '<style>p { content: "{{ a }}{{ b }}" }</style><p>x</p>'],
   ['styles of pictures', '<svg><style>{{ a }}</style><title>{{ b }}</title></svg><p>x</p>'],
   ['pictures with a blank behind their slash', '<svg / ><style>{{ a }}</style><title>{{ b }}</title></svg><p>x</p>'],
+  ['formulas behind the end of a picture', '<math></svg><style>{{ a }}</style><mi>{{ b }}</mi></math><p>x</p>'],
   ['noscript', '<noscript>{{ a }}<b title="{{ b }}">x</b></noscript><p>x</p>'],
   ['branches that open other places', '{% if no %}<script>{% endif %}<p>{{ a }}</p>{% if no %}</script>{% endif %}'],
   ['pictures that are closed in a branch', '<svg>{% if no %}</svg>{% endif %}<style>{{ a }}</style></svg><p>x</p>'],
@@ -212,6 +213,12 @@ describe('Escaping of templates', () => {
       '<![CDATA[x]]{% capture c %}{{ a }}{% endcapture %}{{ c }}]]>',
       '><b/>',
       '<![CDATA[x]]]]><![CDATA[><b/>]]>',
+    ],
+    [
+      'xml',
+      '<![CDATA[{% capture c %}{{ a }}{% endcapture %}{{ c }}]]>{{ c }}',
+      ']]><b/>',
+      '<![CDATA[]]]><![CDATA[]]]><![CDATA[><b/>]]>]]&gt;&lt;b/&gt;',
     ],
     ['xml', '<![CDATA[{{ a | escape }}>]]>', ']]', '<![CDATA[]]]><![CDATA[]]]><![CDATA[>]]>'],
   ] as const)
