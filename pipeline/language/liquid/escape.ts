@@ -74,7 +74,8 @@ export function insertedSafe(text: string, trust: Safe['trust'], place: OutputPl
   }
   // Where blanks end a value, escaped text would not be one value.
   if (position === 'unquoted') return text.replace(/[\s=`]/gu, reference)
-  if (trust === 'printed') return text
+  // XML has no two dashes in a comment, and a whole page is an error with them.
+  if (trust === 'printed' && !(xml && position === 'comment')) return text
   switch (position) {
     case 'name':
     case 'declaration':

@@ -5,6 +5,7 @@ import { parseHtml } from '../../../../pipeline/tree/html.ts'
 import { type ChildNode, isElement, type ParentNode } from '../../../../pipeline/tree/nodes.ts'
 import { parseXml } from '../../../../pipeline/tree/xml.ts'
 import { openBrowser } from '../../../support/browser.ts'
+import { pick, seeded } from '../../tree/selector/random.ts'
 import { rendered } from './rendering.ts'
 
 /** Templates with data `a` and `b` in every kind of place; `title` names the place. */
@@ -87,6 +88,9 @@ const PIECES = [
   '%}',
   'javascript:',
 ]
+
+/** What may end something in XML. */
+const ENDS = ['<b/>', '>', ']]>', ']', '-', '-->', '"', '?>', '<![CDATA[', '</p>', '&', '<!--', ' k="1"', 'x']
 
 const hostile = fc.array(fc.constantFrom(...PIECES), { maxLength: 6 }).map(pieces => pieces.join(''))
 
@@ -225,6 +229,29 @@ describe('Escaping of templates', () => {
     it(`LIQ-35 ${source}: no data goes on with what stands before it, captured and escaped data included`, async () => {
       expect(await rendered(source, { names: { a }, context: { kind, element: 'div' } })).to.equal(written)
     })
+
+  it('LIQ-35 no boundary comes from data: XML of any shape', async () => {
+    const random = seeded(20_261_130)
+    const hole = () => pick(random, ['{{ a }}', '{{ b }}', '{{ a | escape }}', '{{ a }}{{ b }}', '{{ c }}'])
+    const section = () => `${pick(random, ['', 'x', ']', 'x]]', '<'])}${hole()}${pick(random, ['', 'x', 'x>', ']'])}`
+    const place = () => pick(random, ['|', '|', '<!-- | -->', '<?p |?>', '<i k="|"/>', '<p>|</p>']).replace('|', hole())
+    const context = { kind: 'xml', element: 'div' } as const
+    const shown = (text: string) => skeleton(parseXml(`<div>${text}</div>`))
+    for (let i = 0; i < 300; i++) {
+      const captured = '{% capture c %}{{ a }}{% endcapture %}'
+      const [before, within] = pick(random, [
+        [captured, ''],
+        ['', captured],
+      ])
+      const source = `${before}<![CDATA[${within}${section()}]]>${place()}${place()}`
+      const expected = shown(await rendered(source, { names: { a: 'x', b: 'x' }, context }))
+      for (let j = 0; j < 3; j++) {
+        const [a = '', b = ''] = [1, 2].map(() => pick(random, ENDS) + pick(random, ENDS))
+        const text = await rendered(source, { names: { a, b }, context })
+        expect(shown(text), `${source} with ${a} and ${b}`).to.equal(expected)
+      }
+    }
+  })
 
   it('LIQ-34 what a template has printed is still markup in a tag', async () => {
     const source = '{% capture c %}title="{{ a }}" hidden{% endcapture %}<i {{ c }}>'
