@@ -19,6 +19,8 @@ const HTML_AGAIN = new Map([
   ...['foreignobject', 'desc', 'title'].map(name => [name, 'svg'] as const),
   ...['mi', 'mo', 'mn', 'ms', 'mtext', 'annotation-xml'].map(name => [name, 'math'] as const),
 ])
+/** Of HTML in a table or form, and of MathML where HTML's parser drops that or moves them out of it. */
+const GLYPHS = new Set(['mglyph', 'malignmark'])
 const OF_HTML = /^(text\/html|application\/xhtml\+xml)$/i
 
 /** What ends each of them early; nothing ends `plaintext`, and a script may hold its own end tag in what looks like a comment. */
@@ -55,10 +57,13 @@ function isReadAsText({ tagName, parentNode }: ElementNode): boolean {
   let isElsewhere = false
   /** The outermost one that is foreign, above the stretch. */
   let foreign: string | undefined
+  let isInGlyph = false
   for (let node: ParentNode | null = parentNode; node && isElement(node); node = node.parentNode) {
     const name = node.tagName.toLowerCase()
     const kind = name === 'annotation-xml' && !isOfHtml(node) ? undefined : HTML_AGAIN.get(name)
+    isInGlyph ||= GLYPHS.has(name)
     if (FOREIGN.has(name)) {
+      if (isInGlyph && name === 'math') return false
       if (foreign === undefined && again.size === 0) return false
       foreign = name
       isElsewhere = false

@@ -358,6 +358,10 @@ describe('directives that a fragment hides', () => {
       `{{ "${INCLUDE.replaceAll('"', "'").replaceAll('<', '&lt;')}" | raw }}`,
     ],
     ['<select id="at"></select>', `<style>${INCLUDE}</style>`],
+    [
+      '<ul id="at"></ul>',
+      `<form><math><mtext></form><form><mglyph><style></math>${INCLUDE}</style></mglyph></form></mtext></math></form>`,
+    ],
   ] as const)
     it(`COMP-147 REA-62 nor in what an action writes into ${place}, where it is read otherwise`, async () => {
       const action = `@schema Site url("${NS}/1.0"); Site.PUT((\${.entry} from "/data.html").first(), "/page.html")`
@@ -377,7 +381,7 @@ describe('directives that a fragment hides', () => {
       expect((await http('GET', '/page.html')).text)
         .to.include('class="entry"')
         .and.not.include('TOPSECRET')
-      expect(answers).to.deep.equal([422, 206])
+      expect(answers).to.deep.equal([place.includes('<ul') ? 206 : 422, 206])
     })
 
   it('COMP-12 what an author has left in a comment leaves the markup of their script alive', async () => {
