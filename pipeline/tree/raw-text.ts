@@ -50,6 +50,22 @@ function mayHoldItsEnd(code: string): boolean {
   return comment >= 0 && /<script/i.test(code.slice(comment))
 }
 
+/** Contents of templates in `mglyph` and the like of MathML: they do not know what they stand in. */
+const inGlyphs = new WeakSet<ParentNode>()
+
+/** To be told of the content of a template before that is written. */
+export function noteContent({ parentNode }: ElementNode, content: ParentNode): void {
+  let isInGlyph = false
+  let node: ParentNode | null = parentNode
+  for (; node && isElement(node); node = node.parentNode) {
+    const name = node.tagName.toLowerCase()
+    isInGlyph ||= GLYPHS.has(name)
+    if (isInGlyph && name === 'math') break
+  }
+  if (node && (isElement(node) || inGlyphs.has(node))) inGlyphs.add(content)
+  else inGlyphs.delete(content)
+}
+
 /** By the names around it, which are all that HTML's parser knows. */
 function isReadAsText({ tagName, parentNode }: ElementNode): boolean {
   // Of the stretch that is looked at: whether it is read as something else, where it is HTML, up to the outermost of such elements.
@@ -58,7 +74,8 @@ function isReadAsText({ tagName, parentNode }: ElementNode): boolean {
   /** The outermost one that is foreign, above the stretch. */
   let foreign: string | undefined
   let isInGlyph = false
-  for (let node: ParentNode | null = parentNode; node && isElement(node); node = node.parentNode) {
+  let node: ParentNode | null = parentNode
+  for (; node && isElement(node); node = node.parentNode) {
     const name = node.tagName.toLowerCase()
     const kind = name === 'annotation-xml' && !isOfHtml(node) ? undefined : HTML_AGAIN.get(name)
     isInGlyph ||= GLYPHS.has(name)
@@ -78,6 +95,7 @@ function isReadAsText({ tagName, parentNode }: ElementNode): boolean {
     isElsewhere ||= ELSEWHERE.has(name) && !(name === 'select' && tagName === 'script')
     if (isElsewhere && again.size === 0) return false
   }
+  if (node && inGlyphs.has(node)) return false
   return !isElsewhere && (foreign === undefined || again.get(foreign) === false)
 }
 

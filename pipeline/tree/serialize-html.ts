@@ -12,7 +12,7 @@ import {
   isText,
   type ParentNode,
 } from './nodes.ts'
-import { isRaw, TEXT_ONLY } from './raw-text.ts'
+import { isRaw, noteContent, TEXT_ONLY } from './raw-text.ts'
 import type { Steps } from './steps.ts'
 
 const VOID = new Set(
@@ -89,7 +89,9 @@ function content(element: ElementNode): string {
 }
 
 function contentNodes(element: ElementNode): ChildNode[] {
-  return (element.namespaceURI === HTML_NAMESPACE && element.content ? element.content : element).childNodes
+  if (element.namespaceURI !== HTML_NAMESPACE || !element.content) return element.childNodes
+  noteContent(element, element.content)
+  return element.content.childNodes
 }
 
 /** The standard leaves this out, and the text would lose its first line when it is read again. */

@@ -362,6 +362,10 @@ describe('directives that a fragment hides', () => {
       '<ul id="at"></ul>',
       `<form><math><mtext></form><form><mglyph><style></math>${INCLUDE}</style></mglyph></form></mtext></math></form>`,
     ],
+    [
+      '<ul id="at"></ul>',
+      `<form><math><mtext></form><form><mglyph><template><style></math>${INCLUDE}</style></template></mglyph></form></mtext></math></form>`,
+    ],
   ] as const)
     it(`COMP-147 REA-62 nor in what an action writes into ${place}, where it is read otherwise`, async () => {
       const action = `@schema Site url("${NS}/1.0"); Site.PUT((\${.entry} from "/data.html").first(), "/page.html")`
