@@ -26,8 +26,9 @@ export interface ElementChange {
 /**
  * Who may only write to a part of a page must not be able to make, change or remove the site's rules through it: not by a
  * deny that is deleted, nor by a cell of a rule that a grant for all cells covers. That needs the right to PUT the whole
- * document, as directives do (COMP-147), or to DELETE the whole where something is deleted. So does what changes the
- * declarations of items that it does not stand in, such as an element with the id that a rule's `itemref` names. Entries of
+ * document, as directives do (COMP-147), or to DELETE the whole where items are deleted as they are: one without a field is
+ * another one, and a rule without its selector grants everything. So does what changes the declarations of items that it
+ * does not stand in, such as an element with the id that a rule's `itemref` names. Entries of
  * lists, the members of a group and the values of an enumeration, are kept by whoever their author lets write inside of
  * them (GRP-6).
  *
@@ -55,7 +56,8 @@ export function* checkingConfiguration(
     if (!(yield* changingReaction(view, parts, sorts))) return
   }
   if (mayPut(authority, path)) return
-  if (op === 'delete' && authority.admit({ ask: 'delete', path, exists: true }) === 'allow') return
+  const mayDelete = () => authority.admit({ ask: 'delete', path, exists: true }) === 'allow'
+  if (op === 'delete' && takes && mayDelete() && !(yield* changingOthers(view, target, sorts))) return
   if (op === 'delete' || op === 'move') throw authority.refusal(op.toUpperCase(), requested)
   throw new Fault(
     422,
@@ -108,7 +110,7 @@ function changes(site: Site, path: string, { parents }: View, { declares }: Deri
  */
 function* changingReaction(view: View, parts: readonly ChildNode[], sorts: Sorts): Steps<boolean> {
   if (view.parents.some(parent => typesAround(parent).some(sorts.isReaction))) return true
-  const referred = yield* referredByReactions(view, sorts)
+  const referred = yield* referredBy(view, sorts.isReaction)
   if (referred.size === 0) return false
   const isReferred = (element: ElementNode) => referred.has(attribute(element, 'id') ?? '')
   for (const parent of view.parents)
@@ -116,11 +118,19 @@ function* changingReaction(view: View, parts: readonly ChildNode[], sorts: Sorts
   return yield* finding(parts, isReferred)
 }
 
-function* referredByReactions({ document }: View, sorts: Sorts): Steps<Set<string>> {
+/** Whether configuration that stays loses something with an element: that stands inside of it, or has an id that it refers to. */
+function* changingOthers(view: View, removed: ElementNode, sorts: Sorts): Steps<boolean> {
+  if (view.parents.some(parent => typesAround(parent).some(sorts.isConfiguration))) return true
+  const referred = yield* referredBy(view, sorts.isConfiguration)
+  return referred.size > 0 && (yield* finding([removed], element => referred.has(attribute(element, 'id') ?? '')))
+}
+
+/** The ids that items of some types refer to. */
+function* referredBy({ document }: View, isMeant: (type: string) => boolean): Steps<Set<string>> {
   const ids = new Set<string>()
   yield* finding(document.root.childNodes, element => {
     const references = attribute(element, 'itemref')
-    if (references && typesOf(element).some(sorts.isReaction))
+    if (references && typesOf(element).some(isMeant))
       for (const id of references.split(/[\t\n\f\r ]+/)) if (id !== '') ids.add(id)
     return false
   })

@@ -12,6 +12,12 @@ const TABLE =
 const SCHEMA = `<div id="schema" itemscope itemtype="${NS}/Schema"><b itemprop="type">https://x.example/T</b></div>`
 const TRIGGER = `<div id="trigger" itemscope itemtype="${NS}/Trigger"><b itemprop="method">PUT</b></div>`
 
+/** What a rule says that grants the whole of a document, unless something narrows it. */
+const GRANT = ['actor:*', 'method:PUT', 'action:Allow', 'resource:/narrow.html']
+  .map(field => field.split(':'))
+  .map(([name, value]) => `<meta itemprop="${name}" content="${value}">`)
+  .join('')
+
 /** A page of which visitors may write every part, but not the whole. */
 const PAGE = page(
   [
@@ -21,6 +27,8 @@ const PAGE = page(
       '<li id="bob" itemprop="member">bob@x.example</li></ul><b itemprop="name">staff</b></div>',
     `<div id="split" itemscope itemtype="${NS}/AuthorizationRule" itemref="fields"><b itemprop="actor">*</b></div>`,
     '<p id="fields"><b itemprop="method">PUT</b><b itemprop="action">Deny</b><b itemprop="resource">/other.html</b></p>',
+    `<div id="both"><p id="narrow"><b itemprop="selector">#a</b></p>${DENY}</div>`,
+    `<div hidden itemscope itemtype="${NS}/AuthorizationRule" itemref="narrow">${GRANT}</div>`,
   ].join('\n'),
 )
 const EVERY_PART: RuleLine[] = [
@@ -46,6 +54,7 @@ const CONFIGURING: [name: string, write: Write][] = [
   ['a row of a table of rules is deleted', remove('#row')],
   ['a field is moved into a rule', move('#fields b', '#row td')],
   ['what a rule refers to is deleted', remove('#fields')],
+  ['a rule is deleted with what another one refers to', remove('#both')],
   ['a value that a rule refers to is replaced', replace('#fields b', '<b itemprop="method">GET</b>')],
   ['a schema is deleted', remove('#schema')],
   ['a field of a schema is deleted', remove('#schema b')],
@@ -55,6 +64,15 @@ const CONFIGURING: [name: string, write: Write][] = [
   ['a group is given another name by its members', replace('#ann', '<li itemprop="name">editors</li>')],
   ['a member is moved in from outside', move('#plain', '#members')],
 ]
+
+/** What is deleted is no item, or not only items, so that those that stay say something else: no DELETE of the whole would do that. */
+const CHANGING_BY_DELETION = new Set([
+  'a field of a rule is deleted',
+  'a row of a table of rules is deleted',
+  'what a rule refers to is deleted',
+  'a rule is deleted with what another one refers to',
+  'a field of a schema is deleted',
+])
 
 /** Writes that leave the configuration alone, or to which its author has let people in. */
 const ORDINARY: [name: string, write: Write][] = [
@@ -94,12 +112,12 @@ describe('writes to parts of a page that would configure the site', () => {
       const { status, text } = await http(method, '/page.html', fields, body)
       expect(status, text).to.be.oneOf([204, 206])
     })
-    if (method === 'DELETE') {
-      it(`COMP-147 ${name}: by whoever may DELETE the whole`, async () => {
+    const isChange = CHANGING_BY_DELETION.has(name)
+    if (method === 'DELETE')
+      it(`SEC-8 ${name}: ${isChange ? 'not ' : ''}by whoever may DELETE the whole`, async () => {
         await grant(['*', 'DELETE', 'Allow', '/page.html'])
-        expect((await http(method, '/page.html', fields)).status).to.equal(204)
+        expect((await http(method, '/page.html', fields)).status).to.equal(isChange ? 401 : 204)
       })
-    }
   }
 
   for (const [name, [method, fields, body]] of ORDINARY) {
