@@ -53,11 +53,11 @@ export function* checkingConfiguration(
   if (!brings && !takes && !changes(site, path, view, derived, sorts)) {
     if (!derived.profile.types.some(sorts.isReaction)) return
     const parts = op === 'post' ? brought : [...brought, target]
-    if (!(yield* changingReaction(view, parts, sorts))) return
+    if (!(yield* changingItems(view, parts, sorts.isReaction))) return
   }
   if (mayPut(authority, path)) return
   const mayDelete = () => authority.admit({ ask: 'delete', path, exists: true }) === 'allow'
-  if (op === 'delete' && takes && mayDelete() && !(yield* changingOthers(view, target, sorts))) return
+  if (op === 'delete' && takes && mayDelete() && !(yield* changingItems(view, [target], sorts.isConfiguration))) return
   if (op === 'delete' || op === 'move') throw authority.refusal(op.toUpperCase(), requested)
   throw new Fault(
     422,
@@ -105,24 +105,17 @@ function changes(site: Site, path: string, { parents }: View, { declares }: Deri
 }
 
 /**
- * Whether a write changes a reaction, or code: it stands inside of one, or has an id that one refers to, or stands inside
- * of an element that has.
+ * Whether a write to some elements changes items of some types that stay, such as reactions and code: it stands inside of one,
+ * or has an id that one refers to, or stands inside of an element that has.
  */
-function* changingReaction(view: View, parts: readonly ChildNode[], sorts: Sorts): Steps<boolean> {
-  if (view.parents.some(parent => typesAround(parent).some(sorts.isReaction))) return true
-  const referred = yield* referredBy(view, sorts.isReaction)
+function* changingItems(view: View, parts: readonly ChildNode[], isMeant: (type: string) => boolean): Steps<boolean> {
+  if (view.parents.some(parent => typesAround(parent).some(isMeant))) return true
+  const referred = yield* referredBy(view, isMeant)
   if (referred.size === 0) return false
   const isReferred = (element: ElementNode) => referred.has(attribute(element, 'id') ?? '')
   for (const parent of view.parents)
     for (let at: ParentNode | null = parent; at && isElement(at); at = at.parentNode) if (isReferred(at)) return true
   return yield* finding(parts, isReferred)
-}
-
-/** Whether configuration that stays loses something with an element: that stands inside of it, or has an id that it refers to. */
-function* changingOthers(view: View, removed: ElementNode, sorts: Sorts): Steps<boolean> {
-  if (view.parents.some(parent => typesAround(parent).some(sorts.isConfiguration))) return true
-  const referred = yield* referredBy(view, sorts.isConfiguration)
-  return referred.size > 0 && (yield* finding([removed], element => referred.has(attribute(element, 'id') ?? '')))
 }
 
 /** The ids that items of some types refer to. */

@@ -27,7 +27,7 @@ const PAGE = page(
       '<li id="bob" itemprop="member">bob@x.example</li></ul><b itemprop="name">staff</b></div>',
     `<div id="split" itemscope itemtype="${NS}/AuthorizationRule" itemref="fields"><b itemprop="actor">*</b></div>`,
     '<p id="fields"><b itemprop="method">PUT</b><b itemprop="action">Deny</b><b itemprop="resource">/other.html</b></p>',
-    `<div id="both"><p id="narrow"><b itemprop="selector">#a</b></p>${DENY}</div>`,
+    `<div id="both"><div id="narrow"><div id="within"><b itemprop="selector">#a</b>${DENY}</div></div>${DENY}</div>`,
     `<div hidden itemscope itemtype="${NS}/AuthorizationRule" itemref="narrow">${GRANT}</div>`,
   ].join('\n'),
 )
@@ -55,6 +55,7 @@ const CONFIGURING: [name: string, write: Write][] = [
   ['a field is moved into a rule', move('#fields b', '#row td')],
   ['what a rule refers to is deleted', remove('#fields')],
   ['a rule is deleted with what another one refers to', remove('#both')],
+  ['a rule is deleted with a part of what another one refers to', remove('#within')],
   ['a value that a rule refers to is replaced', replace('#fields b', '<b itemprop="method">GET</b>')],
   ['a schema is deleted', remove('#schema')],
   ['a field of a schema is deleted', remove('#schema b')],
@@ -71,6 +72,7 @@ const CHANGING_BY_DELETION = new Set([
   'a row of a table of rules is deleted',
   'what a rule refers to is deleted',
   'a rule is deleted with what another one refers to',
+  'a rule is deleted with a part of what another one refers to',
   'a field of a schema is deleted',
 ])
 
