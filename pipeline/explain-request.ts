@@ -231,7 +231,9 @@ function* alsoNeeded(site: Site, method: string, { path, key, selector }: Target
   const writes = method === 'PUT' || method === 'POST' || method === 'DELETE'
   if (!key || !writes || !site.counts(path) || !isConfiguration(site, key.element)) return
   const whole = method === 'DELETE' ? 'PUT or DELETE' : 'PUT'
-  yield `The element holds configuration of the site, or is part of it: that also takes ${whole} for the whole document.`
+  const further =
+    method === 'DELETE' ? ' Where it is part of an item, or another one refers to it, DELETE is not enough.' : ''
+  yield `The element holds configuration of the site, or is part of it: that also takes ${whole} for the whole document.${further}`
 }
 
 function shown(rule: RuleText): Omit<AccessRule, 'tier' | 'why'> {

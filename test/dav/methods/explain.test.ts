@@ -140,6 +140,10 @@ describe('SEC-5 explaining rules on the mount', () => {
       '?as=u&role=boss&method=DELETE&path=/rules.html&selector=div',
       /configuration .* takes PUT or DELETE for the whole/,
     ],
+    [
+      '?as=u&role=boss&method=DELETE&path=/rules.html&selector=[itemprop=action]',
+      /Where it is part of an item, .* DELETE is not enough/,
+    ],
     ['?as=u&role=boss&method=DELETE&path=/rules.html&selector=body', /configuration/],
     ['?as=u&role=boss&method=DELETE&path=/rules.html&selector=[itemprop=member]', undefined],
     ['?as=u&role=boss&method=GET&path=/rules.html&selector=div', undefined],
