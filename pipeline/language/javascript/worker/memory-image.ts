@@ -6,7 +6,10 @@ interface Allocating {
   _free(pointer: number): void
 }
 
-/** Bytes below the top of the C stack that an evaluation can have written to, beside the engine's own limit for it. */
+/**
+ * Bytes of the C stack below the engine's own limit for it, which calls of functions keep to. The compiler of programs does not:
+ * what is nested deeply goes through these bytes, and beyond.
+ */
 const STACK_SLACK = 64 * 1024
 
 export interface Image {
@@ -58,6 +61,12 @@ export function takeImage(memory: WebAssembly.Memory, { heapStart, heapEndAt }: 
   const data = new Uint8Array(memory.buffer.slice(0, STATIC_BYTES))
   const heap = new Uint8Array(memory.buffer.slice(heapStart, end))
   const stackEnd = heapStart - stack - STACK_SLACK
+  const untouched = new Uint8Array(STACK_SLACK)
+  /** Megabytes that are rarely needed: whatever got there has left something on its way. */
+  const clearBelow = (all: Uint8Array): void => {
+    if (Buffer.compare(all.subarray(stackEnd, stackEnd + STACK_SLACK), untouched) !== 0)
+      all.fill(0, data.length, stackEnd)
+  }
   return {
     keep() {
       const data = new Uint8Array(memory.buffer.slice(0, STATIC_BYTES))
@@ -65,6 +74,7 @@ export function takeImage(memory: WebAssembly.Memory, { heapStart, heapEndAt }: 
       return () => {
         const all = new Uint8Array(memory.buffer)
         const since = Math.min(heapEnd(), all.length)
+        clearBelow(all)
         all.set(data)
         all.set(used, stackEnd)
         all.fill(0, stackEnd + used.length, Math.max(stackEnd + used.length, since))
@@ -73,6 +83,7 @@ export function takeImage(memory: WebAssembly.Memory, { heapStart, heapEndAt }: 
     restore() {
       const used = Math.min(heapEnd(), memory.buffer.byteLength)
       const all = new Uint8Array(memory.buffer)
+      clearBelow(all)
       all.set(data)
       all.fill(0, stackEnd, heapStart)
       all.set(heap, heapStart)
