@@ -9,6 +9,7 @@ import { GLOBALS, provide } from './globals.js'
 import {
   apply,
   ask,
+  create,
   defineProperty,
   getOwnPropertyDescriptor,
   keysOf,
@@ -49,7 +50,7 @@ function begin(json) {
   if (request) provide({ request })
   if (!job.context) return
   context = {}
-  names = {}
+  names = create(null)
   for (let i = 0; i < job.context.length; i += 2) {
     const value = revive(job.context[i + 1])
     names[job.context[i]] = value

@@ -165,4 +165,15 @@ describe('language: JavaScript: modules', () => {
     const outcome = await run(expression, { place: 'expression', context })
     expect(plain(outcome)).to.deep.equal([6n, 'c', 'f', 'a', 'undefined'])
   })
+
+  it('JS-14, JS-26 a name that objects have from the start is one like others', async () => {
+    const context = new Map<string, Value>([
+      ['__proto__', 'p'],
+      ['constructor', 'c'],
+    ])
+    const outcome = await run('[__proto__, constructor]', { place: 'expression', context })
+    expect(plain(outcome)).to.deep.equal(['p', 'c'])
+    const left = await run('export default () => 1', { context })
+    expect('written' in left && [...left.written.keys()]).to.deep.equal([])
+  })
 })
