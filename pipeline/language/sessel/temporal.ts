@@ -312,6 +312,8 @@ function applyToDuration(value: Temporal.Duration, name: string, first: Value, s
       return value.abs()
   }
   const unit = shortText('total', first) as 'days'
+  // The library finds units by name in an object, which has more names than its own: `constructor` was one, and NaN the total.
+  if (!UNITS.includes(unit.endsWith('s') ? unit : `${unit}s`)) throw typeError(`“${unit}” is no unit of time`)
   const relativeTo = second === null ? undefined : startOf(second)
   const total = value.total({ unit, relativeTo })
   return Number.isSafeInteger(total) ? BigInt(total) : total
