@@ -1,4 +1,4 @@
-/** How large the state machine of a regular expression becomes, told before it is built. */
+/** How large the state machine of a regular expression becomes, and what it takes to build it, told before. */
 
 const COUNTED = /\{(\d+)(?:,(\d*))?\}/y
 const ESCAPE = /\\(?:Q[\s\S]*?(?:\\E|$)|[pPx]\{[^}]*\}|[\s\S]|$)/y
@@ -39,4 +39,23 @@ export function patternSize(pattern: string): number {
     }
   }
   return groups.reduce((sum, each) => sum + each, 3)
+}
+
+/** The last character that has another case; ranges are folded one character after the other up to it. */
+const LAST_FOLDED = 0x1e943
+
+/** Characters that take as long as a class by its name (`\pL`), which is some hundred ranges. */
+const NAMED_CLASS = 4_000
+
+/** @returns characters that are folded, or as many as take as long; rather too many than too few */
+export function classWork(pattern: string): number {
+  let work = NAMED_CLASS * (pattern.match(/\\p/gi)?.length ?? 0)
+  // Without a flag letters count as they are.
+  if (!pattern.includes('[') || !pattern.includes('(?')) return work
+  // What ends an escape before a hyphen is ASCII, and so little of a range that it counts for the character itself.
+  for (const [, first = '', hex, last = ''] of pattern.matchAll(/(?<=([\s\S]))-(?=\\x\{([\da-f]+)\}|([\s\S]))/giu)) {
+    const end = hex === undefined ? (last === '\\' ? 0xff : (last.codePointAt(0) ?? 0)) : Number.parseInt(hex, 16)
+    work += Math.max(0, Math.min(end, LAST_FOLDED) - (first.codePointAt(0) ?? 0))
+  }
+  return work
 }

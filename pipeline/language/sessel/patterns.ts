@@ -7,7 +7,7 @@ import { ownText } from '../../own-text.ts'
 import { aside } from '../aside.ts'
 import { type Evaluation, typeError } from './evaluation.ts'
 import type { MaybeLater } from './host.ts'
-import { patternSize } from './pattern-size.ts'
+import { classWork, patternSize } from './pattern-size.ts'
 import type { PatternQuestion } from './patterns-thread.ts'
 
 const re2js = lazyPackage<typeof import('re2js')>('re2js')
@@ -23,6 +23,9 @@ const MAX_PATTERN = 1_000
 /** States of its machine: some milliseconds to build it, and some megabytes. */
 const MAX_STATES = 10_000
 
+/** Characters that its classes are made of, one after the other (`classWork`): some thirty milliseconds. */
+const MAX_CLASS_WORK = 1_000_000
+
 /** States that are looked at in one step: each character may look at all of them. */
 const PER_STEP = 32
 
@@ -36,19 +39,22 @@ const AT_ONCE = 4_000_000
  * @throws SesselError for a pattern that RE2 does not take, or that is too large
  */
 export function matchesPattern(text: string, pattern: string, on: Evaluation): MaybeLater<boolean> {
-  const { compiled, size } = compiledPattern(pattern)
+  const { compiled, size } = compiledPattern(pattern, on)
   // Sizes are rather too large, about twice.
   const work = text.length * size
   on.spend(1 + Math.ceil(work / PER_STEP))
   return work > AT_ONCE ? ask({ text, pattern }, on.party) : compiled.matcher(text).find()
 }
 
-function compiledPattern(pattern: string): { compiled: RE2JS; size: number } {
+function compiledPattern(pattern: string, on: Evaluation): { compiled: RE2JS; size: number } {
   const known = kept.use(pattern)
   if (known) return known
   if (pattern.length > MAX_PATTERN) throw typeError(`a pattern has at most ${MAX_PATTERN} characters`)
   const size = patternSize(pattern)
   if (size > MAX_STATES) throw typeError(`“${pattern.slice(0, 80)}” repeats too much to be a pattern`)
+  const work = classWork(pattern)
+  if (work > MAX_CLASS_WORK) throw typeError(`“${pattern.slice(0, 80)}” has too large classes to be a pattern`)
+  on.spend(work / PER_STEP)
   try {
     const own = ownText(pattern)
     return kept.keep(own, { compiled: re2js().RE2JS.compile(own), size }, 15_000 + 160 * size)
