@@ -44,14 +44,19 @@ function define(target, name, value) {
 function begin(instance, type, given) {
   apply(set, states, [instance, { type, fields: create(null), assigned: create(null), element: -1 }])
   if (typeof given !== 'object' || given === null) return
-  for (const name of keysOf(given)) instance[name] = given[name]
+  for (const name of keysOf(given)) {
+    // Assigned, it would be another prototype.
+    if (name === '__proto__')
+      defineProperty(instance, name, { value: given[name], writable: true, configurable: true, enumerable: true })
+    else instance[name] = given[name]
+  }
 }
 
 function base(name, type) {
   return {
     [name]: class {
       constructor(given) {
-        begin(this, type, new.target.prototype.constructor === new.target ? given : undefined)
+        begin(this, type, given)
       }
     },
   }[name]

@@ -41,6 +41,7 @@ const CLASSES = new Map<string, SchemaClass>([
   ],
   [LOUD, of(LOUD, { b: false }, { parent: NOTE })],
   [BAG, of(BAG, {}, { parent: `${NS}/Map` })],
+  ['urn:x:Odd', of('urn:x:Odd', { constructor: false, valueOf: false, hasOwnProperty: false })],
   ['urn:x:Round', of('urn:x:Round', {}, { parent: 'urn:x:Round' })],
 ])
 
@@ -96,7 +97,7 @@ const schemas: SchemaClasses = {
 }
 
 const IMPORTS = `import Note from "${NOTE}" with { type: "${NS}/Schema" };
-  import Loud from '${LOUD}' with { type: '${NS}/Schema' }; import Bag from "${BAG}" with { "type": "${NS}/Schema", };`
+  import Odd from "urn:x:Odd" with { type: "${NS}/Schema" }; import Loud from '${LOUD}' with { type: '${NS}/Schema' }; import Bag from "${BAG}" with { "type": "${NS}/Schema", };`
 const within = async (body: string, more = {}) => run(`${IMPORTS} export default ${body}`, { schemas, ...more })
 
 describe('language: JavaScript: schemas as classes', () => {
@@ -112,6 +113,16 @@ describe('language: JavaScript: schemas as classes', () => {
       'JS-9 declared keys set properties, others are kept',
       '() => { const n = new Loud({ a: 1, b: 2, c: 3 }); return [n.a, n.b, n.c, Object.keys(n)] }',
       [1n, 2n, 3n, ['c']],
+    ],
+    [
+      'JS-9 a key that names the prototype of objects is kept like others',
+      '() => { const n = new Note(JSON.parse(`{"a":1,"__proto__":{"b":2}}`)); return [n instanceof Note, n.a, n.b ?? 0, Object.keys(n)] }',
+      [true, 1n, 0n, ['__proto__']],
+    ],
+    [
+      'JS-9 properties may have names that all objects have',
+      '() => { const n = new Odd({ constructor: 1, valueOf: 2, hasOwnProperty: 3 }); return [n.constructor, n.valueOf, n.hasOwnProperty, Object.keys(n)] }',
+      [1n, 2n, 3n, []],
     ],
     [
       'JS-9 properties are accessors',
