@@ -1,17 +1,9 @@
 /** Judges a proposed document by the shapes that apply to it (MOD-91 to MOD-98). */
 
-import { findingPassedOver } from '../tree/edit/kept-text.ts'
+import { findingHidden, findingHiddenIn } from '../tree/hidden-tags.ts'
 import { declaredPrefix } from '../tree/namespaces.ts'
-import {
-  type Attribute,
-  type ElementNode,
-  HTML_NAMESPACE,
-  isElement,
-  rootElement,
-  type TreeDocument,
-} from '../tree/nodes.ts'
+import { type Attribute, type ElementNode, isElement, rootElement, type TreeDocument } from '../tree/nodes.ts'
 import { matcherIn, SelectorError, type Simple } from '../tree/selector/selector.ts'
-import { isVoid } from '../tree/serialize-html.ts'
 import type { Steps } from '../tree/steps.ts'
 import { touching, type WrittenPlace } from './place.ts'
 import type { Branch, Shape, Written } from './shape.ts'
@@ -38,7 +30,7 @@ const ELEMENTS_PER_STEP = 100
 /** Branches of constraints that are asked about scope elements, each with a search below them, in one step. */
 const BRANCHES_PER_STEP = 200
 
-const NOWHERE: ReadonlySet<number> = new Set()
+type Hidden = ReadonlyMap<ElementNode, readonly ElementNode[]>
 
 /** What one check works on. */
 interface Context {
@@ -47,8 +39,8 @@ interface Context {
   isBoundary: IsBoundary
   /** For selectors that do not speak of the scope element: what is remembered of one is known for all. */
   matches: Matches
-  /** Where each `select` begins in which browsers make elements of what no tree has. */
-  passedOver: ReadonlySet<number>
+  /** By the element that they stand in, tags that are no elements and may be some to browsers; undefined where a part was written. */
+  hidden: Hidden | undefined
   /** Scope elements that were checked: what stands in them is asked about again by those around them. */
   checked: Set<ElementNode>
   /** How many of those questions are left. */
@@ -86,15 +78,15 @@ export function* checkingShapes(
   const candidates = [...touched.around, ...touched.content]
   const boundaries = boundariesOf(shapes, document)
   const failures: ShapeFailure[] = []
-  // What is written to a part of a document holds no such tags.
+  // What is written to a part of a document holds no such tags, but in `noscript`.
   const isWhole = !place.part && shapes.some(({ closed }) => closed)
-  const passedOver = isWhole ? yield* findingPassedOver(document) : NOWHERE
+  const hidden = isWhole ? yield* findingHidden(document) : undefined
   for (const shape of shapes) {
     try {
       const scopes = yield* findingScopes(shape, candidates, document)
       const [isBoundary, matches] = [boundaries(shape), matchesIn(document)]
       const checked = new Set<ElementNode>()
-      const context = { document, except, isBoundary, matches, passedOver, checked, again: mostAgain }
+      const context = { document, except, isBoundary, matches, hidden, checked, again: mostAgain }
       for (const found of yield* checkingScopes(shape, scopes, context)) failures.push(found)
     } catch (error) {
       if (!(error instanceof SelectorError)) throw error
@@ -271,6 +263,9 @@ function boundariesOf(shapes: readonly Shape[], document: TreeDocument): (shape:
   }
 }
 
+/** What is said of tags that are no elements of the tree. */
+const HIDDEN = ", which browsers alone may take for one (the '<' of a text is written &lt;),"
+
 /** An element or attribute that a closed shape has no place for. */
 interface Unpermitted {
   what: string
@@ -319,7 +314,7 @@ function* checkingClosed(
   context: Context,
   known: Map<ElementNode, readonly Unpermitted[]>,
 ): Steps<Unpermitted[]> {
-  const { document, except, isBoundary, passedOver } = context
+  const { document, except, isBoundary, hidden } = context
   const isShared = !shape.permits.some(({ scoped }) => scoped)
   const matches = isShared ? context.matches : matchesIn(document, root)
   let asked = 0
@@ -335,14 +330,24 @@ function* checkingClosed(
     attrs
       .filter(attribute => !isCovered(attribute, covering, document))
       .map((attribute): Unpermitted => ({ what: `Attribute '${qualifiedName(attribute)}' on <${tagName}>` }))
-  const unjudged = (element: ElementNode, inTree = true): Unpermitted[] => {
-    const { sourceCodeLocation: place } = element
-    if (place && passedOver.has(place.startOffset)) return [{ what: 'A tag that this <select> passes over' }]
-    return !inTree && leavesOpen(element)
-      ? [{ what: 'The end of a <form> in a <template>, behind what is open there' }]
-      : []
+  const below: Unpermitted[] = []
+  const judging = function* (element: ElementNode, isHidden = false): Steps<void> {
+    const permits = yield* matching(element)
+    const [what, missing] = [`Element <${element.tagName}>`, missingFor(element, shape.permits)]
+    const unmet = permits.length === 0 ? [{ what, missing }] : uncovered(element, permits)
+    const found = isHidden ? unmet.map(each => ({ ...each, what: `${each.what}${HIDDEN}` })) : unmet
+    below.push(...found)
   }
-  const below: Unpermitted[] = unjudged(root)
+  const judgingHidden = function* (element: ElementNode): Steps<void> {
+    const isNoscript = !hidden && document.kind === 'html' && element.tagName === 'noscript'
+    const found = isNoscript ? yield* findingHiddenIn(element) : hidden?.get(element)
+    for (const [i, each] of found?.entries() ?? []) {
+      if (i % ELEMENTS_PER_STEP === 0) yield
+      if (below.length > ENOUGH) return
+      yield* judging(each, true)
+    }
+  }
+  yield* judgingHidden(root)
   /** `inTree` is false in contents of templates, which hold no scope elements. */
   const open = [{ nodes: root.childNodes, next: 0, inTree: true, again: false }]
   if (root.content) open.unshift({ nodes: root.content.childNodes, next: 0, inTree: false, again: false })
@@ -355,10 +360,7 @@ function* checkingClosed(
     if (below.length > ENOUGH) break
     if (++seen % ELEMENTS_PER_STEP === 0) yield
     if (level.again) askAgain(context, shape.permits.length)
-    const permits = yield* matching(child)
-    if (permits.length === 0)
-      below.push({ what: `Element <${child.tagName}>`, missing: missingFor(child, shape.permits) })
-    else below.push(...uncovered(child, permits), ...unjudged(child, inTree))
+    yield* judging(child)
     const boundary = inTree && isBoundary(child)
     if (typeof boundary === 'boolean' ? boundary : yield* boundary) continue
     const told = isShared && inTree ? known.get(child) : undefined
@@ -368,6 +370,7 @@ function* checkingClosed(
       if (told.length > ELEMENTS_PER_STEP) yield
       continue
     }
+    yield* judgingHidden(child)
     const again = level.again || context.checked.has(child)
     if (child.content) open.push({ nodes: child.content.childNodes, next: 0, inTree: false, again })
     open.push({ nodes: child.childNodes, next: 0, inTree, again })
@@ -376,25 +379,6 @@ function* checkingClosed(
   const own = uncovered(root, [...(yield* matching(root)), ...selectors])
   return own.length === 0 ? below : [...own, ...below]
 }
-
-/**
- * Whether the end tag of a `form` ends other elements, too. In a template some browsers pass it over then, and read elsewhere what
- * follows.
- */
-function leavesOpen(element: ElementNode): boolean {
-  const isForm = element.tagName === 'form' && element.namespaceURI === HTML_NAMESPACE
-  if (!isForm || !element.sourceCodeLocation?.endTag) return false
-  for (let last = lastElement(element); last; last = lastElement(last)) {
-    const place = last.sourceCodeLocation
-    if (place?.startTag && !place.endTag && !isVoid(last) && !ENDED.has(last.tagName)) return true
-  }
-  return false
-}
-
-/** Those that any end tag ends. */
-const ENDED: ReadonlySet<string> = new Set(['dd', 'dt', 'li', 'optgroup', 'option', 'p', 'rb', 'rp', 'rt', 'rtc'])
-
-const lastElement = ({ childNodes }: ElementNode) => childNodes.findLast(isElement)
 
 /** MOD-95. Declarations of namespaces in XML are no attributes. */
 function isCovered(attribute: Attribute, branches: readonly Branch[], { kind }: TreeDocument): boolean {

@@ -21,6 +21,7 @@ const PERMIT = [
   'form',
   'div',
   'b[title]',
+  'noscript',
   'x\\:y[xmlns\\:x]',
 ]
 const EMPTY = page('<main></main>')
@@ -49,6 +50,13 @@ const KEPT = [
   '<table><tr><td><template><tr><td>x</table></template></table>',
   '<template><form><div><option>x</div><option>y</form></template><form><div></form>',
   '<b title="<img>">',
+  '<svg><title>x</title></svg><!-- <img> --><noscript><b title="<img>"></b><!-- <img> --></noscript>',
+]
+/** Without scripts, browsers read what a `noscript` holds. */
+const IN_NOSCRIPT = [
+  '<noscript><img src=x onerror=alert(1)></noscript>',
+  '<noscript><b onclick=alert(1)></b></noscript>',
+  '<noscript><!--</noscript><b title="--><img src=x onerror=alert(1)>"></b>',
 ]
 
 /** An attribute ends elsewhere in ISO-2022-JP: what is a title in UTF-8 is an image there. */
@@ -148,7 +156,7 @@ describe('MOD-94 nothing that browsers alone make elements of gets through a clo
       }
     })
 
-  for (const tags of IN_TEMPLATES)
+  for (const tags of [...IN_TEMPLATES, ...IN_NOSCRIPT])
     it(`${tags} in a whole document and an edit`, async () => {
       expect((await putting('/n/a.html', page(`<main>${tags}</main>`))).status).to.equal(422)
       await put(server, '/part/b.html', EMPTY)

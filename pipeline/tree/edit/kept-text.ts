@@ -19,7 +19,7 @@ import {
   type TreeDocument,
 } from '../nodes.ts'
 import { findingPrefixed, mayHavePrefixed } from '../prefixed-parser.ts'
-import { parsingFragmentAlike, readingAsWritten } from '../readings.ts'
+import { parsingFragmentAlike } from '../readings.ts'
 import { isVoid } from '../serialize-html.ts'
 import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import { betweenTags } from './between.ts'
@@ -132,21 +132,6 @@ function* isJudged(text: string, context: ElementNode): Steps<boolean> {
     isUnbound ||= yield* findingPrefixed(piece)
   }
   return !isUnbound
-}
-
-/**
- * Where each `select` begins whose text in a document has other tags than those of which elements came to be: browsers make
- * elements of them that nobody has judged; in steps.
- */
-export function* findingPassedOver(document: TreeDocument): Steps<ReadonlySet<number>> {
-  const found = new Set<number>()
-  if (document.kind !== 'html' || !(yield* testing(SELECT, document.source))) return found
-  const { root, source } = yield* readingAsWritten(document)
-  yield* betweenTags(root.childNodes, source, (piece, within) => {
-    const place = within.findLast(isSelect)?.sourceCodeLocation
-    if (place && OTHER_TAG.test(piece)) found.add(place.startOffset)
-  })
-  return found
 }
 
 /**
