@@ -140,7 +140,7 @@ export function servedType(type: string, validUtf8: boolean): string {
   if (kind !== 'blob' && !UNAMBIGUOUS.test(type))
     return kind === 'xml' ? 'application/xml' : servedType('text/html', validUtf8)
   if (!validUtf8 || kind !== 'html') return type
-  const charset = charsetIn(type)?.charset
+  const charset = charsetsIn(type)[0]?.charset
   if (charset === undefined) return `${type}; charset=utf-8`
   return charset === '' ? inUtf8(type) : type
 }
@@ -152,37 +152,34 @@ export function composedType(type: string): string {
 
 /** @param type names a charset; what stands before that stays */
 function inUtf8(type: string): string {
-  return `${type.slice(0, charsetIn(type)?.at).trim()}; charset=utf-8`
+  return `${type.slice(0, charsetsIn(type)[0]?.at).trim()}; charset=utf-8`
 }
+
+const UTF_8 = /^utf-?8$/i
 
 /** Parameters; what a quoted one holds is none. */
 const PARAMETER = /;[ \t]*([^\s=;"]+)[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"?|[^;]*)/g
 
-/** @returns the charset that a type names, empty where it names nothing, which browsers pass over, and where it says so */
-function charsetIn(type: string): { at: number; charset: string } | undefined {
-  for (const { index: at, 1: name = '', 2: value = '' } of type.matchAll(PARAMETER))
-    if (name.toLowerCase() === 'charset') return { at, charset: value.replace(/\\(.)|"/g, '$1').trim() }
-  return undefined
+/** @returns charsets that a type names, empty where it names nothing, which browsers pass over, and where it says so */
+function charsetsIn(type: string): { at: number; charset: string }[] {
+  return [...type.matchAll(PARAMETER)]
+    .filter(([, name]) => name?.toLowerCase() === 'charset')
+    .map(({ index: at, 2: value = '' }) => ({ at, charset: value.replace(/\\(.)|"/g, '$1').trim() }))
 }
 
 /** @returns the charset that a type is served with, unless it is UTF-8: readers go by it, whatever the document declares */
 export function otherCharset(type: string): string | undefined {
   if (!UNAMBIGUOUS.test(type)) return undefined
-  const charset = charsetIn(type)?.charset
-  return charset === undefined || /^(?:utf-?8)?$/i.test(charset) ? undefined : charset
+  const charset = charsetsIn(type)[0]?.charset
+  return charset === undefined || charset === '' || UTF_8.test(charset) ? undefined : charset
 }
 
-/** What all readers split alike. */
-const PLAIN = /^[-\w.+]+\/[-\w.+]+(?:;[ \t]*[-\w]+=(?:[-\w.+]+|"[-\w.+]*"))*$/
-
-/**
- * @returns whether a type names UTF-8, and not no charset at all; undefined where it names another one, or is written so that
- *   some reader may find one
- */
+/** @returns whether a type is served with UTF-8 for a charset; undefined where it names another one, be it beside that */
 export function namesUtf8(type: string): boolean | undefined {
-  const [first, ...more] = type.matchAll(/charset/gi)
-  if (!PLAIN.test(type) || more.length > 0 || otherCharset(type) !== undefined) return undefined
-  return first !== undefined && charsetIn(type)?.charset !== ''
+  // What is written in another way is served without parameters, HTML with `charset=utf-8`.
+  if (!UNAMBIGUOUS.test(type)) return kindOf(type) === 'html'
+  const named = charsetsIn(type).filter(({ charset }) => charset !== '')
+  return named.every(({ charset }) => UTF_8.test(charset)) ? named.length > 0 : undefined
 }
 
 /** @returns whether compressing an answer of this type is likely to pay; streams of events never are compressed */

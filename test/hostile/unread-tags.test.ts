@@ -100,6 +100,8 @@ SUSPECT.push(
   ['XML in Big5 behind a charset that is none', declared('big5'), `${XML}; charset=""`, '/n/a.xhtml'],
   ['XML in GBK by the second charset', HAN, `${XML}; charset=; charset=gbk`, '/n/a.xhtml'],
   ['XML with an instruction that begins like a declaration', `<?xml-x encoding="gbk"?>${HAN}`, XML, '/n/a.xhtml'],
+  ['XML in GBK beside a parameter that is called almost so', declared('gbk'), `${XML}; acharset=utf-8`, '/n/a.xhtml'],
+  ['XML in GBK beside a text that looks like one', declared('gbk'), `${XML}; x="charset=utf-8"`, '/n/a.xhtml'],
   ['XML in a charset that is written in another way', declared('gbk'), `${XML}; x charset=utf-8`, '/n/a.xhtml'],
 )
 /** A `frameset` behind what some browsers take for no text is the body to them. */
@@ -115,6 +117,7 @@ const ALIKE: [content: string, type: string][] = [
   [declared('utf-8'), XML],
   [declared('gbk'), `${XML}; charset=utf-8`],
   [HAN, `${XML};charset="UTF-8"; level=1`],
+  [declared('gbk'), `${XML}; profile="http://example.org/x;y" ; charset=utf-8`],
   [declared('gbk').replace('中]', '中 ]'), XML],
 ]
 
