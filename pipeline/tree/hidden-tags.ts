@@ -29,6 +29,8 @@ const ATTRIBUTE = /[^\t\n\f\r />][^\t\n\f\r />=]*[\t\n\f\r ]*(=[\t\n\f\r ]*)?/y
 const UNQUOTED = /[^\t\n\f\r >]*/y
 /** End tags that are elements where none is open. */
 const STANDING = new Set(['p', 'br'])
+/** What everybody keeps in a `select`. */
+const IN_SELECT = new Set(['option', 'optgroup', 'hr', 'select'])
 /** In these, and behind one that ends elsewhere to somebody, what is text in HTML is markup, or its start tag is passed over. */
 const OTHER = new Set(['math', 'select', 'template', 'frameset'])
 /** A script that has one in a comment may hold its own end tag. */
@@ -52,7 +54,7 @@ const LENGTHS = 4
 const TAGS_PER_STEP = 50
 
 /** What nobody can permit. */
-const UNREADABLE: readonly Attribute[] = [{ name: '<', value: '' }]
+const UNREADABLE: Attribute[] = [{ name: '<', value: '' }]
 
 const CONTEXT: ElementNode = {
   nodeName: 'div',
@@ -73,25 +75,36 @@ export function* findingHidden(document: TreeDocument): Steps<ReadonlyMap<Elemen
   const { source } = document
   const known: Known = { tags: new Set(), implied: new Set() }
   const elements = yield* gathering(document, known)
-  const hidden = yield* new TagScan(source, known).reading()
+  const hidden = yield* new TagScan(source, known.tags).reading()
   if (hidden.length === 0) return found
   elements.sort((a, b) => startOf(a) - startOf(b))
   yield
   const root = rootElement(document)
   const open: ElementNode[] = []
-  let next = 0
+  let [next, selects] = [0, 0]
   const reader = new HiddenReader(source)
-  for (const { at, name } of hidden) {
-    for (let each = elements[next]; each && startOf(each) <= at; each = elements[++next]) open.push(each)
-    while (open.length > 0 && endOf(open.at(-1)) <= at) open.pop()
+  for (const [i, { at, name, isEnd }] of hidden.entries()) {
+    if (i % NODES_PER_STEP === 0) yield
+    for (let each = elements[next]; each && startOf(each) <= at; each = elements[++next]) {
+      open.push(each)
+      if (isSelect(each)) selects++
+    }
+    while (open.length > 0 && endOf(open.at(-1)) <= at) if (isSelect(open.pop())) selects--
     const parent = open.at(-1) ?? root
-    if (!parent) continue
+    // There, browsers keep what the parser ends, so that no permit says what stands in it.
+    const isUnknown = selects > 0 && !name.includes(':') && !IN_SELECT.has(name)
+    if (!parent || (isEnd && !isUnknown && (!STANDING.has(name) || known.implied.has(name)))) continue
     const children = found.get(parent) ?? []
     if (children.length === 0) found.set(parent, children)
-    children.push(yield* reader.reading(at, name, parent))
-    if (reader.isTired) break
+    // One that nobody can permit stands for all that are there; others may stand where another shape asks.
+    else if (children.at(-1)?.attrs === UNREADABLE) continue
+    children.push(isUnknown ? elementOf(name, UNREADABLE, parent) : yield* reader.reading(at, name, parent))
   }
   return found
+}
+
+function isSelect(element: ElementNode | undefined): boolean {
+  return element?.tagName === 'select' && element.namespaceURI === HTML_NAMESPACE
 }
 
 /** The same of a `noscript`, whose text is markup where scripts do not run, wherever it stands; in steps. */
@@ -99,10 +112,11 @@ export function* findingHiddenIn(noscript: ElementNode): Steps<readonly ElementN
   const text = noscript.childNodes.map(node => (isText(node) ? node.value : '')).join('')
   if (!text.includes('<')) return []
   const source = `${text}</noscript>`
-  const scan = new TagScan(source, { tags: new Set(), implied: new Set() }, text.length)
+  const scan = new TagScan(source, new Set(), text.length)
   const reader = new HiddenReader(source)
   const found: ElementNode[] = []
-  for (const { at, name } of yield* scan.reading()) {
+  for (const { at, name, isEnd } of yield* scan.reading()) {
+    if (isEnd && !STANDING.has(name)) continue
     found.push(yield* reader.reading(at, name, noscript))
     if (reader.isTired) return found
   }
@@ -124,15 +138,16 @@ class HiddenReader {
 
   *reading(at: number, name: string, parent: ElementNode): Steps<ElementNode> {
     if (this.#read++ % TAGS_PER_STEP === 0) yield
-    const end = endOfTag(this.#source, at)
+    // Where it is tired it looks at no tag, which may be as long as the text.
+    const end = this.isTired ? at : endOfTag(this.#source, at)
     this.#left -= end - at
-    this.isTired = this.#left < 0 || this.#read > MOST
+    this.isTired ||= this.#left < 0 || this.#read > MOST
     return elementOf(name, this.isTired ? UNREADABLE : yield* readingAttributes(this.#source.slice(at, end)), parent)
   }
 }
 
-function elementOf(name: string, attrs: readonly Attribute[], parentNode: ElementNode): ElementNode {
-  return { nodeName: name, tagName: name, namespaceURI: HTML_NAMESPACE, attrs: [...attrs], childNodes: [], parentNode }
+function elementOf(name: string, attrs: Attribute[], parentNode: ElementNode): ElementNode {
+  return { nodeName: name, tagName: name, namespaceURI: HTML_NAMESPACE, attrs, childNodes: [], parentNode }
 }
 
 const startOf = ({ sourceCodeLocation }: ElementNode): number => sourceCodeLocation?.startOffset ?? 0
@@ -174,7 +189,7 @@ function* gathering({ root }: TreeDocument, { tags, implied }: Known): Steps<Ele
 }
 
 /** Of a start tag, or of an end tag that is an element, which has none. */
-function* readingAttributes(tag: string): Steps<readonly Attribute[]> {
+function* readingAttributes(tag: string): Steps<Attribute[]> {
   if (tag[1] === '/') return []
   try {
     // What the tokenizer reads behind a name is the same for all names.
@@ -207,6 +222,12 @@ function endOfTag(source: string, at: number): number {
   }
 }
 
+interface HiddenTag {
+  at: number
+  name: string
+  isEnd: boolean
+}
+
 /** A text that is markup to some. */
 interface Doubtful {
   start: number
@@ -218,8 +239,8 @@ interface Doubtful {
 /** Goes through the tags of a text, without a tree. */
 class TagScan {
   readonly #source: string
-  readonly #known: Known
-  readonly #hidden: { at: number; name: string }[] = []
+  readonly #known: ReadonlySet<number>
+  readonly #hidden: HiddenTag[] = []
   #at = 0
   /** Whether everybody has begun and ended each token so far where it is here. */
   isAlike = true
@@ -231,17 +252,17 @@ class TagScan {
   #text: Doubtful | undefined
 
   /** @param end where a text ends that is markup to some, if the whole is one */
-  constructor(source: string, known: Known, end?: number) {
+  constructor(source: string, known: ReadonlySet<number>, end?: number) {
     this.#source = source
     this.#known = known
     if (end !== undefined) this.#text = { start: 0, end, hidden: 0 }
   }
 
-  *reading(): Steps<readonly { at: number; name: string }[]> {
+  *reading(): Steps<readonly HiddenTag[]> {
     for (let seen = 1; ; seen++) {
       if (seen % NODES_PER_STEP === 0) yield
       const at = this.#source.indexOf('<', this.#at)
-      if (at === -1 || this.#hidden.length > MOST) return this.#hidden
+      if (at === -1) return this.#hidden
       this.#at = at + 1
       if (!this.isAlike) this.#readName(at)
       else this.#readToken(at)
@@ -256,8 +277,7 @@ class TagScan {
     // What HTML calls `image` is an `img`.
     const name = written.replace(/^image$/i, 'img').toLowerCase()
     const isEnd = tag[1] === '/'
-    const { tags, implied } = this.#known
-    if (!tags.has(at) && (!isEnd || (STANDING.has(name) && !implied.has(name)))) this.#hidden.push({ at, name })
+    if (!this.#known.has(at)) this.#hidden.push({ at, name, isEnd })
     return isEnd ? `/${name}` : name
   }
 

@@ -31,6 +31,8 @@ const TAGS = [
   '<select><img src=x onerror=alert(1)></select>',
   '<select><option><img src=x onerror=alert(1)></select>',
   '<select><option>x</option></p></select>',
+  '<select><div></div></select>',
+  '<select>x</div></select>',
   '<select><xmp></select><b title="</xmp><img src=x onerror=alert(1)>"></b>',
   '<select><x:y onfocus=alert(1) tabindex=0>a</x:y></select>',
   '<select><option><x:y onfocus=alert(1) tabindex=0></x:y></option></select>',

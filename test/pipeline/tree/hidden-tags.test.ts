@@ -25,9 +25,11 @@ const ALIKE = [
 
 /** What is hidden, by names. */
 const HIDDEN: [source: string, names: string][] = [
-  ['<select><img><u a=1></select>', 'img u'],
-  ['<select><image></select><select></p></select>', 'img p'],
+  ['<select><img><u a=1></select>', 'img'],
+  ['<select></div></select>', 'div'],
+  ['<select><x:y></x:y></option></select><svg><image></svg><select><image></select>', 'x:y img'],
   ['<p>x<body onload=1><td><form><form id=x>', 'body td form'],
+  ['<select><u></select><select><u><i></select><main><noscript><b></noscript></main>', 'u u b'],
   ['<frameset onload=1><b>', 'b'],
   ['<div>x<frameset onload=1>', 'frameset'],
   ['<noscript><img src=x><!-- <b> --></noscript><!-- <i> -->', 'img'],
@@ -52,25 +54,21 @@ describe('MOD-94 tags that are no elements', () => {
   for (const [source, names] of HIDDEN) it(`${names}: ${source}`, () => expect(hiddenIn(source)).to.equal(names))
 
   it('have the attributes that everybody reads, and the element around them for a parent', () => {
-    const source = '<main><select><IMG/a="1>"b=\'&lt;\'c =x/ =d e></select></main>'
+    const source = '<main><noscript><IMG/a="1>"b=\'&lt;\'c =x/ =d e></noscript></main>'
     const tree = { kind: 'html' as const, source, root: parseHtml(source), clean: false }
     const [parent] = atOnce(findingHidden(tree)).keys()
     const [tag] = [...atOnce(findingHidden(tree)).values()].flat()
-    expect([parent?.tagName, tag?.parentNode]).to.deep.equal(['select', parent])
+    expect([parent?.tagName, tag?.parentNode]).to.deep.equal(['noscript', parent])
     const attrs = { a: '1>', b: '<', c: 'x/', '=d': '', e: '' }
     expect(tag?.attrs).to.deep.equal(Object.entries(attrs).map(([name, value]) => ({ name, value })))
   })
 
   it('SEC-12 are read for as long as they take four times the text together, and what is left is one that nobody can permit', () => {
-    for (const [tag, most] of [
-      ['<a ', 5],
-      ['<a b="', 3_000],
-    ] as const) {
-      const source = `<svg><![CDATA[<i>]]></svg><!--${tag.repeat(3_000)}-->`
-      const tree = { kind: 'html' as const, source, root: parseHtml(source), clean: false }
-      const [, tags = []] = [...atOnce(findingHidden(tree)).values()]
-      expect(tags.length, tag).to.be.within(2, most)
-      expect(tags.at(-1)?.attrs, tag).to.deep.equal([{ name: '<', value: '' }])
-    }
+    const source = `<svg><![CDATA[<i>]]></svg><!--${'<a '.repeat(3_000)}--><main><!--<img>--></main>`
+    const tree = { kind: 'html' as const, source, root: parseHtml(source), clean: false }
+    const [, tags = [], last = []] = [...atOnce(findingHidden(tree)).values()]
+    expect(tags.length).to.be.within(2, 5)
+    // Also where another shape asks.
+    for (const each of [tags, last]) expect(each.at(-1)?.attrs).to.deep.equal([{ name: '<', value: '' }])
   })
 })
