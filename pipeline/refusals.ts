@@ -24,6 +24,12 @@ export function noMatch(): Fault {
   return new Fault(416, 'SelectorNoMatch', 'The selector matches no element of this document.')
 }
 
+/** What code or a page has made cannot be stored as it is (COMP-147). */
+export function noMarkup(): Fault {
+  const message = 'Some of this HTML reads as other elements where it is stored, as links in each other around SVG do.'
+  return new Fault(422, 'InvalidFragment', message)
+}
+
 /**
  * Gates 8, 10 and 11 for requests that stop at none of them.
  *

@@ -1,8 +1,7 @@
 /** Names with a prefix in markup that code makes of text: what does not stand in the code is data (COMP-145). */
 
 import { LONGEST_NAME } from '../tree/limits.ts'
-import { type Attribute, type ElementNode, HTML_NAMESPACE } from '../tree/nodes.ts'
-import { prefixIn, qualifiedName, writtenName } from '../tree/prefixes.ts'
+import { type ElementNode, HTML_NAMESPACE } from '../tree/nodes.ts'
 
 /** Where no prefix means anything: what counts as a copy of it is data. */
 export const NOWHERE: ElementNode = {
@@ -57,19 +56,4 @@ function isKey(source: string, start: number): boolean {
   let before = start - 1
   while (before >= 0 && /\s/.test(source.charAt(before))) before--
   return before >= 0 && '{,;'.includes(source.charAt(before))
-}
-
-const NONE: readonly string[] = []
-
-const isPrefixed = ({ name, prefix }: Attribute) => prefix !== undefined || name.includes(':')
-
-/** The names with a prefix that may be one of a directive, and those that declare one. */
-export function prefixedNames({ tagName, attrs }: ElementNode): readonly string[] {
-  if (!tagName.includes(':') && !attrs.some(isPrefixed)) return NONE
-  const names = qualifiedName(tagName) ? [tagName] : []
-  for (const a of attrs) {
-    const name = writtenName(a)
-    if (prefixIn(name) !== undefined) names.push(name)
-  }
-  return names
 }

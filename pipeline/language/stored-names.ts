@@ -2,10 +2,10 @@
 
 import { copiedFrom, noteStored } from '../tree/clone.ts'
 import { type ChildNode, type DocumentKind, type ElementNode, isElement } from '../tree/nodes.ts'
-import { isDeclaration, namespaceOf, prefixIn } from '../tree/prefixes.ts'
+import { isDeclaration, namespaceOf, prefixedNames, prefixIn } from '../tree/prefixes.ts'
 import { RAW } from '../tree/raw-text.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
-import { NOWHERE, type OwnNames, prefixedNames } from './own-names.ts'
+import { NOWHERE, type OwnNames } from './own-names.ts'
 
 /** Stored elements that a script was handed, by their names with a prefix. */
 export class StoredNames {

@@ -12,11 +12,12 @@ import { readingItem, valueReader } from '../model/items.ts'
 import { keepingNames } from '../model/kept-names.ts'
 import type { Operation } from '../operation.ts'
 import { perform } from '../operation.ts'
-import { absent } from '../refusals.ts'
+import { absent, noMarkup } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
 import { cloningElement, cloningStored } from '../tree/clone.ts'
 import { encoding, joining } from '../tree/document.ts'
 import type { DocumentKind, ElementNode } from '../tree/nodes.ts'
+import { gainsNames } from '../tree/rewritten.ts'
 import { writingFragment } from '../tree/serialize.ts'
 import { inTurns, type Steps } from '../tree/steps.ts'
 import { deleteDocument, putDocument } from '../write/document.ts'
@@ -168,6 +169,7 @@ function* storing({ node, type, source }: ElementValue, site: Site): Steps<Eleme
 function* writing(node: ElementNode, site: Site, kind: DocumentKind, isFragment: boolean): Steps<Uint8Array> {
   const copy = yield* cloningElement(node)
   yield* keepingNames(copy, undefined, kind, site.model, isFragment)
+  if (kind === 'html' && (yield* gainsNames(copy))) throw noMarkup()
   return yield* writingItem(copy, isFragment, kind)
 }
 

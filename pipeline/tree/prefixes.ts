@@ -39,6 +39,21 @@ export function isDeclaration(written: string): boolean {
   return written.slice(0, 6).toLowerCase() === 'xmlns:'
 }
 
+const NONE: readonly string[] = []
+
+const isPrefixed = ({ name, prefix }: Attribute) => prefix !== undefined || name.includes(':')
+
+/** The names with a prefix that may be one of a directive, and those that declare one. */
+export function prefixedNames({ tagName, attrs }: ElementNode): readonly string[] {
+  if (!tagName.includes(':') && !attrs.some(isPrefixed)) return NONE
+  const names = qualifiedName(tagName) ? [tagName] : []
+  for (const a of attrs) {
+    const name = writtenName(a)
+    if (prefixIn(name) !== undefined) names.push(name)
+  }
+  return names
+}
+
 /** @returns the prefix that an attribute declares; undefined for other attributes and for the default namespace */
 export function declaredPrefix(a: Attribute): string | undefined {
   if (a.prefix === 'xmlns') return a.name

@@ -9,12 +9,13 @@ import { Fault } from '../fault.ts'
 import { canonicalPath, decodeTarget, encodePath, isReserved, reserved } from '../http/path.ts'
 import { isLive, meaningOf } from '../model/meanings.ts'
 import type { Operation } from '../operation.ts'
-import { absent, refuseForbidden, refuseUnseen, refusingRequest, requireAllowed } from '../refusals.ts'
+import { absent, noMarkup, refuseForbidden, refuseUnseen, refusingRequest, requireAllowed } from '../refusals.ts'
 import { largestDocument, type Site } from '../site/site.ts'
 import { notHtml, type StoredFile } from '../site/stored-file.ts'
 import { encoding } from '../tree/document.ts'
 import { attribute, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import { bindPrefix, leaveHidden, leaveToRoot, Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
+import { gainsNames } from '../tree/rewritten.ts'
 import { writingDocument } from '../tree/serialize.ts'
 import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { type DocumentPut, putTriggered, type RunTriggered } from './document.ts'
@@ -68,6 +69,7 @@ export function createFromTemplate(site: Site, write: TemplatePost, authority: A
       if (isReserved(target, site.settings.brand)) throw reserved()
       write.refuse(target)
       await inTurns(unbinding(tree.root, site), Number.POSITIVE_INFINITY)
+      if (await inTurns(gainsNames(tree.root), Number.POSITIVE_INFINITY)) throw noMarkup()
       const bytes = await inTurns(writingBytes(tree), Number.POSITIVE_INFINITY)
       const check = async () => requireAllowed(await decide(), question(template), 'POST', path)
       const { type } = template.resource

@@ -388,6 +388,26 @@ describe('directives that a fragment hides', () => {
       expect(answers).to.deep.equal([place.includes('<ul') ? 206 : 422, 206])
     })
 
+  for (const to of ['/page.html', '/made.html'])
+    it(`COMP-147 REA-60 nor in what an action writes to ${to}, where HTML has no markup for a tree`, async () => {
+      const text = `<p:include xmlns:p="${NS}/1.0" selector="#secret" resource="/secret.html"></p:include>`
+      // A link around a link comes of what a table has left, and is taken apart where it is read again.
+      const entry = `<b class="entry"><svg><a><svg><desc><a><table><a><i></i><table><iframe>${text}</iframe>`
+      const action = `@schema Site url("${NS}/1.0"); Site.PUT((\${.entry} from "/entry.html").first(), "${to}")`
+      const fields = `<meta itemprop="resource" content="/page.html"><meta itemprop="method" content="POST">`
+      const code = `<script itemprop="action" type="text/sessel">${action}</script>`
+      await putAll(server, {
+        '/entry.html': page(entry),
+        '/rules.html': rulesPage(['*', 'GET|POST|PUT', 'Allow', '/*'], ['*', 'POST', 'Allow', '/*', ':root *']),
+        '/trigger.html': page(`<div itemscope itemtype="${NS}/Trigger">${fields}${code}</div>`),
+      })
+      const { status } = await http('POST', '/page.html', { Range: 'selector=#in' }, 'x')
+      await put(server, '/trigger.html', page(''))
+      await put(server, '/rules.html', rulesPage(['*', 'GET', 'Allow', '/*'], ['*', 'GET', 'Deny', '/secret.html']))
+      expect((await http('GET', to)).text).not.to.include('TOPSECRET')
+      expect(status).to.be.within(400, 500)
+    })
+
   it('COMP-12 what an author has left in a comment leaves the markup of their script alive', async () => {
     const script = `{ let d = document.createElement('div'); d.innerHTML = '<p:stamp a></p:stamp>'; return d }`
     const shown = `<div e:a="5" j:m="(() => ${script})()"><!-- <p:stamp old> --><p:stamp m></p:stamp></div>`

@@ -255,6 +255,17 @@ describe('Stored elements that code of schemas gives', () => {
     expect(text).to.include('p:stamp').and.not.include('TOPSECRET')
   })
 
+  it('COMP-107 COMP-147 nor in one that HTML has no markup for: a link around a link comes of what a table has left', async () => {
+    const hidden = `<iframe><p:include xmlns:p="${NS}/1.0" selector="#vault" resource="/list.html"></p:include></iframe>`
+    const entry = `<li class="entry"><svg><a><svg><desc><a><table><a><i></i><table>${hidden}`
+    await put(server, '/grants.html', rulesPage(['*', 'POST|PUT', 'Allow', '/make.html|/made.html']))
+    await put(server, '/list.html', page(`<b id="vault">TOPSECRET</b><ul id="in">${entry}`))
+    await put(server, '/made.html', page(''))
+    await put(server, '/make.html', composed('<div r:l="li.entry"><p:stamp l/></div>', '<base href="/made.html">'))
+    expect((await send('POST', '/make.html', {}, 'x')).status).to.equal(422)
+    expect((await send('GET', '/made.html')).text).not.to.include('TOPSECRET')
+  })
+
   for (const [what, made, method, path] of [
     ['a whole', `(\${html} from "/page.html").first().clone().append(${ENTRY}.clone())`, 'PUT', '/made.html'],
     [
