@@ -1,17 +1,10 @@
 /** Names with a prefix in markup that code makes of text: what does not stand in the code is data (COMP-145). */
 
 import { LONGEST_NAME } from '../tree/limits.ts'
-import { type ElementNode, HTML_NAMESPACE } from '../tree/nodes.ts'
+import { elementAlone } from '../tree/nodes.ts'
 
 /** Where no prefix means anything: what counts as a copy of it is data. */
-export const NOWHERE: ElementNode = {
-  nodeName: 'div',
-  tagName: 'div',
-  namespaceURI: HTML_NAMESPACE,
-  attrs: [],
-  childNodes: [],
-  parentNode: null,
-}
+export const NOWHERE = elementAlone('div')
 
 /** What no name goes on at in the source of code: in `p:${name}` only the beginning of one stands there. */
 const AROUND = /[\s<>"'`/=:(){}[\],;$+\\]/

@@ -9,6 +9,7 @@ import { TreeError } from './limits.ts'
 import {
   type Attribute,
   type ElementNode,
+  elementAlone,
   HTML_NAMESPACE,
   isElement,
   isText,
@@ -56,14 +57,7 @@ const TAGS_PER_STEP = 50
 /** What nobody can permit. */
 const UNREADABLE: Attribute[] = [{ name: '<', value: '' }]
 
-const CONTEXT: ElementNode = {
-  nodeName: 'div',
-  tagName: 'div',
-  namespaceURI: HTML_NAMESPACE,
-  attrs: [],
-  childNodes: [],
-  parentNode: null,
-}
+const CONTEXT = elementAlone('div')
 
 /**
  * Hidden tags of a document by the innermost element that their text stands in, as elements with that for their parent; in steps.
@@ -147,7 +141,7 @@ class HiddenReader {
 }
 
 function elementOf(name: string, attrs: Attribute[], parentNode: ElementNode): ElementNode {
-  return { nodeName: name, tagName: name, namespaceURI: HTML_NAMESPACE, attrs, childNodes: [], parentNode }
+  return { ...elementAlone(name), attrs, parentNode }
 }
 
 const startOf = ({ sourceCodeLocation }: ElementNode): number => sourceCodeLocation?.startOffset ?? 0

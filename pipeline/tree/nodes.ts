@@ -114,6 +114,11 @@ export const NAMELESS = ''
 
 export const HTML_NAMESPACE = 'http://www.w3.org/1999/xhtml'
 
+/** An element of HTML without content that stands nowhere. */
+export function elementAlone(tagName: string): ElementNode {
+  return { nodeName: tagName, tagName, namespaceURI: HTML_NAMESPACE, attrs: [], childNodes: [], parentNode: null }
+}
+
 /** Every other node has a name that begins with `#`; comparing a character is faster than looking for a property. */
 export function isElement(node: AnyNode): node is ElementNode {
   return node.nodeName.charCodeAt(0) !== 0x23

@@ -1,20 +1,13 @@
 /** Trees that nobody has written, beside what is read where their markup is stored (COMP-147). */
 
-import { type ChildNode, type ElementNode, HTML_NAMESPACE, isElement, type ParentNode } from './nodes.ts'
+import { type ChildNode, type ElementNode, elementAlone, HTML_NAMESPACE, isElement, type ParentNode } from './nodes.ts'
 import { findingPrefixed, parsingPrefixed, parsingPrefixedFragment } from './prefixed-parser.ts'
 import { prefixedNames, prefixIn, writtenName } from './prefixes.ts'
 import { writingMarkup } from './serialize.ts'
 import { NODES_PER_STEP, type Steps } from './steps.ts'
 
 /** In its contents every element may stand. */
-const CONTEXT: ElementNode = {
-  nodeName: 'template',
-  tagName: 'template',
-  namespaceURI: HTML_NAMESPACE,
-  attrs: [],
-  childNodes: [],
-  parentNode: null,
-}
+const CONTEXT = elementAlone('template')
 
 /**
  * Whether an element or a document, written as HTML and read again, has elements with names with a prefix that it did not have:

@@ -19,6 +19,7 @@ import { LongText, testing } from '../tree/long-text.ts'
 import {
   type ChildNode,
   type ElementNode,
+  elementAlone,
   HTML_NAMESPACE,
   isElement,
   isText,
@@ -41,16 +42,9 @@ const TAGS = /<\/?([a-z][^\t\n\f\r />]*)/gi
 /** Instructions by which browsers put something in the place of others. */
 const MARK = /<\?(?:start|end|marker)(?![^\t\n\f\r ?>])/i
 
-const DIV: ElementNode = {
-  nodeName: 'div',
-  tagName: 'div',
-  namespaceURI: HTML_NAMESPACE,
-  attrs: [],
-  childNodes: [],
-  parentNode: null,
-}
+const DIV = elementAlone('div')
 /** What contents of templates do not know that they stand in. */
-const TEMPLATE: ElementNode = { ...DIV, nodeName: 'template', tagName: 'template' }
+const TEMPLATE = elementAlone('template')
 
 export function isNoscript(node: ChildNode): node is ElementNode {
   return isElement(node) && node.tagName === 'noscript' && node.namespaceURI === HTML_NAMESPACE

@@ -5,7 +5,7 @@ import { parsingFragment } from '../fragment.ts'
 import {
   type ChildNode,
   type ElementNode,
-  HTML_NAMESPACE,
+  elementAlone,
   isElement,
   type ParentNode,
   rootElement,
@@ -340,15 +340,7 @@ function parentOf(element: ElementNode, documentToo = false): ParentNode {
 
 /** The element in which fragments for a parent are parsed. */
 function contextFor(parent: ParentNode): ElementNode {
-  if (isElement(parent)) return parent
-  return {
-    nodeName: 'template',
-    tagName: 'template',
-    namespaceURI: HTML_NAMESPACE,
-    attrs: [],
-    childNodes: [],
-    parentNode: null,
-  }
+  return isElement(parent) ? parent : elementAlone('template')
 }
 
 function checkAnchor(document: TreeDocument, anchor: ElementNode, placement: Placement): void {
