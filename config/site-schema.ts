@@ -276,7 +276,7 @@ export const siteKeys = {
   ),
   quota: setting(
     size().optional(),
-    'Bytes that the files of the site may take together, with their dead properties; for each 512 of them, and 256 in any case, there may be one file or folder (a path counts as another one for each 128 characters). A write that needs more is answered 507. Authors are told how much is left. Without it the disk is the limit.',
+    'Bytes that the files of the site may take together, with their dead properties; for each 512 of them, and 256 in any case, there may be one file or folder (a path counts as another one for each 512 characters). A write that needs more is answered 507. Authors are told how much is left. Without it the disk is the limit.',
   ),
   sessionContentMax: setting(
     size().default(256 * 1024),

@@ -45,7 +45,7 @@ export interface Usage {
  */
 const ENTRY = 512
 /** Characters of its path for which one counts as another file or folder: a visitor's PUT makes hundreds of folders around it. */
-const LONG = 128
+const LONG = 512
 
 function weightOf(path: string): number {
   return 1 + Math.floor(path.length / LONG)

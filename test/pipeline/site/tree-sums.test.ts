@@ -78,7 +78,7 @@ describe('sums of a tree', () => {
   })
 
   it('SEC-12 DAV-33 long paths count as several: hundreds of folders around one short file', async () => {
-    const usage = createUsage({ find: async () => undefined, async *walk() {}, properties: async () => [] }, 512 * 1000)
+    const usage = createUsage({ find: async () => undefined, async *walk() {}, properties: async () => [] }, 512 * 700)
     const put = (path: string): Change => ({
       op: 'put',
       path,
