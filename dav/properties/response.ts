@@ -3,7 +3,7 @@
 import { escapeMarkup } from '../../pipeline/http/markup.ts'
 import { encodePath } from '../../pipeline/http/path.ts'
 import type { Property } from '../../pipeline/store/resource.ts'
-import { holdsForeignName, isForeign } from '../../pipeline/tree/foreign-names.ts'
+import { holdsForeignName, holdsNoLocalName, isForeign } from '../../pipeline/tree/foreign-names.ts'
 import { DAV } from '../requests/xml.ts'
 import { ALLPROP, type LiveProperty, LOCK_DISCOVERY_KEY, liveProperty, type Subject } from './live-properties.ts'
 import type { PropRequest } from './prop-request.ts'
@@ -53,7 +53,8 @@ export function propertyElement({ namespace, name }: PropertyName, content = '')
  * a letter behind their prefix, would make many of them refuse the whole answer (DAV-35).
  */
 function isReadable({ name, value }: Property): boolean {
-  return !isForeign(name) && !/^[-.\d]/.test(name) && !(value.startsWith('<') && holdsForeignName(value))
+  if (isForeign(name) || /^[-.\d]/.test(name)) return false
+  return !value.startsWith('<') || !(holdsForeignName(value) || holdsNoLocalName(value))
 }
 
 /** A dead property as it was set: plain text, or a whole element with attributes and structure. */

@@ -65,6 +65,8 @@ const ASCII = /^[\0-\x7f]*$/
 const BEYOND_ASCII = /[^\0-\x7f]/
 /** UTF-16 code units that are looked through in one step. */
 const UNITS_PER_STEP = 1024 * 1024
+/** What has a prefix begins behind it as any name does, to readers that know of namespaces (Namespaces in XML 1.0, 7). */
+export const NO_LOCAL_NAME = /:(?:[-.\d\u00b7\u203f\u2040]|[\u0300-\u036f])/
 /** What is a letter may stand anywhere in a name. */
 const LETTERS = new RegExp(`^[\\0-\\x7f${LETTER}]*$`)
 /**
@@ -133,7 +135,14 @@ export function holdsForeignName(xml: string): boolean {
   return !LETTERS.test(xml) && atOnce(holdingForeignName(xml))
 }
 
-/** The same in steps. @param isOne which names are meant */
+/** Whether a name in an element has no letter behind its prefix. @param xml as above */
+export function holdsNoLocalName(xml: string): boolean {
+  if (!NO_LOCAL_NAME.test(xml)) return false
+  for (const [, , name] of xml.matchAll(PIECES)) if (name !== undefined && NO_LOCAL_NAME.test(name)) return true
+  return false
+}
+
+/** Whether it holds a foreign name, in steps. @param isOne which names are meant */
 export function* holdingForeignName(xml: string, isOne = isForeign): Steps<boolean> {
   if (!(yield* holdingOne(xml, BEYOND_ASCII))) return false
   let seen = 0

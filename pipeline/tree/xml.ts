@@ -4,6 +4,7 @@
  */
 
 import { SaxesParser, type SaxesTagNS } from 'saxes'
+import { NO_LOCAL_NAME } from './foreign-names.ts'
 import { HeapError, treeRoom } from './heap.ts'
 import {
   checkName,
@@ -73,9 +74,6 @@ const CHUNK = 8 * 1024
 
 /** The beginning of a document that declares its version. */
 const DECLARATION = /^\uFEFF?<\?xml[ \t\r\n?]/
-
-/** What has a prefix begins behind it as any name does, to readers that know of namespaces (Namespaces in XML 1.0, 7). */
-const NO_LOCAL_NAME = /:(?:[-.\d\u00b7\u203f\u2040]|[\u0300-\u036f])/
 
 /** What the reader has read of a construct and not reported yet, to which it adds one character after the other. */
 interface Growing {

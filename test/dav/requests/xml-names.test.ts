@@ -105,9 +105,12 @@ describe('properties with names that older parsers do not know', () => {
       { namespace: 'urn:x', name: 'q', value: '<q xmlns="urn:x"><b/>\u{10000}</q>' },
       { namespace: 'urn:x', name: '1', value: 'v' },
       { namespace: 'urn:x', name: 'r', value: '\u{10000}' },
+      { namespace: 'urn:x', name: 's', value: '<s xmlns="urn:x" a="u:-1" b="·:·">8:30<!-- u:-1 --></s>' },
+      { namespace: 'urn:x', name: 't', value: '<t xmlns="urn:x"><b xmlns:u="urn:y" u:1="c"/></t>' },
+      { namespace: 'urn:x', name: 'u', value: '<u xmlns="urn:x" xmlns:1="urn:y">v</u>' },
     ]
     await site.commit({ changes: [{ op: 'describe', path: '/a.html', set, remove: [] }] })
-    const prop = '<prop xmlns:u="urn:x"><u:p/><u:q/></prop>'
+    const prop = '<prop xmlns:u="urn:x"><u:p/><u:q/><u:s/><u:t/><u:u/></prop>'
     for (const asked of ['', '<propname/>', prop])
       for (const [path, depth] of [
         ['/a.html', '0'],
@@ -117,6 +120,7 @@ describe('properties with names that older parsers do not know', () => {
         const { status, text } = await mount('PROPFIND', path, { Depth: depth }, body)
         expect([status, /<[^>]*[\u{10000}\u16a0]|<([^>]*:)?1/u.test(text)], asked).to.deep.equal([207, false])
         expect(text, asked).to.match(/<(x:)?q xmlns/)
+        expect(text, asked).to.match(/<(x:)?s xmlns/)
       }
   })
 })
