@@ -264,7 +264,10 @@ function boundariesOf(shapes: readonly Shape[], document: TreeDocument): (shape:
 }
 
 /** What is said of tags that are no elements of the tree. */
-const HIDDEN = ", which browsers alone may take for one (the '<' of a text is written &lt;),"
+const HIDDEN =
+  ", which browsers alone may take for one (the '<' of a text is written &lt;, in a script \\x3c or with a space behind it),"
+/** The same where that is all that is known of them: a permit for them changes nothing. */
+const UNNAMED = ', which stands where no permit can name it (in a <select>, say),'
 
 /** An element or attribute that a closed shape has no place for. */
 interface Unpermitted {
@@ -335,8 +338,10 @@ function* checkingClosed(
     const permits = yield* matching(element)
     const [what, missing] = [`Element <${element.tagName}>`, missingFor(element, shape.permits)]
     const unmet = permits.length === 0 ? [{ what, missing }] : uncovered(element, permits)
-    const found = isHidden ? unmet.map(each => ({ ...each, what: `${each.what}${HIDDEN}` })) : unmet
-    below.push(...found)
+    const isUnnamed = isHidden && element.attrs.some(({ name }) => name === '<')
+    if (isUnnamed) below.push({ what: `Tag <${element.tagName}>${UNNAMED}` })
+    else if (isHidden) below.push(...unmet.map(each => ({ ...each, what: `${each.what}${HIDDEN}` })))
+    else below.push(...unmet)
   }
   const judgingHidden = function* (element: ElementNode): Steps<void> {
     const isNoscript = !hidden && document.kind === 'html' && element.tagName === 'noscript'

@@ -76,14 +76,18 @@ export function* findingHidden(document: TreeDocument): Steps<ReadonlyMap<Elemen
   const root = rootElement(document)
   const open: ElementNode[] = []
   let [next, selects] = [0, 0]
+  const leave = (at: number) => {
+    while (open.length > 0 && endOf(open.at(-1)) <= at) if (isSelect(open.pop())) selects--
+  }
   const reader = new HiddenReader(source)
   for (const [i, { at, name, isEnd }] of hidden.entries()) {
     if (i % NODES_PER_STEP === 0) yield
     for (let each = elements[next]; each && startOf(each) <= at; each = elements[++next]) {
+      leave(startOf(each))
       open.push(each)
       if (isSelect(each)) selects++
     }
-    while (open.length > 0 && endOf(open.at(-1)) <= at) if (isSelect(open.pop())) selects--
+    leave(at)
     const parent = open.at(-1) ?? root
     // There, browsers keep what the parser ends, so that no permit says what stands in it.
     const isUnknown = selects > 0 && !name.includes(':') && !IN_SELECT.has(name)

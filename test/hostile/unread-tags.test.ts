@@ -52,6 +52,7 @@ const KEPT = [
   '<table><tr><td><template><tr><td>x</table></template></table>',
   '<template><form><div><option>x</div><option>y</form></template><form><div></form>',
   '<b title="<img>">',
+  '<select><option>x</option></select><div><td>x</td></div><svg><title><b title=x></title></svg>',
   '<svg><title>x</title></svg><!-- <img> --><noscript><b title="<img>"></b><!-- <img> --></noscript>',
 ]
 /** Without scripts, browsers read what a `noscript` holds. */
@@ -180,6 +181,14 @@ describe('MOD-94 nothing that browsers alone make elements of gets through a clo
 
   it('what all read alike is stored', async () => {
     for (const tags of KEPT) expect((await putting('/n/a.html', page(`<main>${tags}</main>`))).status).to.be.below(300)
+  })
+
+  it('where no permit helps, the message asks for none', async () => {
+    const { status, text } = await putting('/n/a.html', page('<main><select><div></div></select></main>'))
+    expect(status).to.equal(422)
+    expect(text)
+      .to.match(/Tag &lt;div&gt;, which stands where no permit can name it/)
+      .and.not.include('Attribute')
   })
 
   for (const [name, content, type, path] of SUSPECT)
