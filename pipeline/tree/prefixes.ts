@@ -106,9 +106,15 @@ export function leaveToRoot(element: ElementNode): void {
   element.attrs = element.attrs.filter(a => !writtenName(a).includes(':'))
 }
 
-/** Takes attributes from an element that declare nothing in its tree, and would where HTML reads them: `XMLNS:p` of XML or SVG. */
+/**
+ * Takes attributes from an element that declare a prefix where HTML reads them, in small letters, and in its tree none or
+ * another one: `XMLNS:p` and `xmlns:P` of XML or SVG.
+ */
 export function leaveHidden(element: ElementNode): void {
-  const isHidden = (a: Attribute) => declaredPrefix(a) === undefined && isDeclaration(writtenName(a))
+  const isHidden = (a: Attribute) => {
+    const written = writtenName(a)
+    return isDeclaration(written) && written !== written.toLowerCase()
+  }
   if (element.attrs.some(isHidden)) element.attrs = element.attrs.filter(a => !isHidden(a))
 }
 

@@ -246,10 +246,12 @@ describe('markup that code makes of texts', () => {
     'document.querySelector(".entry")',
     'document.querySelector(".entry").cloneNode(true)',
     '(() => { let d = document.createElement("div"); d.innerHTML = document.querySelector(".entry").outerHTML; return d })()',
+    // `http:` stands in it, by which a visitor calls an element that another value of theirs declares for HTML alone.
+    '(() => { let [v, d] = [document.querySelector(".entry"), document.createElementNS("http://www.w3.org/2000/svg", "svg")]; d.setAttribute(v.title, v.id); d.innerHTML = v.lang; d.setAttribute("class", "entry"); return d })()',
   ])
     it(`COMP-145 COMP-147 REA-60 nor does an action store what a script has found in the document of the request: ${get}`, async () => {
       const own = `<i class="own" e:y='"own"'><p:stamp y></p:stamp></i>`
-      const list = `<ul id="c"><li class="entry"><b e:x='${LEAK}'><p:stamp x></p:stamp></b></li></ul>`
+      const list = `<ul id="c"><li class="entry" title="xmlns:HTTP" id="${NS}/1.0" lang="${asText(INCLUDE.replaceAll('p:', 'http:'))}"><b e:x='${LEAK}'><p:stamp x></p:stamp></b></li></ul>`
       await putAll(server, { '/list.html': page(list), '/page.html': composed(own) })
       const script = `// e:x p:stamp\nexport default () => { Context.x = ${get}; return true }`
       const when = `<div itemprop="when" itemscope itemtype="${NS}/JavaScript/Module"><script itemprop="source" type="module">${script}</script></div>`
