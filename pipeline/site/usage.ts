@@ -176,6 +176,19 @@ export function createUsage(
     return more
   }
 
+  /** As how many more files and folders count that come to a longer path. */
+  async function lengthened({ from, to }: Extract<Change, { op: 'move' | 'copy' }>): Promise<number> {
+    if (to.length <= from.length) return 0
+    await upToDate()
+    let more = 0
+    let seen = 0
+    for (const path of sizes.within(from)) {
+      more += weightOf(to + path.slice(from.length)) - weightOf(path)
+      if (++seen % IN_A_TURN === 0) await setImmediate()
+    }
+    return more
+  }
+
   async function gainOfProperties({ path, set, remove }: Extract<Change, { op: 'describe' }>): Promise<number> {
     if (set.length === 0 && remove.length === 0) return 0
     const named = new Set([...set, ...remove].map(nameOf))
@@ -202,10 +215,13 @@ export function createUsage(
       let bytes = 0
       let more = 0
       try {
-        for (const change of changes) if (change.op === 'describe') bytes += await gainOfProperties(change)
+        for (const change of changes) {
+          if (change.op === 'describe') bytes += await gainOfProperties(change)
+          if (change.op === 'move' || (change.op === 'copy' && change.deep)) more += await lengthened(change)
+        }
         await upToDate()
         for (const change of changes) bytes += gainOf(change)
-        more = entriesOf(changes)
+        more += entriesOf(changes)
         check(bytes, more)
       } catch (error) {
         leave?.()

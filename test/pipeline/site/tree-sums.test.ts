@@ -96,6 +96,28 @@ describe('sums of a tree', () => {
     expect(await refused(put('/short'))).to.equal(false)
   })
 
+  for (const [op, count] of [
+    ['move', 150],
+    ['copy', 100],
+  ] as const)
+    it(`SEC-12 DAV-33 what comes under a long name counts by the paths that it has there: ${op}`, async () => {
+      const store = {
+        find: async () => undefined,
+        async *walk() {
+          for (let i = 0; i < count; i++) yield { path: `/d/${i}`, kind: 'blob', size: 0, properties: ZERO }
+        },
+        properties: async () => [],
+      }
+      const usage = createUsage(store as unknown as Parameters<typeof createUsage>[0], 0)
+      const refused = (length: number) =>
+        usage.reserve([{ op, from: '/d/', to: `/${'a'.repeat(length)}/`, deep: true, expectTo: 'absent' }]).then(
+          leave => leave() ?? false,
+          (error: Fault) => error.status === 507,
+        )
+      // There may be 256.
+      expect([await refused(400), await refused(600)]).to.deep.equal([false, true])
+    })
+
   it('SEC-12 DAV-33 a file in hundreds of new folders is counted by looking at each once', async () => {
     const files = Array.from({ length: 30 }, (_, i) => `/${i}/${'a/'.repeat(495)}f`)
     const store = {
