@@ -9,8 +9,7 @@
 --   :exclusive      those of exclusive locks: a shared lock has to look for nothing else
 --   :expiry         "<token> <path>" by the time at which the lock is to be looked at for removal
 --   :hold:<token>   requests that keep the lock alive, by the time until which they have said so
---   :more:<token>   as how many further locks one counts that takes much; of most there is none
---   :more           the sum of these
+--   :further        hash: as how many further locks one counts that takes much, by token; and the sum of these
 --   :given-up:<token>  there when whoever asked for the lock has been told that it cannot be had
 --
 -- Paths have no slash at their end; the root is empty. Entries of indexes may have outlived their lock: whether a lock
@@ -24,7 +23,7 @@ local now = tonumber(ARGV[2]) or real
 local PATHS = base .. ':paths'
 local EXCLUSIVE = base .. ':exclusive'
 local EXPIRY = base .. ':expiry'
-local MORE = base .. ':more'
+local FURTHER = base .. ':further'
 
 -- Milliseconds after which keys that nobody touches vanish: longer than any lock lives without being touched.
 local KEPT = 86400000
@@ -41,7 +40,6 @@ local FORGOTTEN = 60000
 local function lock_key(token) return base .. ':lock:' .. token end
 local function at_key(path) return base .. ':at:' .. path end
 local function hold_key(token) return base .. ':hold:' .. token end
-local function more_key(token) return base .. ':more:' .. token end
 local function given_up_key(token) return base .. ':given-up:' .. token end
 
 local function keep(...)
@@ -49,7 +47,7 @@ local function keep(...)
 end
 
 local function keep_lock(token, path)
-  keep(lock_key(token), more_key(token), at_key(path), PATHS, EXCLUSIVE, EXPIRY, MORE, base .. ':taken')
+  keep(lock_key(token), at_key(path), PATHS, EXCLUSIVE, EXPIRY, FURTHER, base .. ':taken')
 end
 
 -- Unix milliseconds by this server until which requests keep a lock alive, or nil.
@@ -79,12 +77,16 @@ local function tell_all(locks)
 end
 
 local function drop(token, path)
-  local more = redis.call('GET', more_key(token))
-  if more then redis.call('DECRBY', MORE, more) end
-  redis.call('DEL', lock_key(token), hold_key(token), more_key(token))
+  -- Kept as long as the lock is among those that are counted, which its own record may not be.
+  local further = redis.call('HGET', FURTHER, token)
+  if further then
+    redis.call('HDEL', FURTHER, token)
+    redis.call('HINCRBY', FURTHER, 'sum', -further)
+  end
+  redis.call('DEL', lock_key(token), hold_key(token))
   redis.call('ZREM', EXPIRY, token .. ' ' .. path)
   -- A process of an earlier release, which counts locks alone, leaves the sum as it was.
-  if redis.call('EXISTS', EXPIRY) == 0 then redis.call('DEL', MORE) end
+  if redis.call('EXISTS', EXPIRY) == 0 then redis.call('DEL', FURTHER) end
   redis.call('ZREM', at_key(path), token)
   if redis.call('EXISTS', at_key(path)) == 0 then
     redis.call('ZREM', PATHS, path)
@@ -188,8 +190,8 @@ function operations.take(token, path, name, scope, depth, owner, user, milliseco
   sweep()
   local holder, where = conflict(path, scope, depth)
   if holder then return { where, tell(holder) } end
-  local more = tonumber(redis.call('GET', MORE)) or 0
-  if redis.call('ZCARD', EXPIRY) + more >= tonumber(most) then return { 'full' } end
+  local sum = tonumber(redis.call('HGET', FURTHER, 'sum') or 0)
+  if redis.call('ZCARD', EXPIRY) + sum >= tonumber(most) then return { 'full' } end
   if scope == 'shared' and #locks_on(path) >= tonumber(most_shared) then return { 'full' } end
   local expires = string.format('%.0f', now + milliseconds)
   redis.call('HSET', lock_key(token), 'path', path, 'name', name, 'scope', scope, 'depth', depth, 'owner', owner,
@@ -200,8 +202,8 @@ function operations.take(token, path, name, scope, depth, owner, user, milliseco
   redis.call('ZADD', EXPIRY, expires, token .. ' ' .. path)
   local further = math.floor((#owner + PATH_COPIES * #path) / LOCK_BYTES)
   if further > 0 then
-    redis.call('SET', more_key(token), further)
-    redis.call('INCRBY', MORE, further)
+    redis.call('HSET', FURTHER, token, further)
+    redis.call('HINCRBY', FURTHER, 'sum', further)
   end
   keep_lock(token, path)
   return { 'taken', tell(find(token)) }

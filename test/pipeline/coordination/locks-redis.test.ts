@@ -106,6 +106,28 @@ describe('locks in Redis', () => {
       expect((await redis.keys('*')).map(key => key.slice(-6))).to.deep.equal([':taken'])
     })
 
+  it('DAV-82 SEC-12 those that take much count no more when a day later only one is left that was refreshed', async () => {
+    let now = START
+    await redis.flushall()
+    const locks = redisLocks({ redis, clock: () => now, most: 10 })
+    const take = async (path: string, owner = '') => {
+      const taken = await locks.take(SITE, { ...wish(path), owner })
+      return taken.ok ? taken.lock.token : undefined
+    }
+    const refreshed = await take('/a')
+    const owner = 'o'.repeat(8_192)
+    expect(await take('/b', owner)).to.be.a('string')
+    expect(await take('/c', owner)).to.be.a('string')
+    for (const key of await redis.keys('*')) await redis.pexpire(key, 3_600_000)
+    now += 599_000
+    await locks.refresh(SITE, refreshed ?? '', 600)
+    // Everything else has outlived its time.
+    for (const key of await redis.keys('*')) if ((await redis.pttl(key)) <= 3_600_000) await redis.del(key)
+    now += 2_000
+    expect(await take('/d')).to.be.a('string')
+    expect(await take('/e', owner)).to.be.a('string')
+  })
+
   it('DAV-90 a Redis that lost its scripts is given them again', async () => {
     const locks = redisLocks({ redis })
     await redis.script('FLUSH')
