@@ -408,6 +408,27 @@ describe('directives that a fragment hides', () => {
       expect(status).to.be.within(400, 500)
     })
 
+  it('COMP-147 REA-60 nor in what an action writes of XML whose svg is one of HTML until it is written', async () => {
+    const text = `<p:include xmlns:p="${NS}/1.0" selector="#secret" resource="/secret.html"></p:include>`
+    const raw = `<iframe>${text.replaceAll('<', '&lt;')}</iframe>`
+    const entry = `<b class="entry"><svg><a><svg><desc><a><a><i/></a><table/></a>${raw}</desc></svg></a></svg></b>`
+    const action = `@schema Site url("${NS}/1.0"); Site.PUT((\${.entry} from "/entry.xhtml").first(), "/made.html")`
+    const fields = `<meta itemprop="resource" content="/page.html"><meta itemprop="method" content="POST">`
+    const code = `<script itemprop="action" type="text/sessel">${action}</script>`
+    const xml = `<html xmlns="http://www.w3.org/1999/xhtml"><body>${entry}</body></html>`
+    await put(server, '/entry.xhtml', xml, 'application/xhtml+xml')
+    await putAll(server, {
+      '/made.html': page(''),
+      '/rules.html': rulesPage(['*', 'GET|POST|PUT', 'Allow', '/*'], ['*', 'POST', 'Allow', '/*', ':root *']),
+      '/trigger.html': page(`<div itemscope itemtype="${NS}/Trigger">${fields}${code}</div>`),
+    })
+    const { status } = await http('POST', '/page.html', { Range: 'selector=#in' }, 'x')
+    await put(server, '/trigger.html', page(''))
+    await put(server, '/rules.html', rulesPage(['*', 'GET', 'Allow', '/*'], ['*', 'GET', 'Deny', '/secret.html']))
+    expect((await http('GET', '/made.html')).text).not.to.include('TOPSECRET')
+    expect(status).to.be.within(400, 500)
+  })
+
   it('COMP-12 what an author has left in a comment leaves the markup of their script alive', async () => {
     const script = `{ let d = document.createElement('div'); d.innerHTML = '<p:stamp a></p:stamp>'; return d }`
     const shown = `<div e:a="5" j:m="(() => ${script})()"><!-- <p:stamp old> --><p:stamp m></p:stamp></div>`

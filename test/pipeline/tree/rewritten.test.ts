@@ -1,0 +1,52 @@
+/** What is read again of trees that HTML has no markup for (COMP-147). */
+
+import { expect } from 'chai'
+import { describe, it } from 'mocha'
+import { parseHtml } from '../../../pipeline/tree/html.ts'
+import { rootElement, type TreeDocument } from '../../../pipeline/tree/nodes.ts'
+import { gainsNames } from '../../../pipeline/tree/rewritten.ts'
+import { writingMarkup } from '../../../pipeline/tree/serialize.ts'
+import { atOnce } from '../../../pipeline/tree/steps.ts'
+import { parseXml } from '../../../pipeline/tree/xml.ts'
+
+const HIDDEN = '<p:include resource="/secret"></p:include>'
+const ESCAPED = HIDDEN.replaceAll('<', '&lt;')
+/** As a table leaves a link around a link in SVG. */
+const left = (text: string) =>
+  `<svg><a><svg><desc><a><table><a><i></i><table><iframe>${text}</iframe></table></table></a></desc></svg></a></svg>`
+const LINKS = '<svg><a><svg><desc><a><a><i/></a><table/></a>'
+
+const html = (body: string): TreeDocument => ({ kind: 'html', source: body, root: parseHtml(body), clean: false })
+function xml(body: string): TreeDocument {
+  const source = `<html xmlns="http://www.w3.org/1999/xhtml"><head/><body>${body}</body></html>`
+  return { kind: 'xml', source, root: parseXml(source), clean: false }
+}
+
+const GAINING: [what: string, tree: TreeDocument][] = [
+  ['a link around a link in SVG', html(left(HIDDEN))],
+  ['names of attributes alone', html(left('<b p:template="text/liquid">{{ x }}</b>'))],
+  ['one while another of the name is lost', html(`${left(`${HIDDEN}<p><xmp>`)}<p:include resource="/ok"></p:include>`)],
+  ['one while its like is lost', html(`${left(`${HIDDEN}<p><xmp>`)}${HIDDEN}`)],
+  ['svg in the namespace of HTML', xml(`${LINKS}<iframe>${ESCAPED}</iframe></desc></svg></a></svg>`)],
+  ['raw text behind a column in a template', xml(`<template><col/><xmp>&lt;/template>${ESCAPED}</xmp></template>`)],
+]
+
+const ALIKE: [what: string, tree: TreeDocument][] = [
+  ['SVG, raw text and names', html(`<svg><a p:x="1"><p:y/></a></svg><b p:x="1"><script>"<p:x>"</script>${HIDDEN}`)],
+  ['a link around a link without names', html(left('<b>12:30</b>'))],
+  ['markup in noscript', xml(`<noscript><p:x xmlns:p="urn:p"/></noscript><b xmlns:p="urn:p" p:x="1"/>`)],
+]
+
+describe('COMP-147 a tree that is written and read again', () => {
+  const gains = ({ root }: TreeDocument) => atOnce(gainsNames(root))
+  for (const [what, tree] of GAINING) it(`gains names: ${what}`, () => expect(gains(tree)).to.equal(true))
+  for (const [what, tree] of ALIKE) it(`gains none: ${what}`, () => expect(gains(tree)).to.equal(false))
+
+  it('is the same afterwards', () => {
+    const tree = html(`<svg><p:y a="1"/></svg>${HIDDEN}`)
+    const written = atOnce(writingMarkup(tree.root, 'html'))
+    gains(tree)
+    expect(atOnce(writingMarkup(tree.root, 'html'))).to.equal(written)
+    expect(rootElement(tree)?.attrs).to.deep.equal([])
+  })
+})
