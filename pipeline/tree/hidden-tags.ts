@@ -21,6 +21,8 @@ import { NODES_PER_STEP, type Steps } from './steps.ts'
 
 /** Begins markup. */
 const MARKUP = /<[a-z/!?]/gi
+/** Nothing else ends one where it begins: `<!--!>` goes on. */
+const EMPTY_COMMENT = /<!---?>/y
 const COMMENT_END = /--!?>/g
 const NAME = /<\/?([a-z][^\t\n\f\r />]*)/iy
 const NAMED = /^<[^\t\n\f\r />]*/
@@ -300,7 +302,9 @@ class TagScan {
     const close = source.indexOf('>', at + 2)
     if (close === -1) return source.length
     if (source.startsWith('<!--', at)) {
-      COMMENT_END.lastIndex = at + 2
+      EMPTY_COMMENT.lastIndex = at
+      if (EMPTY_COMMENT.test(source)) return EMPTY_COMMENT.lastIndex
+      COMMENT_END.lastIndex = at + 4
       return COMMENT_END.test(source) ? COMMENT_END.lastIndex : source.length
     }
     if (!source.startsWith('<![CDATA[', at)) return close + 1

@@ -40,6 +40,7 @@ const TAGS = [
   '<select><img src=x onerror=alert(1)><x:y xmlns:x=u></x:y></select>',
   '<select><img src=x onerror=alert(1)><z:y></z:y></select>',
   '<select><option><img src=x onerror=alert(1)><z:y></z:y></option></select>',
+  "<!--!><b title='--><select><img src=x onerror=alert(1)></select>'>",
 ]
 /** What a template holds ends elsewhere in it: behind it, one has text where the other has elements. */
 const IN_TEMPLATES = [

@@ -40,6 +40,10 @@ const HIDDEN: [source: string, names: string][] = [
   ['<math></math><xmp><img title="</xmp><b a="<i>"></b>', 'img i'],
   ['<template></template><script>i<n</script><b title="<u>"></b>', 'n< u'],
   ['<noscript><style>a{}</style></noscript><!-- <b> -->', 'style'],
+  ["<!--!><b title='--><select><img></select>'>", 'img'],
+  ["<!---!><b title='--><select><img></select>'>", 'img'],
+  ["<noscript><!--!><b title='--><img>'></noscript>", 'img'],
+  ['<!----!><!--><!---><select><img></select>', 'img'],
   ['<script><!-- <script> i<n </script> "<b>" --></script>', 'script n b'],
 ]
 
