@@ -1,6 +1,7 @@
 /** Trees that nobody has written, beside what is read where their markup is stored (COMP-147). */
 
 import { randomUUID } from 'node:crypto'
+import { html } from 'parse5'
 import {
   type Attribute,
   type ChildNode,
@@ -44,9 +45,10 @@ export function* gainsNames(node: ParentNode): Steps<boolean> {
     for (const { element, attrs } of own) element.attrs = attrs
   }
   if (!PREFIX.test(text)) return false
+  // What is stored of an element has the doctype of HTML: there, a table ends a paragraph.
   const isWhole = !isElement(node) || node.tagName === 'html'
   const read = isWhole
-    ? (yield* parsingPrefixed(text)).childNodes
+    ? (yield* parsingPrefixed(text, undefined, isElement(node) ? html.DOCUMENT_MODE.NO_QUIRKS : undefined)).childNodes
     : yield* parsingPrefixedFragment(text, CONTEXT, () => false)
   const again = yield* readingNamed(read)
   const marks = again.named.map(({ attrs }) => attrs.find(({ name }: Attribute) => name === mark)?.value)

@@ -42,6 +42,11 @@ describe('COMP-147 a tree that is written and read again', () => {
   for (const [what, tree] of GAINING) it(`gains names: ${what}`, () => expect(gains(tree)).to.equal(true))
   for (const [what, tree] of ALIKE) it(`gains none: ${what}`, () => expect(gains(tree)).to.equal(false))
 
+  it('is read as what is stored of an element, which has a doctype', () => {
+    const root = rootElement(xml('<p><b xmlns:p="urn:p" p:x="1"><table/>x</b></p><svg/>'))
+    expect(root && atOnce(gainsNames(root))).to.equal(true)
+  })
+
   it('is the same afterwards', () => {
     const tree = html(`<svg><p:y a="1"/></svg>${HIDDEN}`)
     const written = atOnce(writingMarkup(tree.root, 'html'))
