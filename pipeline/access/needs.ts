@@ -3,8 +3,7 @@
  * match. Tells at once about most rules that they are not for an element (SEC-4).
  */
 
-import { type ElementNode, parentElement } from '../tree/nodes.ts'
-import { asciiLower } from '../tree/selector/name.ts'
+import { asciiLower, type ElementNode, parentElement } from '../tree/nodes.ts'
 import type { ComplexSelector, Selector } from '../tree/selector/selector.ts'
 import { atOnce, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 

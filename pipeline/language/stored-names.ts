@@ -1,7 +1,7 @@
 /** Names with a prefix in what a script was handed: in what it gives they mean what they mean there (COMP-12, COMP-145). */
 
 import { copiedFrom, noteStored } from '../tree/clone.ts'
-import { type ChildNode, type DocumentKind, type ElementNode, isElement } from '../tree/nodes.ts'
+import { asciiLower, type ChildNode, type DocumentKind, type ElementNode, isElement } from '../tree/nodes.ts'
 import { isDeclaration, namespaceOf, prefixedNames, prefixIn } from '../tree/prefixes.ts'
 import { RAW } from '../tree/raw-text.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
@@ -74,7 +74,7 @@ export class StoredNames {
     for (const name of prefixedNames(element)) {
       this.#add(name, stored)
       // Names of XML come into HTML in small letters, where they may be others.
-      const folded = name.toLowerCase()
+      const folded = asciiLower(name)
       if (folded !== name) this.#add(folded, NOWHERE)
     }
   }

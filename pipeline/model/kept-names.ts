@@ -1,7 +1,7 @@
 /** Names with a prefix in what code takes from one document into another (COMP-12, COMP-147). */
 
 import { copiedFrom } from '../tree/clone.ts'
-import { type DocumentKind, type ElementNode, isElement } from '../tree/nodes.ts'
+import { asciiLower, type DocumentKind, type ElementNode, isElement } from '../tree/nodes.ts'
 import {
   bindPrefix,
   declarationOf,
@@ -47,7 +47,7 @@ export function* keepingNames(
     for (const name of names) {
       const written = prefixIn(name)
       if (!stored || written === undefined) continue
-      const prefix = isHtml ? written.toLowerCase() : written
+      const prefix = isHtml ? asciiLower(written) : written
       const uri = outer.within(element).namespace(prefix)
       const declaration = declarationOf(stored, written)
       const meant = declaration?.value || undefined

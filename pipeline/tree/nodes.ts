@@ -144,3 +144,8 @@ export function attribute(element: ElementNode, name: string): string | undefine
   for (const a of element.attrs) if (a.name === name && !a.prefix) return a.value
   return undefined
 }
+
+/** Lower-cases ASCII letters only, which is what HTML and CSS mean by case-insensitive. */
+export function asciiLower(text: string): string {
+  return /[A-Z]/.test(text) ? text.replace(/[A-Z]+/g, letters => letters.toLowerCase()) : text
+}

@@ -3,7 +3,7 @@
  * kinds of trees are read here: scope is lexical, and the nearest declaration wins (COMP-12).
  */
 
-import { type Attribute, type DocumentKind, type ElementNode, isElement } from './nodes.ts'
+import { type Attribute, asciiLower, type DocumentKind, type ElementNode, isElement } from './nodes.ts'
 
 /** A qualified name in its two parts. */
 export interface QualifiedName {
@@ -91,7 +91,7 @@ function elementAround({ parentNode }: ElementNode): ElementNode | undefined {
  * @param uri empty to unbind it, which XML cannot
  */
 export function bindPrefix(element: ElementNode, prefix: string, uri: string, kind: DocumentKind): void {
-  const folded = (name: string | undefined) => (kind === 'html' ? name?.toLowerCase() : name)
+  const folded = (name: string | undefined) => (kind === 'html' && name ? asciiLower(name) : name)
   // As HTML's parser reads it, also in XML: so the declaration counts whatever namespace the element is in.
   const declaration = { name: `xmlns:${prefix}`, value: uri }
   element.attrs = [...element.attrs.filter(a => folded(declaredPrefix(a)) !== prefix), declaration]
@@ -113,7 +113,7 @@ export function leaveToRoot(element: ElementNode): void {
 export function leaveHidden(element: ElementNode): void {
   const isHidden = (a: Attribute) => {
     const written = writtenName(a)
-    return isDeclaration(written) && written !== written.toLowerCase()
+    return isDeclaration(written) && written !== asciiLower(written)
   }
   if (element.attrs.some(isHidden)) element.attrs = element.attrs.filter(a => !isHidden(a))
 }

@@ -13,7 +13,14 @@ import { absent, noMarkup, refuseForbidden, refuseUnseen, refusingRequest, requi
 import { largestDocument, type Site } from '../site/site.ts'
 import { notHtml, type StoredFile } from '../site/stored-file.ts'
 import { encoding } from '../tree/document.ts'
-import { attribute, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
+import {
+  asciiLower,
+  attribute,
+  type ElementNode,
+  isElement,
+  type ParentNode,
+  type TreeDocument,
+} from '../tree/nodes.ts'
 import { bindPrefix, leaveHidden, leaveToRoot, Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
 import { gainsNames } from '../tree/rewritten.ts'
 import { writingDocument } from '../tree/serialize.ts'
@@ -94,7 +101,7 @@ function* unbinding(root: ParentNode, { settings, model }: Site): Steps<void> {
       if (next.nodes !== root.childNodes) leaveToRoot(node)
       for (const name of [node.tagName, ...node.attrs.map(writtenName)]) {
         const written = qualifiedName(name)?.prefix
-        const prefix = written?.toLowerCase()
+        const prefix = written && asciiLower(written)
         if (prefix === undefined) continue
         const uri = next.outer.within(node).namespace(prefix)
         const isData = written !== prefix || (uri !== undefined && isLive(meaningOf(uri, settings.ns, model), 'html'))

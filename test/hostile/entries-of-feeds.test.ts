@@ -208,6 +208,17 @@ describe('entries of a feed that code puts into pages', () => {
             for (const each of ['/shown.html', path, `/stores.${stores}`]) await remove(server, each)
           }
         })
+  it('COMP-12 COMP-147 a prefix in letters that HTML leaves capitals means in a copy of its page what it means there, and that of an entry nothing', async () => {
+    await putAll(server, {
+      '/feed.xml': '<feed><li class="entry" xmlns:Ä="urn:b"><b Ä:x="1 + 1"/></li></feed>',
+      '/page.html': composed(OWN.replace('e:y', 'Ä:y')).replace('xmlns:e=', 'xmlns:Ä='),
+    })
+    const { status, text } = await http('PUT', '/go.html', { 'Content-Type': 'text/html' }, 'x')
+    expect(status, text).to.be.oneOf([200, 201, 204])
+    expect((await http('GET', '/made.html')).text)
+      .to.include('<i>own</i>')
+      .and.include('1 + 1')
+  })
   for (const [how, path, asked, body] of ways) {
     const made = async (feed: string) => {
       await putAll(server, {

@@ -1,6 +1,5 @@
 /** Tests of attributes, classes and ids, by the case rules of HTML and XML. */
-import { attribute, type ElementNode, HTML_NAMESPACE } from '../nodes.ts'
-import { asciiLower } from './name.ts'
+import { asciiLower, attribute, type ElementNode, HTML_NAMESPACE } from '../nodes.ts'
 import { hasNamespace, localPart } from './namespace.ts'
 import type { Query } from './query.ts'
 import { finder } from './substring.ts'

@@ -1,10 +1,10 @@
 /** Turns parsed selectors into tests of elements. */
-import { type ElementNode, HTML_NAMESPACE, NAMELESS, type ParentNode } from '../nodes.ts'
+import { asciiLower, type ElementNode, HTML_NAMESPACE, NAMELESS, type ParentNode } from '../nodes.ts'
 import { attributeTest, classTest, idTest, type Mode, type Test } from './attribute.ts'
 import { computedTest } from './computed.ts'
 import { directionTest, languageTest } from './language.ts'
 import { anyMatch, anyOf } from './list.ts'
-import { asciiLower, localName } from './name.ts'
+import { localName } from './name.ts'
 import { isIn } from './namespace.ts'
 import { isNth } from './nth.ts'
 import { type Query, Unprepared } from './query.ts'

@@ -1,12 +1,11 @@
 /** Pseudo-classes about what an element says, by its text or by its microdata value (COMP-134 to COMP-136). */
 
 import { valueAttribute } from '../microdata-value.ts'
-import { attribute, type ElementNode } from '../nodes.ts'
+import { asciiLower, attribute, type ElementNode } from '../nodes.ts'
 import { normalForm } from '../normal-form.ts'
 import type { Steps } from '../steps.ts'
 import { SelectorError } from './error.ts'
 import type { Extension, ExtensionContext, ExtensionTest } from './extension.ts'
-import { asciiLower } from './name.ts'
 import { normalized, TextWriter } from './normal-text.ts'
 import { finder, occurrences } from './substring.ts'
 import { type Extract, textOf } from './text.ts'

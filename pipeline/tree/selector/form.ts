@@ -1,8 +1,8 @@
 /** States of form controls as markup alone gives them (HTML, “Form control infrastructure”, “Pseudo-classes”). */
-import { attribute, type ElementNode, isText, parentElement } from '../nodes.ts'
+import { asciiLower, attribute, type ElementNode, isText, parentElement } from '../nodes.ts'
 import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import { inherited } from './inherited.ts'
-import { asciiLower, isHtml } from './name.ts'
+import { isHtml } from './name.ts'
 import type { Query } from './query.ts'
 import { walking } from './relation.ts'
 import { placeOf } from './sibling.ts'

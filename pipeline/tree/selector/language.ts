@@ -1,9 +1,9 @@
 /** `:lang()` and `:dir()`: what an element's language and text direction are (HTML, “Language”, “The dir attribute”). */
-import { attribute, type ElementNode, HTML_NAMESPACE, isElement, isText } from '../nodes.ts'
+import { asciiLower, attribute, type ElementNode, HTML_NAMESPACE, isElement, isText } from '../nodes.ts'
 import type { Steps } from '../steps.ts'
 import type { Test } from './attribute.ts'
 import { inherited } from './inherited.ts'
-import { asciiLower, isHtml } from './name.ts'
+import { isHtml } from './name.ts'
 import type { Query } from './query.ts'
 import { walking } from './relation.ts'
 

@@ -1,7 +1,7 @@
 /** Selector lists. A long one is sorted by gates, so that an element is tried only on selectors that can match it. */
-import { attribute, type ElementNode, parentElement } from '../nodes.ts'
+import { asciiLower, attribute, type ElementNode, parentElement } from '../nodes.ts'
 import type { Mode, Test } from './attribute.ts'
-import { asciiLower, localName } from './name.ts'
+import { localName } from './name.ts'
 import type { Query } from './query.ts'
 import type { ComplexSelector, Compound } from './syntax.ts'
 

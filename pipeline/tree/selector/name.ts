@@ -1,11 +1,6 @@
 /** Names of elements, as selectors see them. */
 import { type DocumentKind, type ElementNode, HTML_NAMESPACE } from '../nodes.ts'
 
-/** Lower-cases ASCII letters only, which is what HTML and CSS mean by case-insensitive. */
-export function asciiLower(text: string): string {
-  return /[A-Z]/.test(text) ? text.replace(/[A-Z]+/g, letters => letters.toLowerCase()) : text
-}
-
 /** Local name: in XML what follows the prefix, in HTML the whole tag name. */
 export function localName(element: ElementNode, kind: DocumentKind): string {
   return kind === 'html' ? element.tagName : element.tagName.slice(element.tagName.indexOf(':') + 1)

@@ -1,7 +1,7 @@
 /** Parses selector text by the grammar of Selectors Level 4, as strictly as it is written. */
+import { asciiLower } from '../nodes.ts'
 import { SelectorError } from './error.ts'
 import type { Extensions } from './extension.ts'
-import { asciiLower } from './name.ts'
 import { parseNth } from './nth.ts'
 import * as pseudo from './pseudo.ts'
 import type {
