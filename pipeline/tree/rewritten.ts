@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { html } from 'parse5'
+import { TreeError } from './limits.ts'
 import {
   type Attribute,
   type ChildNode,
@@ -47,9 +48,17 @@ export function* gainsNames(node: ParentNode): Steps<boolean> {
   if (!PREFIX.test(text)) return false
   // What is stored of an element has the doctype of HTML: there, a table ends a paragraph.
   const isWhole = !isElement(node) || node.tagName === 'html'
-  const read = isWhole
-    ? (yield* parsingPrefixed(text, undefined, isElement(node) ? html.DOCUMENT_MODE.NO_QUIRKS : undefined)).childNodes
-    : yield* parsingPrefixedFragment(text, CONTEXT, () => false)
+  const mode = isElement(node) ? html.DOCUMENT_MODE.NO_QUIRKS : undefined
+  let read: readonly ChildNode[]
+  try {
+    read = isWhole
+      ? (yield* parsingPrefixed(text, undefined, mode)).childNodes
+      : yield* parsingPrefixedFragment(text, CONTEXT, () => false)
+  } catch (error) {
+    // What is too much, marks included, cannot be told.
+    if (error instanceof TreeError) return true
+    throw error
+  }
   const again = yield* readingNamed(read)
   const marks = again.named.map(({ attrs }) => attrs.find(({ name }: Attribute) => name === mark)?.value)
   // One that is taken apart is there twice.

@@ -47,6 +47,11 @@ describe('COMP-147 a tree that is written and read again', () => {
     expect(root && atOnce(gainsNames(root))).to.equal(true)
   })
 
+  it('is refused where it is too much to be told, instead of failing', () => {
+    const names = Array.from({ length: 999 }, (_, i) => `a${i}`).join(' ')
+    expect(gains(html(`<svg></svg><b p:x ${names}></b>`))).to.equal(true)
+  })
+
   it('is the same afterwards', () => {
     const tree = html(`<svg><p:y a="1"/></svg>${HIDDEN}`)
     const written = atOnce(writingMarkup(tree.root, 'html'))
