@@ -1,6 +1,6 @@
 /** Judges a proposed document by the shapes that apply to it (MOD-91 to MOD-98). */
 
-import { findingHidden, findingHiddenIn } from '../tree/hidden-tags.ts'
+import { findingHidden, findingHiddenIn, isUnreadable } from '../tree/hidden-tags.ts'
 import { declaredPrefix } from '../tree/namespaces.ts'
 import { type Attribute, type ElementNode, isElement, rootElement, type TreeDocument } from '../tree/nodes.ts'
 import { matcherIn, SelectorError, type Simple } from '../tree/selector/selector.ts'
@@ -333,15 +333,16 @@ function* checkingClosed(
     attrs
       .filter(attribute => !isCovered(attribute, covering, document))
       .map((attribute): Unpermitted => ({ what: `Attribute '${qualifiedName(attribute)}' on <${tagName}>` }))
+  const unmatched = (element: ElementNode): Unpermitted => {
+    return { what: `Element <${element.tagName}>`, missing: missingFor(element, shape.permits) }
+  }
   const below: Unpermitted[] = []
   const judging = function* (element: ElementNode, isHidden = false): Steps<void> {
     const permits = yield* matching(element)
-    const [what, missing] = [`Element <${element.tagName}>`, missingFor(element, shape.permits)]
-    const unmet = permits.length === 0 ? [{ what, missing }] : uncovered(element, permits)
-    const isUnnamed = isHidden && element.attrs.some(({ name }) => name === '<')
-    if (isUnnamed) below.push({ what: `Tag <${element.tagName}>${UNNAMED}` })
-    else if (isHidden) below.push(...unmet.map(each => ({ ...each, what: `${each.what}${HIDDEN}` })))
-    else below.push(...unmet)
+    const unmet = permits.length > 0 ? uncovered(element, permits) : [unmatched(element)]
+    if (!isHidden) below.push(...unmet)
+    else if (isUnreadable(element)) below.push({ what: `Tag <${element.tagName}>${UNNAMED}` })
+    else below.push(...unmet.map(each => ({ ...each, what: `${each.what}${HIDDEN}` })))
   }
   const judgingHidden = function* (element: ElementNode): Steps<void> {
     const isNoscript = !hidden && document.kind === 'html' && element.tagName === 'noscript'

@@ -61,6 +61,11 @@ const UNREADABLE: Attribute[] = [{ name: '<', value: '' }]
 
 const CONTEXT = elementAlone('div')
 
+/** Whether nothing but its name is known of a hidden tag, so that no permit can be for it. */
+export function isUnreadable({ attrs }: ElementNode): boolean {
+  return attrs.some(({ name }) => name === '<')
+}
+
 /**
  * Hidden tags of a document by the innermost element that their text stands in, as elements with that for their parent; in steps.
  * Tags in comments, values and texts are none as long as everybody takes these for what they are, whatever tree they make.
