@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises'
 import { Fault } from '../fault.ts'
 import type { Content } from '../store/blobs.ts'
 import type { Change } from '../store/commit.ts'
-import { parentOf } from '../store/paths.ts'
+import { namesCollection, parentOf } from '../store/paths.ts'
 import type { Property, Resource } from '../store/resource.ts'
 import type { SiteStore } from '../store/store.ts'
 import { ZERO } from '../store/tags.ts'
@@ -72,28 +72,19 @@ export function createUsage(
   quota: number,
   turns?: RoomTurns,
 ): Usage {
-  /** Bytes of files with those of their properties; what has none is there as well. */
+  /** Bytes of files with those of their properties, which are parts that stay when a file gets another content; what has none is there as well. */
   const sizes = new TreeSums(weightOf)
-  /** Bytes of properties alone, which stay when a file gets another content. */
-  const described = new Map<string, number>()
+  /** Characters of the longest path that it has had. */
+  let longest = 0
   const reserved = { bytes: 0, entries: 0 }
   const changed = new Set(['/'])
   let reading: Promise<unknown> = Promise.resolve()
 
-  function set(path: string, content: number, properties: number): void {
-    // Collections that a commit makes for what it puts are not named by it.
-    sizes.set(path, content + properties, true, true)
-    if (properties > 0) described.set(path, properties)
-    else described.delete(path)
-  }
-
-  function drop(path: string): void {
-    sizes.set(path, 0)
-    described.delete(path)
-  }
-
   async function take({ path, size, properties }: Resource): Promise<void> {
-    set(path, size, properties === ZERO ? 0 : weigh(await store.properties(path)))
+    const part = properties === ZERO ? 0 : weigh(await store.properties(path))
+    longest = Math.max(longest, path.length)
+    // Collections that a commit makes for what it puts are not named by it.
+    sizes.set(path, { size: size + part, part, isThere: true, isWithin: true })
   }
 
   /** Reads what has changed; only afterwards is it known again. */
@@ -104,10 +95,7 @@ export function createUsage(
       for (const path of paths) {
         if (path.endsWith('/')) {
           let seen = 0
-          for (const known of sizes.within(path)) {
-            drop(known)
-            if (++seen % IN_A_TURN === 0) await setImmediate()
-          }
+          for (const _ of sizes.forgetting(path)) if (++seen % IN_A_TURN === 0) await setImmediate()
           const own = await store.find(path)
           if (own) await take(own)
           for await (const each of store.walk(path, { collections: true })) {
@@ -117,7 +105,7 @@ export function createUsage(
         } else {
           const file = await store.find(path)
           if (file && file.kind !== 'collection') await take(file)
-          else drop(path)
+          else sizes.set(path, {})
         }
       }
     } catch (error) {
@@ -150,7 +138,7 @@ export function createUsage(
   }
 
   function gainOf(change: Change): number {
-    if (change.op === 'put') return sizeOf(change.content) + (described.get(change.path) ?? 0) - sizes.sum(change.path)
+    if (change.op === 'put') return sizeOf(change.content) + sizes.part(change.path) - sizes.sum(change.path)
     if (change.op === 'delete') return -sizes.sum(change.path)
     if (change.op === 'move') return -sizes.sum(change.to)
     if (change.op === 'copy')
@@ -178,11 +166,14 @@ export function createUsage(
 
   /** As how many more files and folders count that come to a longer path. */
   async function lengthened({ from, to }: Extract<Change, { op: 'move' | 'copy' }>): Promise<number> {
-    if (to.length <= from.length) return 0
+    const longer = to.length - from.length
+    if (longer <= 0) return 0
     await upToDate()
-    let more = 0
+    if (longest + longer < LONG) return 0
+    let more = sizes.has(from) ? weightOf(to) - weightOf(from) : 0
+    if (!namesCollection(from)) return more
     let seen = 0
-    for (const path of sizes.within(from)) {
+    for await (const { path } of store.walk(from, { collections: true })) {
       more += weightOf(to + path.slice(from.length)) - weightOf(path)
       if (++seen % IN_A_TURN === 0) await setImmediate()
     }
