@@ -3,7 +3,6 @@
  * memory puts them together when somebody asks for the first time, and then follows every commit.
  */
 
-import { getHeapStatistics } from 'node:v8'
 import type { Commit } from '../store/commit.ts'
 import type { Resource } from '../store/resource.ts'
 import type { SiteReader } from '../store/store.ts'
@@ -12,6 +11,7 @@ import { atOnce, type Steps, waitingTurn } from '../tree/steps.ts'
 import { ANY_TOKEN } from '../tree/tokens.ts'
 import { ChangeLog } from './change-log.ts'
 import { filledPaths } from './commit-row.ts'
+import { type GivesWay, type IndexRoom, type IndexShare, indexRoom } from './index-room.ts'
 import { between, byCodePoints, merging, SORTED_PER_TURN, sorting } from './path-order.ts'
 
 /** Name of the derived data. */
@@ -27,16 +27,11 @@ const LARGE = 16_384
 /** Paths that are looked through without a pause. */
 const PATHS_PER_TURN = 20_000
 
-/** Bytes that a token takes which only one document has. */
-const BYTES_OF_TOKEN = 200
-/** The part of the heap that the tokens of a site may take. */
-const PART_OF_HEAP = 1 / 4
+/** Paths that have changed while nobody asked: behind more of them all is read again. */
+const MOST_CHANGED = 20_000
 
-/** Characters of tokens that count as a further token. */
+/** Characters of tokens, or of a path, that count as a further token. */
 const CHARACTERS_OF_TOKEN = 100
-
-/** Tokens that a document keeps although those of the site have that part, and until they have twice as much. */
-const FEW_TOKENS = 256
 
 /** Of so many documents, one that is found is one of many. */
 const FEW = 8
@@ -44,10 +39,12 @@ const FEW = 8
 /** Changes with each document that comes or goes. */
 const ANY_DOCUMENT = ''
 
-export class DocumentIndex {
+export class DocumentIndex implements GivesWay {
   readonly #store: SiteReader
   readonly #subtypes: (type: string) => Iterable<string>
-  readonly #most: number
+  readonly #room: IndexRoom
+  /** With what all its documents and their tokens count as. */
+  readonly #share: IndexShare
   readonly #tokens = new Map<string, readonly string[]>()
   /** A token that only one document has stands for its path alone: most do where there are many. */
   readonly #paths = new Map<string, string | Set<string>>()
@@ -57,31 +54,27 @@ export class DocumentIndex {
   readonly #come = new Set<string>()
   /** Whether others have gone since. */
   #isGone = false
-  /** What the tokens kept of all documents count as. */
-  #kept = 0
   /** Tokens gone through since the last pause. */
   #passed = 0
   #isRead = false
   #reading: Promise<void> | undefined
+  /** Those who ask and have no answer yet. */
+  #waiting = 0
   /** Tokens by when a document has last got or lost them. */
-  readonly #moved = new ChangeLog(0)
+  #moved = new ChangeLog(0)
   #moves = 0
   /** What has changed since it was last read; paths that end in a slash stand for all below them. */
   readonly #changed = new Set<string>()
 
   /**
    * @param subtypes tells a type and all that descend from it, as schemas stand
-   * @param most tokens of all documents together, beyond which one that has more than a few is taken to hold anything; beyond
-   *   twice as many, every one is
+   * @param room for tokens, shared with other sites: documents for which there is none are taken to hold anything
    */
-  constructor(
-    store: SiteReader,
-    subtypes: (type: string) => Iterable<string>,
-    most = (getHeapStatistics().heap_size_limit * PART_OF_HEAP) / BYTES_OF_TOKEN,
-  ) {
+  constructor(store: SiteReader, subtypes: (type: string) => Iterable<string>, room = indexRoom) {
     this.#store = store
     this.#subtypes = subtypes
-    this.#most = most
+    this.#room = room
+    this.#share = room.enter(this)
   }
 
   /** To be told of every commit. @param own the commit, where it is one of this process */
@@ -89,6 +82,8 @@ export class DocumentIndex {
     // What nobody has asked about yet is read as it is then.
     if (!this.#isRead && !this.#reading) return
     for (const path of filledPaths(paths, own)) this.#changed.add(path)
+    // Files that come and go while nobody asks have names without end.
+    if (this.#changed.size > MOST_CHANGED && this.giveWay()) this.#room.clear(this.#share)
   }
 
   /** Follows a commit of this process, told after `changed`: what it has brought is not read again. */
@@ -110,8 +105,33 @@ export class DocumentIndex {
    * @param below collection that others are left out of: it takes no more than to look at their paths
    */
   find(needs: Needs, below = '/'): readonly string[] | Promise<readonly string[]> {
+    this.#room.use(this.#share)
     if (this.#isUpToDate()) return this.#found(needs, below)
-    return this.#upToDate().then(() => this.#found(needs, below))
+    return this.#foundLater(needs, below)
+  }
+
+  async #foundLater(needs: Needs, below: string): Promise<readonly string[]> {
+    this.#waiting++
+    try {
+      await this.#upToDate()
+      return this.#found(needs, below)
+    } finally {
+      this.#waiting--
+    }
+  }
+
+  /** All is read again when somebody asks. */
+  giveWay(): boolean {
+    if (this.#waiting > 0 || this.#reading) return false
+    this.#isRead = false
+    this.#tokens.clear()
+    this.#paths.clear()
+    this.#all = []
+    this.#come.clear()
+    this.#isGone = false
+    this.#changed.clear()
+    this.#moved = new ChangeLog(++this.#moves)
+    return true
   }
 
   /** Rises whenever a document has got or lost a token. */
@@ -126,6 +146,7 @@ export class DocumentIndex {
    * @param moves number of that moment, or of an earlier one
    */
   isUnmoved(needs: Needs, moves: number): boolean {
+    this.#room.use(this.#share)
     if (!this.#isUpToDate()) return false
     if (moves === this.#moves || needs.length === 0) return true
     const tokens = needs.some(({ length }) => length === 0) ? [ANY_DOCUMENT] : [...needs.flat(), ANY_TOKEN]
@@ -218,8 +239,8 @@ export class DocumentIndex {
     this.#passed += TOKENS_OF_ANY + (brought?.length ?? 0)
     // Most edits leave them, and what is taken out of a large map and put into it again makes it over, time and again.
     if (before && brought && isSame(before, brought)) return
-    this.#kept -= weightOf(before ?? [])
-    const after = brought && this.#withRoom(brought)
+    if (before) this.#room.add(this.#share, -weightOf(path, before))
+    const after = brought && this.#withRoom(path, brought)
     const [had, has] = [new Set(before), new Set(after)]
     if (this.#isRead) this.#moves++
     if (!before !== !after) this.#noteMove(ANY_DOCUMENT)
@@ -233,7 +254,7 @@ export class DocumentIndex {
       if (!had.has(token)) this.#add(token, path)
       if (this.#passed >= TOKENS_PER_TURN) yield
     }
-    this.#kept += weightOf(after ?? [])
+    if (after) this.#room.add(this.#share, weightOf(path, after))
   }
 
   /** Nobody has asked before all was read. */
@@ -241,10 +262,8 @@ export class DocumentIndex {
     if (this.#isRead) this.#moved.note(token, this.#moves)
   }
 
-  #withRoom(tokens: string[]): string[] {
-    const weight = weightOf(tokens)
-    const most = weight > FEW_TOKENS ? this.#most : 2 * this.#most
-    return this.#kept + weight > most ? [ANY_TOKEN] : tokens
+  #withRoom(path: string, tokens: string[]): string[] {
+    return this.#room.hasRoom(this.#share, weightOf(path, tokens)) ? tokens : [ANY_TOKEN]
   }
 
   #add(token: string, path: string): void {
@@ -364,9 +383,9 @@ function isSame(before: readonly string[], after: readonly string[]): boolean {
   return before.length === after.length && before.every((token, i) => token === after[i])
 }
 
-/** What the tokens of a document count as: many of one character, or few that are long. */
-function weightOf(tokens: readonly string[]): number {
-  let characters = 0
-  for (const { length } of tokens) characters += length
-  return tokens.length + Math.floor(characters / CHARACTERS_OF_TOKEN)
+/** What a document and its tokens count as: many of one character, or few that are long. */
+function weightOf(path: string, tokens: readonly string[]): number {
+  let { length } = path
+  for (const token of tokens) length += token.length
+  return 1 + tokens.length + Math.floor(length / CHARACTERS_OF_TOKEN)
 }

@@ -57,6 +57,9 @@ const FEWEST = 256
 /** Files and folders that are looked at, or forgotten, in one turn of the event loop: each takes a step for each folder around it. */
 const IN_A_TURN = 100
 
+/** Paths that have changed since somebody asked: behind more of them all is read again. */
+const MOST_CHANGED = 20_000
+
 /** That of a site; undefined where nothing limits it. */
 export function usageOf({ quota, store, leases, coherence }: Omit<SiteParts, 'basis'>): Usage | undefined {
   if (quota === undefined) return undefined
@@ -233,7 +236,13 @@ export function createUsage(
       }
     },
     changed(paths) {
+      // That of all stands for the others. Other processes give names without end while nobody asks here.
+      if (changed.has('/')) return
       for (const path of paths) changed.add(path)
+      if (changed.size > MOST_CHANGED) {
+        changed.clear()
+        changed.add('/')
+      }
     },
   }
 }

@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { DocumentIndex, TOKENS } from '../../../pipeline/site/document-index.ts'
+import { IndexRoom } from '../../../pipeline/site/index-room.ts'
 import type { Change } from '../../../pipeline/store/commit.ts'
 import type { Resource } from '../../../pipeline/store/resource.ts'
 import type { SiteReader } from '../../../pipeline/store/store.ts'
@@ -159,7 +160,7 @@ describe('index of documents', () => {
   it('SEC-12 documents with many tokens hold anything where those of the site take too much memory', async () => {
     const stored = new Map(many(9, 1000).map(([path, tokens]) => [path, JSON.stringify(tokens)]))
     stored.set('/few', '["#few"]')
-    const index = new DocumentIndex(reader(stored), () => [], 6500)
+    const index = new DocumentIndex(reader(stored), () => [], new IndexRoom(6500))
     expect(await index.find([['#0-1']])).to.deep.equal(['/d0', '/d6', '/d7', '/d8'])
     expect(await index.find([['#few']])).to.deep.equal(['/d6', '/d7', '/d8', '/few'])
     index.changed(['/d1'])
@@ -169,9 +170,59 @@ describe('index of documents', () => {
     expect(await index.find([['#0-1']])).to.deep.equal(['/d0', '/d6', '/d7'])
   })
 
+  describe('of several sites', () => {
+    const stored = (site: string) =>
+      new Map(many(3, 100).map(([path, tokens]) => [path, JSON.stringify(tokens.map(each => site + each))]))
+    const asked = (site: string) => [[`${site}#0-1`]]
+    const all = ['/d0', '/d1', '/d2']
+
+    it('SEC-12 have room for the tokens of all together: one that nobody asks about gives way, and is read again', async () => {
+      let now = 0
+      const room = new IndexRoom(250, () => now)
+      const sites = ['a', 'b', 'c'].map(name => new DocumentIndex(reader(stored(name)), () => [], room))
+      const found = async () => {
+        const all: (readonly string[] | undefined)[] = []
+        for (const [i, name] of ['a', 'b', 'c'].entries()) all.push(await sites[i]?.find(asked(name)))
+        return all
+      }
+      // Of 500 tokens there are 303, and one more document of the second site.
+      expect(await found()).to.deep.equal([['/d0'], ['/d0', '/d1', '/d2'], all])
+      now += 61_000
+      expect(await sites[2]?.find(asked('c'))).to.deep.equal(all)
+      const moves = sites[0]?.moves ?? 0
+      sites[2]?.changed(all)
+      const changes = [...stored('c')].map(([path, tokens]) => put(path, JSON.parse(tokens)))
+      sites[2]?.take({ changes }, new Map(all.map(path => [path, {} as Resource])))
+      expect(await sites[2]?.find(asked('c')), 'when the first gave way').to.deep.equal(['/d0'])
+      expect(sites[0]?.isUnmoved(asked('a'), moves), 'what nobody follows').to.equal(false)
+      expect((await sites[0]?.find(asked('a')))?.slice(0, 1), 'read again').to.deep.equal(['/d0'])
+      expect(sites[0]?.isUnmoved(asked('a'), moves), 'it was away meanwhile').to.equal(false)
+    })
+
+    it('SEC-12 leave some to a small one', async () => {
+      const room = new IndexRoom(6_500, () => 0)
+      const large = new Map(many(80, 200).map(([path, tokens]) => [path, JSON.stringify(tokens)]))
+      for (let i = 0; i < 200; i++) large.set(`/filling/${i}`, '["y"]')
+      expect(await new DocumentIndex(reader(large), () => [], room).find([['y']], '/filling/')).to.have.length(200)
+      expect(await new DocumentIndex(reader(stored('b')), () => [], room).find([['y']])).to.deep.equal(all)
+      const small = new Map(['x', 'y', 'z'].map(token => [`/${token}`, `["${token}"]`]))
+      expect(await new DocumentIndex(reader(small), () => [], room).find([['x']])).to.deep.equal(['/x'])
+    })
+
+    it('SEC-12 remember no names without end of what comes and goes while nobody asks', async () => {
+      let looks = 0
+      const derived = async () => void looks++
+      const index = new DocumentIndex({ ...reader(stored('a')), derived } as unknown as SiteReader, () => [])
+      await index.find([])
+      for (let i = 0; i < 50_000; i++) index.changed([`/${i}`])
+      expect(await index.find(asked('a'))).to.deep.equal(['/d0'])
+      expect(looks).to.be.below(20_001)
+    })
+  })
+
   it('COMP-4 changes that leave what a document says, or a part of it, are followed', async () => {
     const stored = new Map([['/a', '["x","y"]']])
-    const index = new DocumentIndex(reader(stored), () => [], 2)
+    const index = new DocumentIndex(reader(stored), () => [], new IndexRoom(2))
     expect(await index.find([['x']])).to.deep.equal(['/a'])
     for (const [tokens, found] of [
       [['x', 'y'], []],
@@ -277,7 +328,7 @@ describe('index of documents', () => {
     it(`SEC-12 the memory of documents with ${what} is bounded, however many there are`, async () => {
       const values = many(9, tokens).map(([path, list]): [string, string[]] => [path, list.map(each => each + rest)])
       const stored = new Map(values.map(([path, list]) => [path, JSON.stringify(list)]))
-      const index = new DocumentIndex(reader(stored), () => [], 600)
+      const index = new DocumentIndex(reader(stored), () => [], new IndexRoom(600))
       const asked = [[`#0-1${rest}`]]
       const beyond = [...stored.keys()].slice(kept)
       expect(await index.find(asked)).to.deep.equal(['/d0', ...beyond])

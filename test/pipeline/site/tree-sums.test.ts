@@ -192,6 +192,16 @@ describe('sums of a tree', () => {
     expect(await turnsOf(looking), 'forgotten, and looked at again').to.be.at.least((2 * files) / 200)
   })
 
+  it('SEC-12 DAV-33 names of what others bring and take away while nobody asks are not remembered without end', async () => {
+    let looks = 0
+    const find = async () => void looks++
+    const usage = createUsage({ find, async *walk() {}, properties: async () => [] }, 1000)
+    await usage.used()
+    for (let i = 0; i < 50_000; i++) usage.changed([`/${i}`])
+    expect(await usage.used()).to.equal(0)
+    expect(looks).to.be.below(20_001)
+  })
+
   it('DAV-33 room for changes to a collection is found without a look at all other files', async () => {
     const times = { created: 0, modified: 0, shown: 0 }
     const file = (i: number) =>
