@@ -16,7 +16,7 @@ import {
   rootElement,
   type TreeDocument,
 } from './nodes.ts'
-import { TEXT_ONLY } from './raw-text.ts'
+import { mayHoldItsEnd, TEXT_ONLY } from './raw-text.ts'
 import { NODES_PER_STEP, type Steps } from './steps.ts'
 
 /** Begins markup. */
@@ -36,8 +36,6 @@ const STANDING = new Set(['p', 'br'])
 const IN_SELECT = new Set(['option', 'optgroup', 'hr', 'select'])
 /** In these, and behind one that ends elsewhere to somebody, what is text in HTML is markup, or its start tag is passed over. */
 const OTHER = new Set(['math', 'select', 'template', 'frameset'])
-/** A script that has one in a comment may hold its own end tag. */
-const SCRIPT = /<script/i
 /** What drawings are made of, and nothing else: `foreignObject` holds HTML, and what HTML knows ends them. */
 const DRAWN = new Set(
   `svg g defs symbol use path rect circle ellipse line polyline polygon text tspan textpath image marker mask pattern switch
@@ -47,8 +45,6 @@ const DRAWN = new Set(
 )
 /** In SVG, there is HTML in these. */
 const HOLDING_HTML = new Set(['title', 'desc', 'style'])
-/** Tags that surely close themselves: the slash of `<g fill=red/>` belongs to the value. */
-const CLOSED = /(?:^<[a-z]+|["'\s])\/>$/i
 
 /** Hidden tags of one document that are looked at: one more stands for all others. */
 const MOST = 10_000
@@ -144,7 +140,7 @@ class HiddenReader {
   *reading(at: number, name: string, parent: ElementNode): Steps<ElementNode> {
     if (this.#read++ % TAGS_PER_STEP === 0) yield
     // Where it is tired it looks at no tag, which may be as long as the text.
-    const end = this.isTired ? at : endOfTag(this.#source, at)
+    const end = this.isTired ? at : readTag(this.#source, at).end
     this.#left -= end - at
     this.isTired ||= this.#left < 0 || this.#read > MOST
     return elementOf(name, this.isTired ? UNREADABLE : yield* readingAttributes(this.#source.slice(at, end)), parent)
@@ -206,17 +202,22 @@ function* readingAttributes(tag: string): Steps<Attribute[]> {
   }
 }
 
-/** @param at of its `<` @returns behind its `>`; the end of the text where it has none */
-function endOfTag(source: string, at: number): number {
+/**
+ * @param at of its `<`
+ * @returns behind its `>`, or the end of the text where it has none, and whether it closes itself: the slash of `<g fill=red/>`,
+ *   and of `<g fill= />`, belongs to the value
+ */
+function readTag(source: string, at: number): { end: number; isClosed: boolean } {
   const pass = (pattern: RegExp, from: number): number => {
     pattern.lastIndex = from
     return pattern.test(source) ? pattern.lastIndex : from
   }
   let end = pass(NAME, at)
   for (;;) {
-    end = pass(BEFORE_ATTRIBUTE, end)
-    if (end >= source.length) return source.length
-    if (source[end] === '>') return end + 1
+    const from = end
+    end = pass(BEFORE_ATTRIBUTE, from)
+    if (end >= source.length) return { end: source.length, isClosed: false }
+    if (source[end] === '>') return { end: end + 1, isClosed: end > from && source[end - 1] === '/' }
     ATTRIBUTE.lastIndex = end
     const [, assigned] = ATTRIBUTE.exec(source) ?? []
     end = ATTRIBUTE.lastIndex
@@ -289,13 +290,13 @@ class TagScan {
   #readToken(at: number): void {
     if (this.#text && at >= this.#text.end) this.#text = undefined
     const name = this.#readName(at)
-    const end = name === '' ? this.#endOfOther(at) : endOfTag(this.#source, at)
+    const { end, isClosed } = name === '' ? { end: this.#endOfOther(at), isClosed: false } : readTag(this.#source, at)
     if (end === undefined || (this.#text && end > this.#text.end)) {
       this.#doubt()
       return
     }
     this.#at = end
-    this.#draw(name, at)
+    this.#draw(name, isClosed)
     if (OTHER.has(name)) this.#isPlain = false
     if (TEXT_ONLY.has(name)) this.#readText(name)
   }
@@ -340,24 +341,19 @@ class TagScan {
     pattern.lastIndex = start
     const end = (name === 'plaintext' ? undefined : pattern.exec(source)?.index) ?? source.length
     if (this.#nextMarkup(start) >= end) this.#at = end
-    else if (this.#text) this.#doubt()
-    else if (this.#isPlain && this.#drawing.length === 0 && isPlainText(name, source.slice(start, end))) this.#at = end
+    else if (this.#text || (name === 'script' && mayHoldItsEnd(source.slice(start, end)))) this.#doubt()
+    else if (this.#isPlain && this.#drawing.length === 0 && name !== 'noscript') this.#at = end
     else this.#text = { start, end, hidden: this.#hidden.length }
   }
 
   /** Of SVG whose elements all end by their own tags everybody knows the end. */
-  #draw(name: string, at: number): void {
+  #draw(name: string, isClosed: boolean): void {
     const open = this.#drawing
     if (!this.#isPlain || name === '' || (open.length === 0 && name !== 'svg')) return
     if (name[0] === '/') this.#isPlain = open.pop() === name.slice(1)
     else {
       this.#isPlain = DRAWN.has(name) && !HOLDING_HTML.has(open.at(-1) ?? '')
-      if (!CLOSED.test(this.#source.slice(at, this.#at))) open.push(name)
+      if (!isClosed) open.push(name)
     }
   }
-}
-
-/** Whether the text of an element is text to everybody; `noscript` holds markup where scripts do not run. */
-function isPlainText(name: string, text: string): boolean {
-  return name !== 'noscript' && (name !== 'script' || !text.includes('<!--') || !SCRIPT.test(text))
 }

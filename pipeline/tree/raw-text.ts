@@ -45,7 +45,8 @@ function isWholeIn({ tagName, childNodes }: ElementNode): boolean {
   })
 }
 
-function mayHoldItsEnd(code: string): boolean {
+/** Whether a script has another one in what looks like a comment, so that it may not end with the first end tag. */
+export function mayHoldItsEnd(code: string): boolean {
   const comment = code.indexOf('<!--')
   return comment >= 0 && /<script/i.test(code.slice(comment))
 }

@@ -45,6 +45,11 @@ const HIDDEN: [source: string, names: string][] = [
   ["<noscript><!--!><b title='--><img>'></noscript>", 'img'],
   ['<!----!><!--><!---><select><img></select>', 'img'],
   ['<script><!-- <script> i<n </script> "<b>" --></script>', 'script n b'],
+  [`<script><!--<script>--!></script><b title='</script><select><img></select>'></b>`, 'script b img'],
+  ...['id= ', 'id=x"', "id=x'"].map((written): [source: string, names: string] => [
+    `<svg><title ${written}/><g/></svg></g></title><title><select><img></select></title></svg>`,
+    'img',
+  ]),
 ]
 
 function hiddenIn(source: string): string {
