@@ -128,6 +128,11 @@ export function isStaticAsset(type: string): boolean {
 const UNAMBIGUOUS =
   /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+[ \t]*(?:;[ \t]*(?:[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[^"\\,]|\\[^,])*")?)?[ \t]*)?)*$/
 
+/** @returns whether all readers take a type for the same one */
+export function isUnambiguous(type: string): boolean {
+  return UNAMBIGUOUS.test(type)
+}
+
 /**
  * @param type the stored type
  * @param validUtf8 whether the bytes to be sent are valid UTF-8
@@ -137,7 +142,7 @@ const UNAMBIGUOUS =
 export function servedType(type: string, validUtf8: boolean): string {
   if (type === 'text/html') return validUtf8 ? 'text/html; charset=utf-8' : type
   const kind = kindOf(type)
-  if (kind !== 'blob' && !UNAMBIGUOUS.test(type))
+  if (kind !== 'blob' && !isUnambiguous(type))
     return kind === 'xml' ? 'application/xml' : servedType('text/html', validUtf8)
   if (!validUtf8 || kind !== 'html') return type
   const charset = charsetsIn(type)[0]?.charset
@@ -169,7 +174,7 @@ function charsetsIn(type: string): { at: number; charset: string }[] {
 
 /** @returns the charset that a type is served with, unless it is UTF-8: readers go by it, whatever the document declares */
 export function otherCharset(type: string): string | undefined {
-  if (!UNAMBIGUOUS.test(type)) return undefined
+  if (!isUnambiguous(type)) return undefined
   const charset = charsetsIn(type)[0]?.charset
   return charset === undefined || charset === '' || UTF_8.test(charset) ? undefined : charset
 }
@@ -177,7 +182,7 @@ export function otherCharset(type: string): string | undefined {
 /** @returns whether a type is served with UTF-8 for a charset; undefined where it names another one, be it beside that */
 export function namesUtf8(type: string): boolean | undefined {
   // What is written in another way is served without parameters, HTML with `charset=utf-8`.
-  if (!UNAMBIGUOUS.test(type)) return kindOf(type) === 'html'
+  if (!isUnambiguous(type)) return kindOf(type) === 'html'
   const named = charsetsIn(type).filter(({ charset }) => charset !== '')
   return named.every(({ charset }) => UTF_8.test(charset)) ? named.length > 0 : undefined
 }

@@ -183,7 +183,8 @@ export async function lossesUnderNewName(
  * Judges a document that comes to another place as it is: by the shapes there; where it is new to the site by its schemas
  * as well, without adding to it.
  *
- * @param arriving its type there; `entries` of a copy, or of a file that has not been a document before; without a tree it is none
+ * @param arriving its type there; `entries` of a copy, or of a file that has not been a document before; without a tree it is none,
+ *   or no shape speaks of the place
  * @throws Fault 422
  */
 export async function judgeMoved(
@@ -192,7 +193,11 @@ export async function judgeMoved(
   path: string,
   { type, tree, entries }: { type: string; tree?: TreeDocument | undefined; entries?: readonly Entry[] | undefined },
 ): Promise<Judgement> {
-  if (!tree) return NOTHING
+  const elsewhere = await readElsewhere(registry, path, type, tree)
+  if (!tree) {
+    await refuseFailures(registry, site.store, { ...NOTHING, failures: elsewhere }, { path, entries: [], status: 422 })
+    return NOTHING
+  }
   const { length } = tree.source
   const judge = async (document: TreeDocument): Promise<Judgement> => {
     if (!entries) return { ...NOTHING, failures: await inTurns(judgingShapes(registry, path, { document }), length) }
@@ -204,7 +209,7 @@ export async function judgeMoved(
   const shown = await findUnseen(site, tree)
   const own = await judge(tree)
   const both = shown ? withReading(own, await judge(shown)) : own
-  const judged = { ...both, failures: [...(await readElsewhere(registry, path, type, tree)), ...both.failures] }
+  const judged = { ...both, failures: [...elsewhere, ...both.failures] }
   await refuseFailures(registry, site.store, judged, { path, entries: entries ?? [], status: 422 })
   return judged
 }

@@ -105,16 +105,16 @@ export async function judgeArrival(
   let looked = 0
   const judge = async (member: Resource) => {
     const file = await site.find(member.path)
-    if (!file?.isDocument) return
+    if (!file) return
     const path = to + member.path.slice(source.path.length)
-    const { profile } = file
+    const { profile, isDocument } = file
     // Of what a release before has stored it is not told whether pages show items that HTML does not have.
     const mayHold = !profile || profile.otherwise || profile.namespaces.length > 0
-    const governed = typed && (mayHold || profile.types.some(type => registry.schema(type)))
+    const governed = isDocument && typed && (mayHold || profile.types.some(type => registry.schema(type)))
     if (!governed && registry.shapesAt(path).length === 0) return
     if (++looked % SLICE === 0) await setImmediate()
-    const tree = await site.parsed(file)
-    const { entries } = governed ? await deriveInTurns(tree, site.settings, true) : { entries: undefined }
+    const tree = isDocument ? await site.parsed(file) : undefined
+    const { entries } = governed && tree ? await deriveInTurns(tree, site.settings, true) : { entries: undefined }
     const judgement = await judgeMoved(site, model, path, { type: file.resource.type, tree, entries }).catch(error => {
       throw isCollection(source) ? asMember(error, path) : error
     })

@@ -1,6 +1,6 @@
-/** Documents that browsers read otherwise than the server, as in another encoding: it reads all of them as UTF-8 (MOD-94, HTTP-25). */
+/** What browsers read otherwise than the server, as in another encoding: it reads all documents as UTF-8 (MOD-94, HTTP-25). */
 
-import { namesUtf8 } from '../http/media.ts'
+import { isUnambiguous, namesUtf8 } from '../http/media.ts'
 import type { Registry } from '../model/registry.ts'
 import type { ShapeFailure } from '../model/shape-check.ts'
 import { TAKEN } from '../tree/edit/edit.ts'
@@ -18,6 +18,7 @@ const SHIFTS = ['\0', '\u001b']
  * come to be, a closed shape permits nothing (MOD-94).
  *
  * @param type of the document, at its path
+ * @param tree undefined for a blob, of which some browsers make a document by a type such as `text/html charset=gbk`
  */
 export async function readElsewhere(
   registry: Registry,
@@ -25,23 +26,26 @@ export async function readElsewhere(
   type: string,
   tree: TreeDocument | undefined,
 ): Promise<readonly ShapeFailure[]> {
-  if (!tree || !registry.isClosed(path)) return []
+  if (!registry.isClosed(path)) return []
+  if (!tree)
+    return isUnambiguous(type)
+      ? []
+      : [failure('Browsers may take this for a document: its type can be read in several ways')]
   const { kind, source } = tree
   if (kind === 'html' && (await inTurns(testing(FRAMESET, source), source.length)) && !holdsFrameset(tree))
-    return [
-      {
-        scope: ':root',
-        constraint: 'permit',
-        message: 'Some browsers take a <frameset> here for the body of the page',
-      },
-    ]
+    return [failure('Some browsers take a <frameset> here for the body of the page')]
   const hasCdata = source.includes('<![CDATA[')
   const mayShift = SHIFTS.some(shift => source.includes(shift))
   if (!mayShift && !(hasCdata && (await inTurns(testing(TAKEN, source), source.length)))) return []
   // What is no UTF-8 has come to be U+FFFD, and is served without a charset.
   if (!source.includes('\ufffd') && !mayNameOther(kind, source, type)) return []
-  const message = 'Browsers may read this document in another encoding, with other elements; a closed shape needs UTF-8'
-  return [{ scope: ':root', constraint: 'permit', message }]
+  return [
+    failure('Browsers may read this document in another encoding, with other elements; a closed shape needs UTF-8'),
+  ]
+}
+
+function failure(message: string): ShapeFailure {
+  return { scope: ':root', constraint: 'permit', message }
 }
 
 /** Whether the place of the body has one, which permits judge. */

@@ -94,6 +94,15 @@ const AMBIGUOUS = [
   'x/y, image/svg+xml',
 ]
 
+/** Blobs to the server, and documents to browsers, which read a type up to a blank or bracket, or the last of several. */
+const AS_BLOBS = [
+  'text/html charset=gbk',
+  'text/html(x',
+  'image/png, text/html',
+  'text/html, image/png',
+  'text/html\tx;y',
+]
+
 /** In encodings of China and Japan the last byte of a character takes the first `]` with it, so that CDATA ends where a comment or title is. */
 const HAN = `<main xmlns="http://www.w3.org/1999/xhtml"><![CDATA[中]]><!-- ]]><script>alert(1)</script><![CDATA[ --></main>`
 const DRAWN = page('<main><svg><![CDATA[中]]><b title="]]><img src=x onerror=alert(1)>"></b></svg></main>')
@@ -216,6 +225,25 @@ describe('MOD-94 nothing that browsers alone make elements of gets through a clo
       for (const fields of [{}, { Range: 'selector=main' }])
         expect((await http('GET', '/n/d', fields)).headers['content-type'], type).to.equal(served)
     }
+  })
+
+  it('no blob whose type browsers may take for that of a document, by PUT, MOVE and on the drive', async () => {
+    const content = '<script>alert(1)</script>'
+    for (const type of AS_BLOBS) {
+      expect((await putting('/n/e', content, type)).status, type).to.equal(422)
+      expect((await putting('/free', content, type)).status, type).to.be.oneOf([200, 201])
+      expect((await http('MOVE', '/free', { Destination: '/n/e' })).status, type).to.equal(422)
+    }
+    const basic = Buffer.from(`${server.user}:${server.password}`).toString('base64')
+    const drive = client(Number(new URL(server.mountUrl).port), { Authorization: `Basic ${basic}` })
+    await drive('MKCOL', '/other/')
+    expect((await drive('PUT', '/other/a', { 'Content-Type': AS_BLOBS[0] }, content)).status).to.equal(201)
+    const copied = (path: string, to: string) => drive('COPY', path, { Destination: server.mountUrl + to })
+    expect((await copied('/other/a', '/n/e')).status).to.equal(422)
+    expect((await copied('/other/', '/n/f/')).status).to.equal(422)
+    expect((await copied('/other/', '/m/')).status).to.equal(201)
+    for (const type of ['image/png', 'text/plain; charset=gbk', 'application/x-y;a="b c"'])
+      expect((await putting('/n/e', content, type)).status, type).to.be.below(300)
   })
 
   it('the same characters in UTF-8, and other encodings without them, are stored', async () => {
