@@ -17,6 +17,8 @@ export type Made = (kind: 'html' | 'xml') => Promise<Uint8Array>
 export interface BodySource {
   /** Markup that code has made in place of what was sent, as a document of a kind takes it in (REA-62). */
   readonly made?: Made | undefined
+  /** Media type of a document that code has made in place of what was sent; whatever the request says was said of that. */
+  readonly type?: string | undefined
   /** Into memory; 413 over `cap` bytes. */
   bytes(cap: number): Promise<Uint8Array>
   /**

@@ -93,7 +93,7 @@ async function checkPutLocks(exchange: Exchange, node: Node | undefined): Promis
 
 function readUpload(exchange: Exchange, needsParent: boolean): Upload {
   const { path } = exchange
-  const sent = header(exchange, 'content-type')
+  const sent = exchange.body.type ?? header(exchange, 'content-type')
   const language = header(exchange, 'content-language')
   const shown = readUnixSeconds(header(exchange, 'x-oc-mtime') ?? '')
   return {

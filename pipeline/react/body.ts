@@ -29,6 +29,7 @@ export class KeptBody implements BodySource {
   #bytes: Uint8Array | undefined
   #replacement: Uint8Array | undefined
   #made: Made | undefined
+  #type: string | undefined
   #reading: Promise<void> | undefined
 
   /**
@@ -105,15 +106,21 @@ export class KeptBody implements BodySource {
     return this.#made
   }
 
+  get type(): string | undefined {
+    return this.#replacement ? this.#type : this.#source.type
+  }
+
   /**
    * Puts another body in its place (REA-62).
    *
    * @param bytes what later code sees of it
-   * @param made where it is an element for a document whose kind is not known yet: a page shows those of other ones (COMP-86)
+   * @param as media type of a document, or how an element is made for one whose kind is not known yet: a page shows those of
+   *   other ones (COMP-86)
    */
-  replace(bytes: Uint8Array, made?: Made): void {
+  replace(bytes: Uint8Array, as: string | Made): void {
     this.#replacement = bytes
-    this.#made = made
+    this.#made = typeof as === 'string' ? undefined : as
+    this.#type = typeof as === 'string' ? as : undefined
   }
 
   async bytes(cap: number): Promise<Uint8Array> {

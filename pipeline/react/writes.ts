@@ -29,6 +29,9 @@ import { pathOf, standing } from './stored-element.ts'
 /** Writes of one request (REA-95). */
 export const MOST_WRITES = 32
 
+/** Media type of what is stored as a document. */
+const WHOLE = 'text/html; charset=utf-8'
+
 /** Times that an element is looked for which others are changing. */
 const ATTEMPTS = 5
 
@@ -94,12 +97,12 @@ export function writingPlatform(writes: ActionWrites): Required<Pick<Platform, '
         }
         const whole = await made('html')
         if (isOwn) {
-          own.body.replace(whole)
+          own.body.replace(whole, WHOLE)
           return
         }
         writes.refuse(to)
         countWrite(writes)
-        const write = { ...common, path: to, type: 'text/html; charset=utf-8' }
+        const write = { ...common, path: to, type: WHOLE }
         await carriedOut(putDocument(site, write, authority), whole)
       })
     },

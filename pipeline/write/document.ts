@@ -180,7 +180,7 @@ function wholeRace(site: Site, { path, transitions }: WholeWrite) {
 
 /** Reads and checks a body: blobs to disk, documents into memory. */
 async function prepare(site: Site, write: DocumentPut, body: BodySource): Promise<NewVersion> {
-  const type = storedType(write.path, write.type)
+  const type = storedType(write.path, body.type ?? write.type)
   const kind = kindOf(type)
   if (kind !== 'blob') {
     const bytes = await body.bytes(largestDocument(site.settings))
@@ -288,8 +288,9 @@ export function createDocument(
     },
     async carryOut(body) {
       await check()
-      const path = directory + generatedName(write.type)
-      const put = { ...write, path, check, checksNoBytes: true }
+      const type = body.type ?? write.type
+      const path = directory + generatedName(type)
+      const put = { ...write, path, type, check, checksNoBytes: true }
       const done = putTriggered(site, put, body, write.triggered, authority)
       const { answer, isStored } = await refusingRequest(done, () => authority().refusal('POST', directory))
       if (!isStored) return answer

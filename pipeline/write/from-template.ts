@@ -33,8 +33,8 @@ export interface TemplatePost extends Omit<DocumentPut, 'type'> {
   authorities: readonly string[]
   /** Refuses names that the server keeps for itself. @throws Fault */
   refuse: (path: string) => void
-  /** The reader of the request with its body. */
-  reader: (body: Uint8Array) => Promise<Reader>
+  /** The reader of the request with its body. @param type of a body that code has made in its place */
+  reader: (body: Uint8Array, type: string | undefined) => Promise<Reader>
   triggered: RunTriggered
 }
 
@@ -70,7 +70,7 @@ export function createFromTemplate(site: Site, write: TemplatePost, authority: A
       if (!template.isDocument) throw notHtml()
       if (template.kind !== 'html')
         throw new Fault(422, 'InvalidRange', 'Name the place to insert at: Range: selector=<css>.')
-      const reader = await write.reader(await body.bytes(largestDocument(site.settings)))
+      const reader = await write.reader(await body.bytes(largestDocument(site.settings)), body.type)
       const { tree } = await compose(site, template, reader.viewer, reader.languages, undefined, { creating: true })
       const target = targetOf(tree, write)
       if (isReserved(target, site.settings.brand)) throw reserved()

@@ -143,7 +143,7 @@ function rethrown(failure: unknown): never {
 function keptBody({ stage }: ReactionParts, exchange: Exchange, candidates: Candidates): KeptBody {
   const { method, path, hosted, site, target } = exchange
   const isWhole = !hasSelector(exchange)
-  const sent = header(exchange, 'content-type')
+  const sent = exchange.body.type ?? header(exchange, 'content-type')
   const isCreation = method === 'POST' && target.path.endsWith('/')
   // It is stored by a PUT, whose triggers see the same body (COMP-108).
   const to = isCreation ? target.path + generatedName(sent) : path

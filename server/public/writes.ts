@@ -53,8 +53,7 @@ export function post(exchange: Exchange): Operation {
 /** Without a range a document makes another one of the request (COMP-106). */
 function creation(exchange: Exchange): Operation {
   const { site, hosted, authority, authorities } = exchange
-  const type = header(exchange, 'content-type')
-  const reader = async (bytes: Uint8Array) => {
+  const reader = async (bytes: Uint8Array, type = header(exchange, 'content-type')) => {
     const text = await inTurns(textOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)), bytes.length)
     const fields = await inTurns(readingForm(type, bytes), bytes.length)
     return pageReader(exchange, 'POST', fields ? { text, fields } : { text })

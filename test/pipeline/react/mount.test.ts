@@ -21,7 +21,7 @@ const guards = page(
   trigger({ method: ['PUT', 'DELETE', 'MOVE', 'COPY'], resource: '/guarded*', action: answering(409, 'guarded') }) +
     trigger({
       method: 'PUT',
-      resource: '/stamped.html',
+      resource: '/stamped*',
       action: `@schema Site url("${NS}/1.0"); @schema Loan url("${LOAN}"); Site.PUT(new Loan { note: String(Context.request.headers["authorization"] == null) + Context.request.body }, Context.request.path)`,
     }) +
     processor({ action: answering(500, 'processor') }),
@@ -91,6 +91,8 @@ describe('mountReactions', () => {
     expect(await stored('/stamped.html'))
       .to.include('trueraw')
       .and.to.include(LOAN)
+    const { status } = await mounted('PUT', '/stamped', { headers: { 'Content-Type': 'text/plain' }, body: 'raw' })
+    expect([status, (await site.site.find('/stamped'))?.kind]).to.deep.equal([201, 'html'])
     expect((await mounted('GET', '/~$work.tmp')).status).to.equal(404)
   })
 

@@ -224,6 +224,50 @@ describe('Writes of actions, case by case', () => {
       },
     ],
     [
+      'REA-60 REA-62 COMP-145 it is HTML, whatever was sent: what a visitor has there as text is no directive of XML, and UTF-8',
+      at =>
+        trigger({
+          resource: `${at}/made/*`,
+          method: ['PUT', 'POST'],
+          action: `${S}Site.PUT(new html { new body { Document.parse(Context.request.body) } }, Context.request.path)`,
+        }),
+      async at => {
+        const include = `<p:include xmlns:p="${NS}/1.0" selector="#a" resource="/x.xml"/>`
+        for (const type of ['application/xml', 'text/html; charset=iso-2022-jp', 'image/svg+xml', 'text/plain'])
+          for (const [method, name] of [
+            ['PUT', 'a'],
+            ['PUT', 'a.xml'],
+            ['POST', ''],
+          ] as const) {
+            const fields = { 'Content-Type': type }
+            const made = await ask(method, `${at}/made/${name}`, fields, `<i><style>${include}</style></i>`)
+            const { location } = made.headers
+            const { headers, text } = await ask('GET', method === 'POST' ? String(location) : `${at}/made/${name}`)
+            expect(headers['content-type'], `${type} ${name}`).to.equal('text/html; charset=utf-8')
+            expect(text, `${type} ${name}`).to.include(include)
+            if (method === 'POST') expect(location).to.match(/\.html$/)
+          }
+      },
+    ],
+    [
+      'REA-62 COMP-106 nor is it a form then',
+      at =>
+        trigger({
+          resource: `${at}/new.html`,
+          method: 'POST',
+          action: `${S}Site.PUT(new p { Context.request.rawBody }, Context.request.path)`,
+        }),
+      async at => {
+        const fields = { 'Content-Type': 'multipart/form-data; boundary=b' }
+        const part = '\r\n--b\r\nContent-Disposition: form-data; name="slug"\r\n\r\nx\r\n--b--\r\n'
+        const made = await ask('POST', `${at}/new.html`, fields, part)
+        expect(made.headers.location).to.equal('/none.html')
+      },
+      {
+        '/new.html': `<!DOCTYPE html><html xmlns:p="${NS}/1.0" p:template="text/liquid"><head><base href="/{{ request.body.slug | default: 'none' }}.html"></head></html>`,
+      },
+    ],
+    [
       'REA-62 the own path of a directory is its index',
       at =>
         trigger({
