@@ -170,6 +170,9 @@ describe('OPTIONS with a selector', () => {
     ['[a*="x"]', '[a="x"]', false],
     ['[a~="x"][a~="y"]', '[a~="y"]', true],
     ['[a|="en"]', '[a|="en"]', true],
+    ['li[a|="en"]', '[a|="en"]', true],
+    ['li[a|="en"]', '[a="en"]', false],
+    ['li[a$="x"]', '[a$="x"]', true],
     ['#a', '#b', false],
     ['li, p', 'li', false],
     ['li.x, p.x', '.x', true],
@@ -228,6 +231,10 @@ describe('OPTIONS for multipart/mixed', () => {
       ['li', 'GET, HEAD, OPTIONS'],
       ['ul', 'GET, HEAD, PUT, DELETE, POST, OPTIONS'],
     ])
+  })
+  it('CAP-8 METH-3 a PATCH, which is asked for whole documents alone, is granted on no element', () => {
+    expect(shown([['*', 'PATCH|PUT', 'Allow', '/p', 'li']]).parts?.slice(1)).to.deep.equal([['li', 'PUT, OPTIONS']])
+    expect(shown([['*', 'PATCH|PUT', 'Allow', '/p', 'li']]).all).to.equal('GET, HEAD, PUT, OPTIONS')
   })
   it('CAP-8 a Deny is a part without methods', () => {
     const lines: Line[] = [

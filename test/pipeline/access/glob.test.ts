@@ -112,6 +112,12 @@ describe('resource patterns', () => {
     expect(matches(`/${'{a,b}'.repeat(8)}`, '/abababab')).to.equal(true)
   })
 
+  it('PATH-6 alternatives that are too long together are literal text, few as they are', () => {
+    const longer = (length: number) => `/${'{a,b}'.repeat(8)}${'x'.repeat(length)}`
+    expect(compilePattern(longer(240)).compiled).to.equal(true)
+    expect(compilePattern(longer(260)).compiled).to.equal(false)
+  })
+
   describe('looked-up values', () => {
     const literal = ['*', '?', '[a]', '{a,b}', '\\', '\\*', 'a*', '**', '!x', '[', ']', '{', '}', ',', '{{x}}', '${x}']
     for (const value of literal) {

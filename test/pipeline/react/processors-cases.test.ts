@@ -77,6 +77,19 @@ describe('Processors, case by case', () => {
       { '/page.html': PAGE },
     ],
     [
+      'REA-71 a field that stood several times has the value alone that is assigned, and none with null',
+      at =>
+        on(
+          at,
+          'Context.response.headers = { "X-L": ["a", "b", "c"], "X-M": ["a", "b"] }; Context.response.headers["x-l"] = "d"; Context.response.headers["x-m"] = null',
+        ),
+      async at => {
+        const { fields } = await ask('GET', `${at}/page.html`)
+        expect([valuesOf(fields, 'x-l'), valuesOf(fields, 'x-m')]).to.deep.equal([['d'], []])
+      },
+      { '/page.html': PAGE },
+    ],
+    [
       'REA-71 a field by its name after a dot',
       at => on(at, 'Context.response.headers.x-dot = "1"'),
       async at => expect((await ask('GET', `${at}/page.html`)).headers['x-dot']).to.equal('1'),
@@ -114,6 +127,15 @@ describe('Processors, case by case', () => {
         expect([said.status, said.headers['cache-control']]).to.deep.equal([404, 'max-age=9'])
       },
       { '/silent.css': 'a {}', '/said.css': 'a {}' },
+    ],
+    [
+      'HTTP-150 an asset that gets another status than that of an error is kept as it was',
+      at => on(at, 'Context.response.status = 203', { resource: `${at}/other.css` }),
+      async at => {
+        const [plain, other] = [await ask('GET', `${at}/plain.css`), await ask('GET', `${at}/other.css`)]
+        expect([other.status, other.headers['cache-control']]).to.deep.equal([203, plain.headers['cache-control']])
+      },
+      { '/plain.css': 'a {}', '/other.css': 'a {}' },
     ],
     [
       'REA-71 a 404 becomes a 200 with a body',
