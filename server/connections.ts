@@ -169,15 +169,16 @@ export function connections(
         // An answer that ends the connection leaves nobody to answer.
         if (!socket.writable) return
         if (wire.waiting === 0) socket.resume()
-        begin(request, response)
+        // What the parser has refused gets another answer.
+        if (request.complete || !wire.isStopped) begin(request, response)
       })
     },
 
     refused(socket) {
       const wire = wires.get(socket)
       wire?.stop()
-      const response = wire?.answer
-      return response && !isOver(response) && response.req.complete ? response : undefined
+      // The newest request is itself what was refused, if its body is.
+      return [wire?.answer, wire?.answerBefore].find(each => each && !isOver(each) && each.req.complete)
     },
 
     watch(server, secure) {

@@ -81,9 +81,11 @@ export class Wire {
   /** Reads since the last one that was known. */
   #unknown = 0
   #hasAnswered = false
-  #isStopped = false
-  /** To the newest request that was parsed. */
+  /** Nothing is answered any more. */
+  isStopped = false
+  /** To the newest request that was parsed, and to the one before it if that had not left by then. */
   answer: ServerResponse | undefined
+  answerBefore: ServerResponse | undefined
   /** Requests that were parsed and wait for an answer before them. */
   waiting = 0
 
@@ -121,6 +123,7 @@ export class Wire {
   begin(request: IncomingMessage, response: ServerResponse): void {
     this.#begun++
     this.#newest = request
+    this.answerBefore = this.answer && !isOver(this.answer) ? this.answer : undefined
     this.answer = response
     const candidate = this.#candidate
     if (!candidate || this.#begun > 1 || request.httpVersion !== '1.1') return
@@ -136,7 +139,7 @@ export class Wire {
 
   /** Answers nothing any more. */
   stop(): void {
-    this.#isStopped = true
+    this.isStopped = true
   }
 
   /** Some of an answer that was given from here has not left yet; the parser knows nothing of it. */
@@ -147,7 +150,7 @@ export class Wire {
   #isAnswered(bytes: Buffer): boolean {
     this.#begun = 0
     this.#candidate = undefined
-    if (!this.#isBetween || this.#isStopped || bytes.length > LONGEST_KNOWN || !isRead(bytes)) return false
+    if (!this.#isBetween || this.isStopped || bytes.length > LONGEST_KNOWN || !isRead(bytes)) return false
     if (++this.#unknown > PATIENCE && this.#unknown % ONE_OF !== 0) return false
     const asked = withoutSecret(bytes.toString('latin1'))
     const again = this.#known?.find(asked.text)

@@ -112,6 +112,23 @@ describe('a connection on which an answer has not ended', () => {
     await client.ended
   })
 
+  it('comes before that to a request whose body the parser has refused, which is never begun', async () => {
+    for (const between of [0, 1, 2]) {
+      const asked: ServerResponse[] = []
+      const { client } = await opened((_request, response) => asked.push(response))
+      client.send(`${ONE.repeat(1 + between)}PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\nhello`)
+      for (let i = 0; i <= between; i++) {
+        while (asked.length === i) await turn()
+        for (let turns = 0; turns < 4; turns++) await turn()
+        asked[i]?.end(String(i))
+        expect((await client.receive()).text).to.equal(String(i))
+      }
+      expect((await client.receive()).status).to.equal(400)
+      await client.ended
+      expect(asked).to.have.length(1 + between)
+    }
+  })
+
   it('comes before that to CONNECT', async () => {
     const asked: ServerResponse[] = []
     const { client } = await opened((_request, response) => asked.push(response))
