@@ -111,6 +111,8 @@ const UNREADABLE = 'What is stored of the rules or models that it declares canno
 
 const UNFOUND = 'What it is found by is not what it holds'
 
+const UNPARSED = 'Its elements cannot be read any more, and pages that take some of it fail'
+
 /** What is repaired must not be in anybody's memory who does not learn of it. */
 export const check: Commands['check'] = async (settings, options) => {
   requireStore(settings)
@@ -146,7 +148,7 @@ async function checkAll(settings: Settings, options: Parameters<Commands['check'
     if (table.siteFor(name)?.host !== name) continue
     const { repair } = options
     const look = () => withSite(settings, name, site => checkDeclarations(site.store, site.derivation, repair), use)
-    const wrong = await look().catch(async (error: unknown) => {
+    const looked = await look().catch(async (error: unknown) => {
       if (!(error instanceof UnreadableDeclarations)) throw error
       problems.push(`${name}${error.path}: ${UNREADABLE}${repair ? ' (repaired)' : ''}`)
       if (!repair) return undefined
@@ -154,11 +156,13 @@ async function checkAll(settings: Settings, options: Parameters<Commands['check'
       repaired++
       return look()
     })
-    if (!wrong) continue
+    if (!looked) continue
+    const { wrong, unreadable } = looked
     for (const { path, declares } of wrong)
       problems.push(`${name}${path}: ${declares ? UNLIKE : UNFOUND}${repair ? ' (repaired)' : ''}`)
     if (repair) repaired += wrong.length
     const found = await withSite(settings, name, site => siteFindings(site))
+    notes.push(...unreadable.map(({ path, reason }) => `${name}: ${path}: ${UNPARSED}. ${reason}`))
     notes.push(...found.map(finding => `${name}: ${finding}`))
   }
   return { checked, problems, repaired, notes }

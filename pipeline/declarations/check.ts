@@ -5,6 +5,7 @@ import { kindOf } from '../http/media.ts'
 import { packEntries } from '../store/packed-entries.ts'
 import type { Resource } from '../store/resource.ts'
 import type { SiteStore } from '../store/store.ts'
+import { TreeError } from '../tree/limits.ts'
 import { mayBeOfOne } from '../tree/tokens.ts'
 import { NO_ITEMS, type Profile, parseForStorage, readForStorage, type StoredForm, storedForm } from './derive.ts'
 import type { Derivation } from './kind.ts'
@@ -15,6 +16,12 @@ export interface Disagreement {
   path: string
   /** Whether the rules or models that it declares are others; else only what it is found by. */
   declares: boolean
+}
+
+/** A document of which nothing can be told: it was stored under other limits. */
+export interface Unreadable {
+  path: string
+  reason: string
 }
 
 /** What a document is found by: whether two forms of it say the same, for most of which order does not matter. */
@@ -49,16 +56,22 @@ const LOOKS = 5
  * refuses nobody, though its document is there, and a document without its entries and tokens is not found.
  *
  * @param repair stores what the documents say
+ * @returns documents with which something is wrong, and those that cannot be read
  */
 export async function checkDeclarations(
   store: SiteStore,
   derivation: Derivation,
   repair: boolean,
-): Promise<Disagreement[]> {
+): Promise<{ wrong: Disagreement[]; unreadable: Unreadable[] }> {
   const wrong: Disagreement[] = []
+  const unreadable: Unreadable[] = []
   for await (const resource of store.walk('/')) {
     const found = await standing(store, resource, derivation)
     if (!found) continue
+    if ('reason' in found) {
+      unreadable.push({ path: found.of.path, reason: found.reason })
+      continue
+    }
     const { raises, isFound, form, of } = found
     const { path, version } = of
     const { derived, entries } = form
@@ -67,7 +80,7 @@ export async function checkDeclarations(
     if (raises.length > 0) await store.commit({ changes: [{ op: 'derive', path, expect: version, derived }], raises })
     if (!isFound) await store.derive(of, { items: NO_ITEMS, ...derived }, entries)
   }
-  return wrong
+  return { wrong, unreadable }
 }
 
 interface Difference {
@@ -78,8 +91,18 @@ interface Difference {
   isFound: boolean
 }
 
+/** That a document cannot be read. */
+interface Closed {
+  of: Resource
+  reason: string
+}
+
 /** What is wrong with a document as it stands: bytes and what is beside them are read one after the other, and a server may be writing. */
-async function standing(store: SiteStore, walked: Resource, derivation: Derivation): Promise<Difference | undefined> {
+async function standing(
+  store: SiteStore,
+  walked: Resource,
+  derivation: Derivation,
+): Promise<Difference | Closed | undefined> {
   let resource = walked
   for (let look = 0; look < LOOKS; look++) {
     const found = await differenceOf(store, resource, derivation)
@@ -95,9 +118,10 @@ async function differenceOf(
   store: SiteStore,
   resource: Resource,
   derivation: Derivation,
-): Promise<Difference | undefined> {
+): Promise<Difference | Closed | undefined> {
   const form = await formOf(store, resource, derivation)
   if (!form) return undefined
+  if (typeof form === 'string') return { of: resource, reason: form }
   const { path } = resource
   const { derived } = form
   const raises: string[] = []
@@ -114,16 +138,16 @@ async function differenceOf(
 /** Tags tell of more than the tree has, of a second class of one element: an edit leaves what the tree has. */
 async function isFoundByTree(store: SiteStore, resource: Resource, derivation: Derivation): Promise<boolean> {
   const form = await formOf(store, resource, derivation, parseForStorage)
-  return form !== undefined && isFoundBy(store, resource.path, form)
+  return typeof form === 'object' && isFoundBy(store, resource.path, form)
 }
 
-/** What is to be stored beside a document; undefined where nothing can be. */
+/** What is to be stored beside a document; undefined where nothing can be, or why it cannot be read. */
 async function formOf(
   store: SiteStore,
   resource: Resource,
   derivation: Derivation,
   read: typeof readForStorage = readForStorage,
-): Promise<StoredForm | undefined> {
+): Promise<StoredForm | string | undefined> {
   const kind = kindOf(resource.type)
   if (resource.kind !== 'document' || kind === 'blob') return undefined
   const body = await store.body(resource)
@@ -132,7 +156,7 @@ async function formOf(
     return storedForm((await read(body.bytes, kind, derivation)).derived)
   } catch (error) {
     // What was stored before a limit is no damage.
-    if (error instanceof Fault) return undefined
+    if (error instanceof Fault) return error.cause instanceof TreeError ? error.cause.message : error.message
     throw error
   }
 }

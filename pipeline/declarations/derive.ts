@@ -327,7 +327,7 @@ export function unusable(error: TreeError, html = ''): Fault {
   const near = error.reason === 'too-deep' ? html.slice(Math.max(0, offset - NEAR), offset) : ''
   const name = SELF_CLOSED.exec(near)?.[1]?.slice(0, 60)
   const advice = name === undefined ? '' : ` HTML does not end <${name}/> there: write <${name}></${name}>.`
-  return new Fault(422, 'InvalidFragment', `The document cannot be stored: ${error.message}${advice}`)
+  return new Fault(422, 'InvalidFragment', `The document cannot be stored: ${error.message}${advice}`, { cause: error })
 }
 
 /** The profile of bytes that are stored already, for documents whose derived data is missing. */

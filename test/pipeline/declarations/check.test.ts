@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { checkDeclarations } from '../../../pipeline/declarations/check.ts'
@@ -15,7 +16,7 @@ describe('The check of what documents are found by', () => {
   })
   after(() => server.close())
 
-  const wrong = () => checkDeclarations(server.site.store, server.site.derivation, false)
+  const wrong = () => checkDeclarations(server.site.store, server.site.derivation, false).then(found => found.wrong)
 
   const pages: [what: string, markup: string][] = [
     ['a second class of one element', '<b class="k" class="l">1</b>'],
@@ -53,7 +54,7 @@ describe('The check of what documents are found by', () => {
         },
       })
       for (const repair of [false, true])
-        expect(await checkDeclarations(busy, derivation, repair), what).to.deep.equal([])
+        expect(await checkDeclarations(busy, derivation, repair), what).to.deep.equal({ wrong: [], unreadable: [] })
       expect(isDone).to.equal(true)
     }
   })
@@ -65,5 +66,21 @@ describe('The check of what documents are found by', () => {
     if (!resource) throw new Error('it is not there')
     await server.site.store.derive(resource, { tokens: '["b",".l"]' }, [])
     expect(await wrong()).to.deep.equal([{ path, declares: false }])
+    await remove(server, path)
+  })
+
+  it('names a document that an earlier release has stored and nobody can read', async () => {
+    const { store, derivation } = server.site
+    const bytes = Buffer.from('<feed xmlns:p="/p"><p:1/></feed>')
+    const content = { bytes, digest: hash('sha256', bytes) }
+    await store.commit({
+      changes: [{ op: 'put', path: '/feed.xml', kind: 'document', type: 'application/xml', content }],
+    })
+    for (const repair of [false, true]) {
+      const { wrong, unreadable } = await checkDeclarations(store, derivation, repair)
+      expect(wrong).to.deep.equal([])
+      expect(unreadable.map(({ path }) => path)).to.deep.equal(['/feed.xml'])
+      expect(unreadable[0]?.reason).to.match(/^A name does not begin with a letter/)
+    }
   })
 })
