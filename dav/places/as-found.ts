@@ -4,6 +4,7 @@
  * run for what it then finds.
  */
 
+import { absent } from '../../pipeline/refusals.ts'
 import type { Node } from './place.ts'
 
 class KeptElsewhere extends Error {}
@@ -11,10 +12,13 @@ class KeptElsewhere extends Error {}
 /**
  * Made under the lease of the path.
  *
- * @param now what is there by then; nothing is for the place itself to tell
+ * @param now what is there by then
+ * @throws Fault 404 for nothing: the site itself may still have a document that has just been renamed to a helper name (DAV-72),
+ *   and what became of it here would go with it
  */
 export function requireSamePlace({ place }: Node, now: Node | undefined): void {
-  if (now && now.place !== place) throw new KeptElsewhere()
+  if (!now) throw absent()
+  if (now.place !== place) throw new KeptElsewhere()
 }
 
 /** @param work finds something and changes it, having asked before that where it is kept */

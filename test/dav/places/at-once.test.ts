@@ -163,4 +163,20 @@ describe('helper files at once', () => {
     expect((await dav('MOVE', `${at}~$x`, to(`${at}~$y`))).status).to.equal(201)
     expect((await described)?.status).to.equal(404)
   })
+
+  for (const method of ['MOVE', 'COPY', 'DELETE'])
+    it(`DAV-48 DAV-72 ${method} of a document that takes a helper name before it has its turn is 404, and leaves it served`, async () => {
+      await dav('PUT', `${at}x.html`, {}, '<p>x')
+      const { leases } = wire.server.site
+      const { hold } = leases
+      leases.hold = async <T>(...asked: Parameters<typeof hold>) => {
+        leases.hold = hold
+        expect((await dav('MOVE', `${at}x.html`, to(`${at}~$x`))).status).to.equal(201)
+        return hold.call(leases, ...asked) as Promise<T>
+      }
+      const { status } = await dav(method, `${at}x.html`, method === 'DELETE' ? {} : to(`${at}y.html`))
+      const there = async (ask: Client, name: string) => (await ask('GET', at + name)).status
+      expect([status, await there(dav, 'y.html'), await there(dav, '~$x')]).to.deep.equal([404, 404, 200])
+      expect(await there(wire.visitor, 'x.html')).to.equal(200)
+    })
 })
