@@ -29,6 +29,9 @@ const MOST_STEPS = 10_000_000
 /** The same where they are asked without a pause: some 40 ms. */
 export const AT_ONCE = 1_600_000
 
+/** Elements that are asked about, each for each selector, in one step. */
+const PER_STEP = 2_000
+
 /** Selectors that are tried on one event at most: those of subscribers differ where rules look something up. */
 const MOST_SELECTORS = 1000
 
@@ -56,17 +59,30 @@ export function* tellingFacts(
   const matched: number[][] = keys.map(() => [])
   const facts: ElementFacts = { tried: [...scopes.keys()], keys: matched }
   const spent = limited(most)
+  let looked = 0
   for (const [place, selector] of [...scopes.values()].entries()) {
     const [first] = keys
     const asking = first && askingIn(selector, first.document, undefined, spent)
     try {
-      for (const [i, { element }] of keys.entries()) if (asking && (yield* asking(element))) matched[i]?.push(place)
+      for (const [i, { element }] of keys.entries()) {
+        if (asking && (yield* asking(element))) matched[i]?.push(place)
+        if (++looked % PER_STEP === 0) yield
+      }
     } catch (error) {
       if (!(error instanceof SelectorError)) throw error
       facts.costly = [...(facts.costly ?? []), place]
     }
   }
-  facts.keys = [...new Map(matched.map(places => [places.join(), places])).values()]
+  looked = 0
+  const different = new Map<string, number[]>()
+  for (const places of matched) {
+    different.set(places.join(), places)
+    looked += 1 + places.length
+    if (looked < PER_STEP) continue
+    looked = 0
+    yield
+  }
+  facts.keys = [...different.values()]
   return JSON.stringify(facts)
 }
 

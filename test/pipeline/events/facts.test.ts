@@ -51,6 +51,19 @@ describe('facts about changed elements', () => {
     }
   })
 
+  it('SEC-12 EVT-67 many selectors on some elements leave others their turns', () => {
+    const list = html(`<ul>${'<li>x</li>'.repeat(400)}</ul>`)
+    const lines: Line[] = [['users', 'GET', 'Deny', PATH, `:not([data-owner="\${request.auth.sub}"])`]]
+    const rules = site(lines)
+    function* onlookers() {
+      for (let i = 0; i < 300; i++) yield* renderedScopes(access(rules, { principal: user(`u${i}`) }), PATH)
+    }
+    const work = tellingFacts(rules, PATH, keys(list, 'li'), onlookers())
+    let steps = 0
+    for (; !work.next().done; steps++);
+    expect(steps).to.be.at.least(100)
+  })
+
   it('EVT-67 no rules about elements: nothing is tried', () => {
     expect(factsOf([['*', 'GET', 'Allow', '/*']], '#a')).to.deep.equal({ tried: [], keys: [[]] })
   })
