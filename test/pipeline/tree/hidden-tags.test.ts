@@ -1,9 +1,11 @@
 /** Tags that are no elements of a tree, and may be some to another reader (MOD-94). */
 
 import { expect } from 'chai'
+import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { findingHidden } from '../../../pipeline/tree/hidden-tags.ts'
+import { findingHidden, isUnreadable } from '../../../pipeline/tree/hidden-tags.ts'
 import { parseHtml } from '../../../pipeline/tree/html.ts'
+import { type ElementNode, isElement } from '../../../pipeline/tree/nodes.ts'
 import { atOnce } from '../../../pipeline/tree/steps.ts'
 
 const ICON = '<svg viewBox="0 0 1 1"><title>Icon</title><style>.a{}</style><g fill="red"><path d="M0 0"/></g></svg>'
@@ -52,15 +54,68 @@ const HIDDEN: [source: string, names: string][] = [
   ]),
 ]
 
-function hiddenIn(source: string): string {
+/** Of which texts are made: what begins and ends them, and drawings, as it should be and otherwise. */
+const PIECES =
+  `<svg> </svg> <svg/> <svg_a=_/> <g> </g> <g/> <g_a=b"/> <g_a="/"/> <title> </title> <title_a=_/> <title_a='b'/> <desc> </desc> <style>
+  </style> <script> </script> <!-- --> --!> <!--> <!---> <![CDATA[ ]]> <noscript> </noscript> <textarea> </textarea> <xmp> </xmp> <b_t="
+  "> <b_t='< '> <i/> <select> </select> <template> </template> <math> </math> <mi> </mi> <p> </p> <table> </table> <td> <a> </a> <?x >
+  <frameset> <body> </body> <iframe> </iframe> <plaintext> <!-- <script> / = <foreignObject> </foreignObject> <path_d=x/>`
+    .split(/\s+/)
+    .map(piece => piece.replaceAll('_', ' '))
+/** Names that some readers do not know, or know otherwise. */
+const OTHERWISE = ['select', 'template', 'math', 'frameset', 'mi', 'p', 'table', 'td', 'a', 'body', 'foreignObject']
+
+function namesIn(source: string): Set<string> {
+  const names = new Set<string>()
+  const open = [...parseHtml(source).childNodes]
+  for (let node = open.pop(); node; node = open.pop()) {
+    if (!isElement(node)) continue
+    names.add(node.tagName)
+    open.push(...node.childNodes, ...(node.content?.childNodes ?? []))
+  }
+  return names
+}
+
+function tagsIn(source: string): ElementNode[] {
   const tree = { kind: 'html' as const, source, root: parseHtml(source), clean: false }
-  const tags = [...atOnce(findingHidden(tree)).values()].flat()
-  return tags.map(({ tagName }) => tagName).join(' ')
+  return [...atOnce(findingHidden(tree)).values()].flat()
+}
+
+function hiddenIn(source: string): string {
+  return tagsIn(source)
+    .map(({ tagName }) => tagName)
+    .join(' ')
 }
 
 describe('MOD-94 tags that are no elements', () => {
   for (const source of ALIKE) it(`none: ${source}`, () => expect(hiddenIn(source)).to.equal(''))
   for (const [source, names] of HIDDEN) it(`${names}: ${source}`, () => expect(hiddenIn(source)).to.equal(names))
+
+  it('are all that readers make elements of who know other names', () => {
+    const piece = fc.oneof(
+      { weight: 3, arbitrary: fc.constantFrom(...PIECES) },
+      { weight: 1, arbitrary: fc.constant('<@>') },
+    )
+    const pieces = fc.array(piece, { minLength: 3, maxLength: 14, size: 'max' })
+    const known = fc.subarray(OTHERWISE)
+    fc.assert(
+      fc.property(pieces, known, (list, others) => {
+        // Each of these tags has a name of its own.
+        const source = list.map((each, i) => each.replace('@', `u${i}`)).join('')
+        const told = namesIn(source)
+        const hidden = tagsIn(source)
+        // Such a document fits nowhere.
+        if (hidden.some(isUnreadable)) return
+        for (const { tagName } of hidden) told.add(tagName)
+        const read = others.reduce(
+          (text, name) => text.replace(new RegExp(`(</?)${name}(?=[ />])`, 'gi'), '$1x-x'),
+          source,
+        )
+        for (const name of namesIn(read)) if (/^u\d/.test(name)) expect([...told], source).to.include(name)
+      }),
+      { numRuns: Number(process.env.FUZZ ?? 250), seed: Number(process.env.SEED ?? 4) },
+    )
+  })
 
   it('have the attributes that everybody reads, and the element around them for a parent', () => {
     const source = '<main><noscript><IMG/a="1>"b=\'&lt;\'c =x/ =d e></noscript></main>'
