@@ -142,7 +142,7 @@ async function visibleMembers(looking: Looking, collection: Node): Promise<Liste
   const { author, mount } = looking
   const { scope } = author
   const listed = await mount.view.members(collection)
-  if (scope.whole || !collection.place.isPublished || scope.coversBelow(collection.resource.path)) return listed
+  if (scope.whole || scope.coversBelow(collection.resource.path)) return listed
   const seen: Node[] = []
   const turns = new TurnsBetween()
   for (const member of listed.leaves.flat()) {
@@ -165,7 +165,7 @@ const seenStates = new WeakMap<Scope, WeakMap<Resource, Promise<Resource>>>()
 export async function asSeen(looking: Looking, node: Node): Promise<Node> {
   const { scope } = looking.author
   const { path } = node.resource
-  if (scope.whole || !isCollection(node) || !node.place.isPublished || scope.coversBelow(path)) return node
+  if (scope.whole || !isCollection(node) || scope.coversBelow(path)) return node
   // Members come from listings, which give every time another object for the same state.
   const state = (await looking.mount.view.find(path)) ?? node
   let ofScope = seenStates.get(scope)

@@ -154,6 +154,25 @@ describe('a part of a site over the wire', () => {
       await all('PROPPATCH', path, {}, propertyUpdate(['{urn:x}color']))
   })
 
+  it('DAV-3 DAV-50 what is in a work folder is hidden as elsewhere, and changes nothing', async () => {
+    const folder = '/team/plan.sb-1a2b3c4d-abcdef/'
+    await all('MKCOL', folder)
+    await all('PUT', `${folder}page.html`, {}, '<p>x</p>')
+    const told = async (depth: '0' | '1') =>
+      (await pages('PROPFIND', folder, { Depth: depth }, propfindBody('getetag', 'getlastmodified', 'sync-token'))).text
+    const before = [await told('0'), await told('1')]
+    await all('PUT', `${folder}secret.txt`, {}, 'x')
+    await all('MKCOL', `${folder}deep/`)
+    await all('PUT', `${folder}deep/secret.txt`, {}, 'x')
+    await all('PUT', `${folder}deep/secret.txt`, {}, 'other')
+    expect([...(await list(pages, folder, '1')).keys()]).to.deep.equal([folder, `${folder}deep/`, `${folder}page.html`])
+    expect([...(await list(pages, `${folder}deep/`, '1')).keys()]).to.deep.equal([`${folder}deep/`])
+    expect((await pages('GET', folder)).text).not.to.include('secret')
+    await all('DELETE', `${folder}deep/`)
+    expect([await told('0'), await told('1')]).to.deep.equal(before)
+    await all('DELETE', folder)
+  })
+
   it('DAV-38 tokens of sync-collection are of what is seen', async () => {
     const sync = (token: string) =>
       `<D:sync-collection xmlns:D="DAV:"><D:sync-token>${token}</D:sync-token><D:sync-level>1</D:sync-level><D:prop><D:getetag/></D:prop></D:sync-collection>`
@@ -166,5 +185,20 @@ describe('a part of a site over the wire', () => {
     expect(readMultistatus(second.text).size).to.equal(0)
     const told = await docs('PROPFIND', '/team/', { Depth: '0' }, propfindBody('sync-token'))
     expect(tokenOf(told.text)).to.equal(tokenOf(first.text))
+  })
+
+  it('DAV-3 DAV-38 a token of somebody who sees more tells nothing', async () => {
+    const token = async (author: Client) =>
+      /<D:sync-token>(.*?)<\/D:sync-token>/.exec(
+        (await author('PROPFIND', '/team/', { Depth: '1' }, propfindBody('sync-token'))).text,
+      )?.[1]
+    await all('PUT', '/team/gone.txt', {}, 'x')
+    const foreign = await token(all)
+    await all('DELETE', '/team/gone.txt')
+    const report = `<D:sync-collection xmlns:D="DAV:"><D:sync-token>${foreign}</D:sync-token><D:sync-level>1</D:sync-level><D:prop/></D:sync-collection>`
+    expect((await all('REPORT', '/team/', {}, report)).text).to.include('gone.txt')
+    const answer = await docs('REPORT', '/team/', {}, report)
+    expect(answer.status).to.equal(403)
+    expect(answer.text).not.to.include('gone')
   })
 })
