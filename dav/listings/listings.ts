@@ -3,6 +3,7 @@
  * leaves all others as they are, with everything that was made of them.
  */
 
+import { textBytes } from '../../pipeline/http/media.ts'
 import { KeptTogether } from '../../pipeline/kept-together.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
@@ -18,11 +19,11 @@ export type Leaf = readonly Node[]
 const LEAF = 32
 const LARGEST_LEAF = 2 * LEAF
 
-/** Bytes of a member, measured, and members of the largest collection that is kept. */
+/** Bytes of a member beside its texts, measured, and members of the largest collection that is kept. */
 export const MEMBER = 400
 const LARGEST = 20_000
-/** As many members as a collection without any takes. */
-const EMPTY = 4
+/** Bytes of a collection without any. */
+const EMPTY = 4 * MEMBER
 /** Bytes of all members where nothing else is said. */
 const USUAL = 16 * 1024 * 1024
 /** Changed members that are looked up one by one; a whole listing is read faster than more of them. */
@@ -38,6 +39,7 @@ interface Kept {
   leaves: readonly Leaf[]
   /** K of DAV-52 over all members; undefined while they are read for the first time. */
   sum: string | undefined
+  bytes: number
   /** Paths of members that have changed since, each with the number of its newest change. */
   changed: Map<string, number>
 }
@@ -95,17 +97,20 @@ export class Listings {
     const sum = await this.#sumOf(collection)
     const changes = new Map<string, Node | undefined>()
     let gain = 0n
+    let { bytes } = kept
     for (const [i, [path, change]] of asked.entries()) {
       const was = memberAt(kept.leaves, path)
       const is = found[i]
       gain += (is ? weight(is) : 0n) - (was ? weight(was.resource) : 0n)
+      bytes += (is ? bytesOf(is) : 0) - (was ? bytesOf(was.resource) : 0)
       changes.set(path, is && siteNode(is))
       if (kept.changed.get(path) === change) kept.changed.delete(path)
     }
     if (addTo(kept.sum ?? ZERO, gain) !== sum || this.#kept.get(collection) !== kept) return false
     kept.leaves = exchanged(kept.leaves, changes)
     kept.sum = sum
-    this.#all.use(kept, countOf(kept) * MEMBER, () => this.#drop(collection))
+    kept.bytes = bytes
+    this.#all.use(kept, bytes, () => this.#drop(collection))
     return true
   }
 
@@ -114,7 +119,7 @@ export class Listings {
     const known = this.#kept.get(collection)?.leaves ?? []
     this.#drop(collection)
     // It hears of changes from here on.
-    const kept: Kept = { leaves: [], sum: undefined, changed: new Map() }
+    const kept: Kept = { leaves: [], sum: undefined, bytes: EMPTY, changed: new Map() }
     this.#kept.set(collection, kept)
     const before = await this.#sumOf(collection)
     const members = await this.#store.list(collection)
@@ -124,8 +129,9 @@ export class Listings {
     if (this.#kept.get(collection) !== kept) return { leaves, sum }
     this.#kept.delete(collection)
     if (sum === undefined || members.length > LARGEST) return { leaves, sum }
-    this.#kept.set(collection, Object.assign(kept, { leaves, sum }))
-    this.#all.use(kept, countOf(kept) * MEMBER, () => this.#drop(collection))
+    const bytes = members.reduce((all, member) => all + bytesOf(member), EMPTY)
+    this.#kept.set(collection, Object.assign(kept, { leaves, sum, bytes }))
+    this.#all.use(kept, bytes, () => this.#drop(collection))
     return { leaves, sum }
   }
 
@@ -141,8 +147,8 @@ export class Listings {
   }
 }
 
-function countOf({ leaves }: Kept): number {
-  return leaves.reduce((sum, leaf) => sum + leaf.length, EMPTY)
+function bytesOf(member: Resource): number {
+  return MEMBER + textBytes(member)
 }
 
 /** The node of a member, if it is as it was: with it goes what was made of it. */

@@ -7,7 +7,7 @@ import { type BodySource, memoryBody } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { readingForm } from '../../pipeline/http/form.ts'
 import { boundaryOf, contentBytes, eachPart } from '../../pipeline/http/form-parts.ts'
-import { essence, kindOf, storedType } from '../../pipeline/http/media.ts'
+import { checkStorable, essence, kindOf, storedType } from '../../pipeline/http/media.ts'
 import { ownOrigin } from '../../pipeline/http/origin.ts'
 import { decodeTarget, encodePath, reserved } from '../../pipeline/http/path.ts'
 import { absent } from '../../pipeline/refusals.ts'
@@ -184,6 +184,7 @@ function typeOf(name: string, written: string | undefined): string | undefined {
   const type = Buffer.from(written).toString('latin1')
   if (!isFieldValue(type))
     throw new Fault(400, 'BadRequest', `The type of the file ${name} holds characters that no type can have.`)
+  checkStorable(type, undefined)
   return type
 }
 

@@ -5,7 +5,7 @@ import type { Answer } from '../../pipeline/answer.ts'
 import { memoryBody } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { formatHttpDate, readConditions } from '../../pipeline/http/conditions.ts'
-import { kindOf, storedType } from '../../pipeline/http/media.ts'
+import { checkStorable, kindOf, storedType } from '../../pipeline/http/media.ts'
 import { perform } from '../../pipeline/operation.ts'
 import { largestDocument } from '../../pipeline/site/site.ts'
 import type { Property, Resource } from '../../pipeline/store/resource.ts'
@@ -96,10 +96,12 @@ function readUpload(exchange: Exchange, needsParent: boolean): Upload {
   const sent = exchange.body.type ?? header(exchange, 'content-type')
   const language = header(exchange, 'content-language')
   const shown = readUnixSeconds(header(exchange, 'x-oc-mtime') ?? '')
+  const type = storedType(path, sent)
+  checkStorable(type, language)
   return {
     path,
     sent,
-    type: storedType(path, sent),
+    type,
     needsParent,
     ...(language !== undefined && language !== '' && { language }),
     ...(shown !== undefined && { shown }),

@@ -4,6 +4,7 @@
  */
 
 import { setImmediate } from 'node:timers/promises'
+import { textBytes } from '../../pipeline/http/media.ts'
 import type { KeptTogether } from '../../pipeline/kept-together.ts'
 import { OrderedMap } from '../../pipeline/ordered-map.ts'
 import type { Site } from '../../pipeline/site/site.ts'
@@ -39,7 +40,7 @@ const EMPTY_DIGEST = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b78
 /** Members whose properties are read at once. */
 const DESCRIBED_AT_ONCE = 1000
 
-/** Bytes that a state takes with its places in the tables. */
+/** Bytes that a state takes with its places in the tables, beside its texts. */
 const STATE = 700
 
 export class View {
@@ -260,7 +261,7 @@ export class View {
     const { path } = state
     this.#drop(path)
     this.#states.set(path, state)
-    this.#all.use(state, STATE, () => this.#states.delete(path))
+    this.#all.use(state, STATE + textBytes(state), () => this.#states.delete(path))
   }
 
   #drop(path: string): void {

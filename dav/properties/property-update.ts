@@ -1,6 +1,7 @@
 /** Instructions to set and remove properties, as PROPPATCH and extended MKCOL bring them (RFC 4918 §14.19, DAV-35). */
 
 import { parseHttpDate } from '../../pipeline/http/conditions.ts'
+import { isOverlong } from '../../pipeline/http/media.ts'
 import type { Property } from '../../pipeline/store/resource.ts'
 import { LATEST_SHOWN } from '../../pipeline/store/tags.ts'
 import { declaredPrefix, XML_NAMESPACE } from '../../pipeline/tree/namespaces.ts'
@@ -109,8 +110,10 @@ export function* judging(
     const setting = liveProperty(name)?.setting ?? 'dead'
     let status: Status = '200 OK'
     if (setting === 'protected' || (setting === 'language' && collection)) status = '403 Forbidden'
-    else if (setting === 'language') patch.language = op === 'set' ? textContent(element).trim() : ''
-    else if (setting === 'modified' && op === 'set') {
+    else if (setting === 'language') {
+      patch.language = op === 'set' ? textContent(element).trim() : ''
+      if (isOverlong(patch.language)) status = '507 Insufficient Storage'
+    } else if (setting === 'modified' && op === 'set') {
       const seconds = readUnixSeconds(textContent(element))
       if (seconds === undefined) status = '409 Conflict'
       else patch.shown = seconds

@@ -1,5 +1,7 @@
 /** Media types: what is stored for a path, what kind of resource a type makes, and how it is served (HTTP-20 to HTTP-23). */
 
+import { Fault } from '../fault.ts'
+
 /** The languages that QUERY answers (HTTP-123, CAP-9). */
 export const ACCEPT_QUERY = 'text/css-selector, text/sessel'
 
@@ -55,6 +57,9 @@ const EXTENSION_OF_TYPE: ReadonlyMap<string, string> = new Map([
 
 const DEFAULT_TYPE = 'application/octet-stream'
 
+/** Characters of a content type, and of languages, that a file is stored with: whoever lists files holds those of each (SEC-12). */
+const LONGEST_FIELD = 1024
+
 /** Script types of HTTP-150. */
 const JAVASCRIPT = new Set(['text/javascript', 'application/javascript', 'application/x-javascript'])
 
@@ -84,6 +89,23 @@ export function storedType(path: string, requestType: string | undefined): strin
   if (fromName === 'text/html') return fromName
   if (requestType !== undefined && requestType !== '') return requestType
   return fromName ?? DEFAULT_TYPE
+}
+
+/** Whether a content type, or what a file is said to be written in, is longer than any that is meant. */
+export function isOverlong(field = ''): boolean {
+  return field.length > LONGEST_FIELD
+}
+
+/** @throws Fault 400 for a type or languages that no file is stored with */
+export function checkStorable(type: string, language: string | undefined): void {
+  const name = isOverlong(type) ? 'Content-Type' : isOverlong(language) ? 'Content-Language' : undefined
+  if (name === undefined) return
+  throw new Fault(400, 'BadRequest', `${name} is longer than ${LONGEST_FIELD} characters.`)
+}
+
+/** Bytes of memory that the texts take which a file is stored with: they are as long as somebody has made them. */
+export function textBytes({ path, type, language = '' }: { path: string; type: string; language?: string }): number {
+  return path.length + type.length + language.length
 }
 
 /** @returns what follows the last dot of the last segment, in lower case; empty without a dot */

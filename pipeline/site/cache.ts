@@ -4,6 +4,7 @@
  * twenty times as many; the oldest go.
  */
 
+import { textBytes } from '../http/media.ts'
 import { type KeptMemory, type Memory, USUAL_MEMORY } from '../memory.ts'
 import { OrderedMap } from '../ordered-map.ts'
 import type { StoredFile } from './stored-file.ts'
@@ -120,7 +121,7 @@ export interface DocumentCache {
   readonly trees: KeptMemory
 }
 
-/** What a resource takes beside its bytes: its objects, its tags and paths, its places in maps. Measured. */
+/** What a resource takes beside its bytes and texts: its objects, its tags, its places in maps. Measured. */
 const ENTRY = 1280
 
 /**
@@ -138,7 +139,8 @@ export function documentCache(
   const trees = keptTrees(options.treeBudget ?? USUAL_MEMORY / 4, options.later ?? setImmediate)
   let weight = 0
 
-  const weightOf = (file: StoredFile) => ENTRY + file.bodyBytes + file.codingBytes
+  const weightOf = ({ resource, bodyBytes, codingBytes, profileBytes }: StoredFile) =>
+    ENTRY + textBytes(resource) + bodyBytes + codingBytes + profileBytes
 
   function remove(site: string, file: StoredFile): void {
     entries.get(site)?.delete(file.resource.path)

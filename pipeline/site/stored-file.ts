@@ -22,6 +22,9 @@ const MOST_EDITS = 32
 /** UTF-16 code units of the text of a tree that is packed and unpacked without a pause: two or three milliseconds. */
 const MOST_PACKED = 256 * 1024
 
+/** Bytes of a short name in a list. */
+const NAME = 40
+
 /** The tree of a version, or what there is left to do until it is there; then with the bytes that it takes, about. */
 export type NewTree = { value: TreeDocument } | { work: Steps<TreeDocument>; bytes: number }
 
@@ -83,6 +86,11 @@ export class StoredFile {
   /** Bytes that it holds of its body. */
   get bodyBytes(): number {
     return 'bytes' in this.body ? this.resource.size : 0
+  }
+
+  /** Bytes of the names that its profile lists, whose characters stand in the body. */
+  get profileBytes(): number {
+    return this.profile ? NAME * (this.profile.types.length + this.profile.namespaces.length) : 0
   }
 
   /** Whether its tree is there, or comes at once. */

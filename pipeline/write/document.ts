@@ -7,7 +7,7 @@ import type { BodySource } from '../body.ts'
 import { storedForm } from '../declarations/derive.ts'
 import { deleteEvent, putEvent } from '../events/mutation.ts'
 import { formatHttpDate } from '../http/conditions.ts'
-import { extensionFor, kindOf, servedType, storedType } from '../http/media.ts'
+import { checkStorable, extensionFor, kindOf, servedType, storedType } from '../http/media.ts'
 import { encodePath } from '../http/path.ts'
 import type { Operation } from '../operation.ts'
 import { absent, refusingRequest, requireAllowed } from '../refusals.ts'
@@ -181,6 +181,7 @@ function wholeRace(site: Site, { path, transitions }: WholeWrite) {
 /** Reads and checks a body: blobs to disk, documents into memory. */
 async function prepare(site: Site, write: DocumentPut, body: BodySource): Promise<NewVersion> {
   const type = storedType(write.path, body.type ?? write.type)
+  checkStorable(type, write.language)
   const kind = kindOf(type)
   if (kind !== 'blob') {
     const bytes = await body.bytes(largestDocument(site.settings))

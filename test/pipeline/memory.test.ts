@@ -120,6 +120,30 @@ describe('Memory of caches', () => {
       expect(cache.documents.bytes).to.equal(0)
     })
 
+    it('SEC-12 counts what a file is called, its type and its languages', () => {
+      const cache = documentCache({ budget: 100_000 })
+      const texts = { type: 'x'.repeat(1000), language: 'x'.repeat(500) }
+      for (const [i, more] of [{}, texts].entries())
+        cache.set('s', new StoredFile({ ...held(`/${i}`).resource, ...more }, { bytes: Buffer.from(page) }, undefined))
+      const both = cache.documents.bytes
+      cache.delete('s', '/1')
+      expect(both - 2 * cache.documents.bytes).to.equal(1500 - 'text/html'.length)
+      cache.delete('s', '/0')
+      expect(cache.documents.bytes).to.equal(0)
+    })
+
+    it('SEC-12 counts the types of its items, of which a page can have a quarter as many as bytes', () => {
+      const cache = documentCache({ budget: 100 * MIB })
+      const types = Array.from({ length: 1000 }, (_, i) => i.toString(36))
+      cache.set(
+        's',
+        new StoredFile(held('/1').resource, { bytes: Buffer.from(page) }, { utf8: true, types, namespaces: [] }),
+      )
+      expect(cache.documents.bytes).to.be.within(page.length + 32 * 1000, page.length + 50 * 1000)
+      cache.delete('s', '/1')
+      expect(cache.documents.bytes).to.equal(0)
+    })
+
     it('take their share of the memory of their process, commands included', () => {
       const memory = new Memory(17 * MIB)
       const cache = documentCacheIn(memory)

@@ -188,4 +188,26 @@ describe('members of collections in memory', () => {
     await one.of('/b/')
     expect(listed.splice(0)).to.deep.equal(['/b/'])
   })
+
+  it('SEC-12 count what each member is called, its type and its languages, also when one has changed', async () => {
+    const all = listedMembers()
+    const members = [
+      { ...file('/c/a'), type: 'x'.repeat(1000) },
+      { ...file('/c/b'), language: 'x'.repeat(1000) },
+    ]
+    const listings = new Listings(
+      {
+        find: async path => (path === '/c/' ? collection('/c/', members) : members.find(each => each.path === path)),
+        list: async () => members,
+      },
+      all,
+    )
+    await listings.of('/c/')
+    const before = all.bytes
+    expect(before).to.be.within(2000 + 2 * MEMBER, 2100 + 6 * MEMBER)
+    members[0] = { ...file('/c/a'), version: 2, type: 'x' }
+    listings.forget(['/c/a'])
+    await listings.of('/c/')
+    expect(before - all.bytes).to.equal(999)
+  })
 })

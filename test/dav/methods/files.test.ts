@@ -73,6 +73,18 @@ describe('files over the wire', () => {
     expect((await dav('PUT', '/taken-back.txt', { 'If-Unmodified-Since': since }, 'three')).status).to.equal(412)
   })
 
+  for (const [field, path] of [
+    ['Content-Type', '/long'],
+    ['Content-Type', '/._long'],
+    ['Content-Language', '/long.html'],
+  ] as const)
+    it(`SEC-12 HTTP-20 ${path} with a ${field} that each listing would hold is 400`, async () => {
+      const body = path.endsWith('.html') ? '' : 'x'
+      expect((await dav('PUT', path, { [field]: 'x'.repeat(1025) }, body)).status).to.equal(400)
+      expect((await dav('PUT', path, { [field]: 'x'.repeat(1024) }, body)).status).to.equal(201)
+      await dav('DELETE', path)
+    })
+
   const RANGES: [name: string, fields: Fields, status: number, range: string | undefined, text: string | undefined][] =
     [
       ['the first bytes', { Range: 'bytes=0-3' }, 206, 'bytes 0-3/10', '0123'],

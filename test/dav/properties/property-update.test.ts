@@ -194,6 +194,13 @@ describe('property updates', () => {
         expect(decide([`set <x:a>${text}</x:a>`]).statuses).to.deep.equal([`a ${status}`])
       })
 
+    it('SEC-12 a language of 1,024 characters, and no more: each listing of its folder holds it', () => {
+      const language = (length: number) => `set <D:getcontentlanguage>${'x'.repeat(length)}</D:getcontentlanguage>`
+      expect(decide([language(1024)]).statuses).to.deep.equal(['getcontentlanguage 200'])
+      expect(decide([language(1025)]).statuses).to.deep.equal(['getcontentlanguage 507'])
+      expect(decide([language(1025), language(2)]).refused, 'followed by another').to.equal(true)
+    })
+
     const many = (count: number) => Array.from({ length: count }, (_, i) => dead(`n${i}`))
     it('256 names on a resource, and no more', () => {
       expect(decide(['set <x:one/>'], many(255)).refused).to.equal(false)

@@ -50,6 +50,22 @@ describe('stored types', () => {
     })
   }
 
+  const fields: [field: string, path: string][] = [
+    ['Content-Type', '/long'],
+    ['Content-Language', '/long.txt'],
+    ['Content-Language', '/long.html'],
+  ]
+  for (const [field, path] of fields)
+    it(`SEC-12 HTTP-20 ${path} is stored with a ${field} of 1,024 characters, and of no more`, async () => {
+      expect((await http('PUT', path, { [field]: 'x'.repeat(1025) }, page('x'))).status).to.equal(400)
+      expect((await http('GET', path)).status).to.equal(404)
+      expect((await http('PUT', path, { [field]: 'x'.repeat(1024) }, page('x'))).status).to.equal(201)
+    })
+
+  it('SEC-12 HTTP-20 a page is stored whatever long type it is sent with, which counts for nothing', async () => {
+    expect((await http('PUT', '/other.html', { 'Content-Type': 'x'.repeat(1025) }, page('x'))).status).to.equal(201)
+  })
+
   const extensions: Record<string, string> = {
     css: 'text/css',
     js: 'text/javascript',
