@@ -42,7 +42,7 @@ export interface DraftFacts {
  *
  * @param needsParent its collection must exist; otherwise missing collections are made (DAV-14)
  * @returns its state
- * @throws Fault 409 `ParentDirectoryMissing`, 403 over configuration that the author must leave alone
+ * @throws Fault 409 `ParentDirectoryMissing`, 403 over configuration that the author must leave alone, 507
  */
 export async function storeDraft(
   exchange: Pick<Exchange, 'mount' | 'configure' | 'author' | 'raw' | 'depth'>,
@@ -52,6 +52,7 @@ export async function storeDraft(
 ): Promise<Resource | undefined> {
   const { type, language, shown, properties = [] } = facts
   const { mount } = exchange
+  mount.unpublished.requireRoom(path)
   await checkLaterLoss(exchange, path)
   const before = mount.unpublished.coverAt(path)
   const isRenewed = before !== undefined && !isRemoval(before) && !(await publishingOf(mount, path)).begun
@@ -119,7 +120,7 @@ export async function storeBeside(
  *
  * @param needsParent as for drafts; a collection of helpers is never made
  * @returns its state
- * @throws Fault 409 `ParentDirectoryMissing`
+ * @throws Fault 409 `ParentDirectoryMissing`, 507
  */
 export async function storeHelper(
   mount: Mount,
@@ -128,6 +129,7 @@ export async function storeHelper(
 ): Promise<Resource | undefined> {
   const { names, unpublished } = mount
   const { path } = file
+  unpublished.requireRoom(path)
   const parent = parentOf(path)
   const inHelper = names.of(path)?.inCollection === true && names.of(parent) !== undefined
   if (!inHelper || !(await unpublished.site.store.find(parent)))

@@ -3,6 +3,7 @@
  * in memory of what the mount keeps unpublished; metadata files, of which there can be very many, are not in it.
  */
 
+import { textBytes } from '../../pipeline/http/media.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { TurnsBetween } from '../../pipeline/tree/steps.ts'
 
@@ -11,6 +12,13 @@ export function parentOf(path: string): string {
   if (path === '/') return ''
   const end = path.endsWith('/') ? path.length - 1 : path.length
   return path.slice(0, path.lastIndexOf('/', end - 1) + 1)
+}
+
+/** Bytes of texts for which an entry counts as another one: it takes as much without them. */
+const TEXTS = 512
+
+function weightOf(entry: Resource): number {
+  return 1 + Math.floor(textBytes(entry) / TEXTS)
 }
 
 export class Overlay {
@@ -23,8 +31,15 @@ export class Overlay {
   /** Unix milliseconds of the newest coming or going in a collection, while there are entries below it. */
   readonly #changed = new Map<string, number>()
 
+  #weight = 0
+
   get size(): number {
     return this.#entries.size
+  }
+
+  /** What all count as: those with long texts as several. */
+  get weight(): number {
+    return this.#weight
   }
 
   /** The entry of exactly this path. */
@@ -67,7 +82,9 @@ export class Overlay {
 
   set(resource: Resource): void {
     const { path } = resource
-    if (!this.#entries.has(path)) this.#count(path, 1)
+    const before = this.#entries.get(path)
+    if (!before) this.#count(path, 1)
+    this.#weight += weightOf(resource) - (before ? weightOf(before) : 0)
     this.#entries.set(path, resource)
     const parent = parentOf(path)
     let members = this.#members.get(parent)
@@ -78,7 +95,10 @@ export class Overlay {
 
   /** @param at unix milliseconds */
   delete(path: string, at: number): void {
-    if (!this.#entries.delete(path)) return
+    const entry = this.#entries.get(path)
+    if (!entry) return
+    this.#entries.delete(path)
+    this.#weight -= weightOf(entry)
     this.#count(path, -1)
     const parent = parentOf(path)
     const members = this.#members.get(parent)

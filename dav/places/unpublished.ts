@@ -3,6 +3,7 @@
  * listings are indexed in memory; every change of them goes through here.
  */
 
+import { Fault } from '../../pipeline/fault.ts'
 import { storedType } from '../../pipeline/http/media.ts'
 import { LONGEST_PATH } from '../../pipeline/http/path.ts'
 import { OrderedMap } from '../../pipeline/ordered-map.ts'
@@ -22,6 +23,9 @@ import { isRemoval } from './removals.ts'
 
 /** Helper files whose last use is known at most. */
 const MOST_USED = 10_000
+
+/** Entries of the index: each lies in memory as long as it is there, and is read at the start. */
+const MOST_ENTRIES = 100_000
 
 /** What happens on the site. */
 export type Followed =
@@ -80,6 +84,18 @@ export class Unpublished {
   coverAt(path: string): Resource | undefined {
     const entry = this.overlay.at(path)
     return entry && !this.#names.of(path) ? entry : undefined
+  }
+
+  /**
+   * Looks whether another draft or helper may be kept. One copy may pass the bound, by as much as there is.
+   *
+   * @param path of what is to come; what stands there already may stay
+   * @throws Fault 507
+   */
+  requireRoom(path: string): void {
+    if (this.overlay.weight < MOST_ENTRIES || this.overlay.at(path) || !this.#isListed(path)) return
+    const reason = 'There are as many drafts and temporary files here as there may be. Delete some first.'
+    throw new Fault(507, 'AllowanceExhausted', reason)
   }
 
   /** Whether what was found over a path of the site is there as it was. */
@@ -190,6 +206,8 @@ export class Unpublished {
   /**
    * How drafts and helper files go with what is moved, copied or removed on the site: as they are when that is done. What is kept
    * unpublished at a destination goes.
+   *
+   * @throws Fault 507 for a copy where there are as many as there may be
    */
   async following(followed: Followed): Promise<Beside | undefined> {
     const changes: Change[] = []
@@ -204,6 +222,7 @@ export class Unpublished {
       const standing = await this.site.store.findNamed(to)
       if (standing) changes.push({ op: 'delete', path: standing.path })
       if (isTaken) {
+        if (op === 'copy') this.requireRoom(to)
         changes.push(...(await this.#placesAbove(to)))
         const common = { from, to, longest: LONGEST_PATH, ...retyped(found, to) }
         changes.push(op === 'move' ? { op, ...common } : { op, deep: followed.deep, ...common })
@@ -230,8 +249,9 @@ export class Unpublished {
     return changes
   }
 
-  /** Makes a collection among the helpers. @returns false when there is one already */
+  /** Makes a collection among the helpers. @returns false when there is one already; @throws Fault 507 */
   async makeCollection(path: string, properties: readonly Property[]): Promise<boolean> {
+    this.requireRoom(path)
     const changes: Change[] = [{ op: 'collection', path }]
     if (properties.length > 0) changes.push(describeChange(path, { set: properties, remove: [] }))
     return this.#commitAt(path, changes)
@@ -242,9 +262,10 @@ export class Unpublished {
    *
    * @param anew of what comes to stand there, in place of what goes along
    * @returns false when it is gone
-   * @throws Fault 414 where the path of something in a collection of helpers would become too long
+   * @throws Fault 414 where the path of something in a collection of helpers would become too long, 507 as `requireRoom`
    */
   async transfer(op: 'move' | 'copy', from: string, to: string, deep: boolean, anew?: Anew): Promise<boolean> {
+    if (op === 'copy') this.requireRoom(to)
     const changes: Change[] = []
     const standing = await this.site.store.findNamed(to)
     if (standing) changes.push({ op: 'delete', path: standing.path })
@@ -312,8 +333,12 @@ export class Unpublished {
   /** Takes into the index what has an entry in a listing of the site: drafts, and helpers outside helper collections. */
   #note(resource: Resource): void {
     const { path, kind } = resource
+    if (this.#isListed(path) && (kind !== 'collection' || this.#names.of(path))) this.overlay.set(resource)
+  }
+
+  #isListed(path: string): boolean {
     const helper = this.#names.of(path)
-    if (helper ? helper.listed && !this.#names.of(parentOf(path)) : kind !== 'collection') this.overlay.set(resource)
+    return !helper || (helper.listed && !this.#names.of(parentOf(path)))
   }
 
   /** The topmost helper collection above a path: its sum changes with everything in it. */

@@ -2,9 +2,10 @@
 
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
+import { Overlay } from '../../../dav/places/overlay.ts'
 import { shape } from '../../pipeline/model/markup.ts'
 import { page } from '../../support/content.ts'
-import type { Client } from '../../support/http.ts'
+import type { Client, Fields } from '../../support/http.ts'
 import { changesNothing, list, outcomeOf, property, propertyUpdate, shown, startWire, to, type Wire } from '../wire.ts'
 
 const LOCK =
@@ -52,6 +53,41 @@ describe('drafts over the wire', () => {
       expect(await eventsOf(at + name)).to.deep.equal([])
       expect(await stored()).to.deep.equal([])
     })
+
+  it('SEC-12 DAV-70 no more drafts and work files come where memory holds as many as it may', async () => {
+    for (const [name, body] of [
+      ['x.html', ''],
+      ['~$x', 'x'],
+    ] as const)
+      await dav('PUT', at + name, {}, body)
+    const outcomes = async () => {
+      const asked: [method: string, name: string, fields?: Fields, body?: string][] = [
+        ['PUT', 'y.html', {}, ''],
+        ['LOCK', 'z.html', {}, LOCK],
+        ['PUT', '~$y', {}, 'y'],
+        ['COPY', '~$x', to(`${at}~$z`)],
+        ['COPY', '', to(`${at.slice(0, -1)}c/`)],
+        ['PUT', 'x.html', {}, ''],
+        ['PUT', '~$x', {}, 'z'],
+        ['PUT', '._y', {}, 'y'],
+        ['PUT', 'y.txt', {}, 'y'],
+        ['MOVE', '~$x', to(`${at}~$w`)],
+        ['DELETE', '~$w'],
+      ]
+      const statuses: number[] = []
+      for (const [method, name, fields, body] of asked)
+        statuses.push((await dav(method, at + name, fields, body)).status)
+      return statuses.join(' ')
+    }
+    const own = Object.getOwnPropertyDescriptor(Overlay.prototype, 'weight')
+    Object.defineProperty(Overlay.prototype, 'weight', { configurable: true, get: () => 100_000 })
+    try {
+      expect(await outcomes()).to.equal('507 507 507 507 507 204 204 201 201 201 204')
+    } finally {
+      if (own) Object.defineProperty(Overlay.prototype, 'weight', own)
+    }
+    expect(await shown(dav, `${at}y.html`)).to.equal('404')
+  })
 
   it('DAV-60 blobs are stored at once, empty or not', async () => {
     expect((await dav('PUT', `${at}x.bin`, {}, '')).status).to.equal(201)

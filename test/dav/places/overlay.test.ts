@@ -36,6 +36,20 @@ describe('the index of what is unpublished', () => {
     expect(overlay.touchedMembers('/')).to.deep.equal(['/e/'])
   })
 
+  it('SEC-12 DAV-70 counts entries by their texts, and no more when they have gone', async () => {
+    const overlay = new Overlay()
+    overlay.set(draft('/a/x.html'))
+    overlay.set({ ...draft('/a/y.html'), type: 'x'.repeat(1024), language: 'y'.repeat(500) })
+    expect(overlay.weight).to.equal(4)
+    overlay.set(draft('/a/y.html'))
+    expect(overlay.weight).to.equal(2)
+    overlay.delete('/a/z.html', 1)
+    overlay.delete('/a/x.html', 1)
+    expect(overlay.weight).to.equal(1)
+    await overlay.deleteBelow('/a/', 1)
+    expect(overlay.weight).to.equal(0)
+  })
+
   it('DAV-60 takes out those of one collection, whose name others begin with', async () => {
     const overlay = new Overlay()
     for (const path of ['/a/b/c.html', '/a/', '/a/d.html', '/a-b/c.html', '/a.html', '/ab/', '/a0/c.html'])
