@@ -2,12 +2,15 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { compiled } from '../../pipeline/compiled.ts'
 import { decodeTarget } from '../../pipeline/http/path.ts'
 import { compileTemplate } from '../../pipeline/language/liquid/liquid.ts'
-import { compile } from '../../pipeline/language/sessel/compile.ts'
+import { compile, evaluate } from '../../pipeline/language/sessel/sessel.ts'
 import { ownText } from '../../pipeline/own-text.ts'
 import { selectorFor } from '../../pipeline/tree/selector/selector.ts'
 import { cookieValues } from '../../server/sessions/steps.ts'
+import { unhurried } from '../support/unhurried.ts'
+import { hostFor } from './language/sessel/site.ts'
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
@@ -48,6 +51,39 @@ describe('texts on their own', () => {
       expect(process.memoryUsage().heapUsed - before).to.be.below(ALL / 4)
       expect(kept).to.have.length(times)
     })
+
+  for (const [what, source] of [
+    ['filters', `{{ x${'|a'.repeat(2_000)} }}`],
+    ['values of a tag', `{% case x %}{% when 1${',1'.repeat(2_000)} %}{% endcase %}`],
+    ['a cycle', `{% cycle 1${',1'.repeat(2_000)} %}`],
+    ['a list of tags', `{% liquid${'\necho a'.repeat(1_000)}\n%}`],
+    ['operators', `{% if a${' and a'.repeat(490)} %}{% endif %}`],
+    ['pieces of text', 'a{%#a%}'.repeat(1_000)],
+    ['outputs', 'a{{a}}'.repeat(500)],
+  ] as const)
+    it(`SEC-12 a template counts as what it takes in memory: ${what}`, () => {
+      compileTemplate(source, HTML)
+      compiled.shrink(0)
+      compiled.limit(Number.POSITIVE_INFINITY)
+      collect()
+      const [before, counted] = [process.memoryUsage().heapUsed, compiled.bytes]
+      for (let i = 0; i < 4; i++) compileTemplate(source + i, HTML)
+      collect()
+      expect((process.memoryUsage().heapUsed - before) / (compiled.bytes - counted)).to.be.below(1.5)
+      compiled.limit(8 * 1024 * 1024)
+    })
+
+  it('SEC-12 SES-128 selectors below an element count with what else was compiled, and go with it', async () => {
+    const program = (i: number) => `[].\${ a${'.a'.repeat(1_900)}.b${i} }`
+    const kept = async (from: number, to: number) => {
+      for (let i = from; i < to; i++) await evaluate(compile(program(i)), hostFor('/shop.html'), unhurried())
+      compiled.shrink(0)
+      collect()
+      return process.memoryUsage().heapUsed
+    }
+    const before = await kept(0, 2)
+    expect((await kept(2, 32)) - before).to.be.below(1024 * 1024)
+  })
 
   it('are the same texts', () => {
     for (const text of ['', 'a', ' a ', 'é', '日本', '😀', '\ud800', '\udc00x', 'x'.repeat(100)])

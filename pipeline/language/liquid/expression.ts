@@ -69,11 +69,13 @@ const LITERALS = new Map<string, LiquidValue>([
 export class ExpressionReader {
   readonly #tokens: Tokenizer
   readonly #text: string
+  /** Words that it reads, each with all that stands in one string. */
+  readonly words: number
   #endsInPipe: boolean | undefined
 
   /** @throws Malformed when brackets are nested too deeply, or there is more than is read in one step */
   constructor(text: string) {
-    checkSize(text)
+    this.words = wordsIn(text)
     this.#text = text
     this.#tokens = new (liquidjs().Tokenizer)(text, OPERATORS as never)
   }
@@ -167,7 +169,7 @@ export function shortened(text: string): string {
 
 const BETWEEN_WORDS = /[\s.,:|([<>=!]/
 
-function checkSize(text: string): void {
+function wordsIn(text: string): number {
   if (text.length > MAX_LENGTH) throw new Malformed('The expression is too long.')
   let depth = 0
   let words = 0
@@ -186,6 +188,7 @@ function checkSize(text: string): void {
       if (++depth > MAX_BRACKETS) throw new Malformed('Brackets are nested too deeply.')
     } else if (char === ']' || char === ')') depth--
   }
+  return words
 }
 
 /** The tree of a list of operands and operators in postfix order. */

@@ -37,14 +37,11 @@ export function compileTemplate(source: string, context: MarkupContext): Templat
 export function* compilingTemplate(source: string, context: MarkupContext): Steps<Template> {
   // No name of an element has a slash.
   const key = `${context.kind} ${context.foreign ? '/' : (context.element?.toLowerCase() ?? '')} ${source}`
-  return templates.use(key) ?? templates.keep(ownText(key), yield* parsing(ownText(source), context), weightOf(key))
-}
-
-/** Bytes of a template: text takes little more than itself, each output or tag some 270. */
-function weightOf(source: string): number {
-  let tags = 0
-  for (let at = source.indexOf('{'); at >= 0; at = source.indexOf('{', at + 2)) tags++
-  return 500 + 2 * source.length + 270 * tags
+  const known = templates.use(key)
+  if (known) return known
+  const template = yield* parsing(ownText(source), context)
+  // Text takes little more than itself, a word some 60 to 150 bytes: an output or a tag may have thousands.
+  return templates.keep(ownText(key), template, 700 + 2 * key.length + 150 * template.words)
 }
 
 /**

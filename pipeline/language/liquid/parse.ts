@@ -58,7 +58,7 @@ export function* parsing(source: string, context: MarkupContext): Steps<Template
   const parser = new Parser(source, context)
   let count = 0
   while (parser.next()) if (++count % PER_STEP === 0) yield
-  return { nodes: parser.end() }
+  return { nodes: parser.end(), words: parser.words }
 }
 
 class Parser {
@@ -70,6 +70,7 @@ class Parser {
   readonly #blocks: OpenBlock[] = []
   /** The `liquid` tags that are being read, the innermost last. */
   readonly #lists: LineList[] = []
+  words = 0
   #at = 0
   #trim = false
   readonly #lines: Lines
@@ -136,6 +137,7 @@ class Parser {
     const endsValue = this.#valueOpen && this.#scanner.inUnquoted && /[\s>]/.test(this.#source[start] ?? '')
     this.#valueOpen = false
     this.#body().push({ kind: 'text', text: this.#source.slice(start, end), endsValue })
+    this.words++
     for (let at = start; at < end; ) at = this.#scanner.read(this.#source, at, end)
   }
 
@@ -154,7 +156,7 @@ class Parser {
       this.#tag(text.trim(), place)
       return
     }
-    this.#reading(() => this.#body().push({ kind: 'output', value: new ExpressionReader(text).whole(), place }))
+    this.#reading(() => this.#body().push({ kind: 'output', value: this.#reader(text).whole(), place }))
     this.#scanner.output()
   }
 
@@ -215,7 +217,7 @@ class Parser {
   #statement(name: string, text: string, place: OutputPlace): void {
     this.#reading(() => {
       const state: Parsing = { line: this.#line, place, blocks: this.#blocks }
-      const reader = new ExpressionReader(text)
+      const reader = this.#reader(text)
       const block = this.#blocks.at(-1)
       if (isOpening(name)) {
         if (this.#blocks.length >= MAX_BLOCKS) throw new Malformed('Blocks are nested too deeply.')
@@ -233,6 +235,12 @@ class Parser {
         if (name === 'echo' || name === 'cycle') this.#scanner.output()
       }
     })
+  }
+
+  #reader(text: string): ExpressionReader {
+    const reader = new ExpressionReader(text)
+    this.words += 1 + reader.words
+    return reader
   }
 
   #compare(block: OpenBlock | undefined): void {

@@ -5,6 +5,8 @@ import type { Expression, Filtered } from './expression.ts'
 
 export interface Template {
   nodes: readonly Node[]
+  /** Of its expressions, and one for each tag, output and piece of text: what it takes in memory goes by them. */
+  words: number
 }
 
 /** A condition, collection or other value of a tag, with the line it stands on. */

@@ -3,14 +3,7 @@
 import { isElement, type ParentNode, rootElement, type TreeDocument } from '../../tree/nodes.ts'
 import { neededTokens } from '../../tree/selector/needs.ts'
 import { LIMITS } from '../../tree/selector/parse.ts'
-import {
-  compileSelector,
-  type Extensions,
-  matcherIn,
-  type Selector,
-  SelectorError,
-  selectorFor,
-} from '../../tree/selector/selector.ts'
+import { compileSelector, matcherIn, type Selector, SelectorError, selectorFor } from '../../tree/selector/selector.ts'
 import { ElementValue, isList, type Source, type Value } from '../values.ts'
 import type { SelectorTemplate } from './code.ts'
 import { MAX_DEPTH, tooDeep, tooLong, typeOf } from './comparison.ts'
@@ -33,10 +26,6 @@ const DOCUMENTS_WITHOUT_PAUSE = 50
 
 /** UTF-16 code units of a path or glob: many times as many as a path may have. */
 const LONGEST_SOURCE = 16 * 1024
-
-/** Compiled selectors that are relative to an element; they are kept by their text for each set of extensions. */
-const relative = new WeakMap<Extensions, Map<string, Selector>>()
-const RELATIVES = 500
 
 /** What becomes of the text of a selector with its values in place. Each value may be a long List. */
 function withText(
@@ -69,17 +58,8 @@ function compiled(text: string, on: Evaluation, isRelative: boolean): Selector {
   const { selectors: extensions } = on.host
   const { namespaces } = on.context.program
   try {
-    if (!isRelative && namespaces.size === 0) return selectorFor(text, extensions)
     if (namespaces.size > 0) return compileSelector(text, { extensions, relative: isRelative, namespaces })
-    let known = relative.get(extensions)
-    if (!known) relative.set(extensions, (known = new Map()))
-    let selector = known.get(text)
-    if (!selector) {
-      selector = compileSelector(text, { extensions, relative: true })
-      if (known.size >= RELATIVES) known.clear()
-      known.set(text, selector)
-    }
-    return selector
+    return selectorFor(text, extensions, isRelative)
   } catch (error) {
     throw asSesselError(error, text)
   }

@@ -88,11 +88,11 @@ function numberOf(extensions: Extensions): number {
  *
  * @throws SelectorError as compileSelector does
  */
-export function selectorFor(text: string, extensions: Extensions = USUAL): Selector {
-  const key = `${numberOf(extensions)} ${text}`
+export function selectorFor(text: string, extensions: Extensions = USUAL, relative = false): Selector {
+  const key = `${numberOf(extensions)}${relative ? '>' : ' '}${text}`
   return (
     selectors.use(key) ??
-    selectors.keep(ownText(key), compileSelector(ownText(text), { extensions }), 200 + 140 * key.length)
+    selectors.keep(ownText(key), compileSelector(ownText(text), { extensions, relative }), 200 + 140 * key.length)
   )
 }
 
