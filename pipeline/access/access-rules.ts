@@ -3,6 +3,8 @@
  * rules makes a new snapshot that shares everything else with the old one.
  */
 
+import { getHeapStatistics } from 'node:v8'
+import { KeptTogether } from '../kept-together.ts'
 import type { Extensions } from '../tree/selector/selector.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
 import { doubtsAbout } from './doubts.ts'
@@ -20,9 +22,18 @@ const LONGEST_KEY = 64
 /** Buckets that one pattern may stand in before it goes to the bucket that every path looks into. */
 const MAX_KEYS = 16
 const EVERYWHERE = ''
-/** Answers that are the same for all, and characters of the paths for which they are kept. */
+/** Answers of one kind, and characters of the questions that they are kept for. */
 const MOST_REMEMBERED = 1_000
 const LONGEST_REMEMBERED = 500
+
+/** Bytes that an answer takes beside its question. */
+const BYTES_OF_ANSWER = 80
+/** Bytes that come together before they are counted for all sites: a listing asks about a thousand paths. */
+const COUNTED_AT_ONCE = 4 * 1024
+/** The part of the heap that those of all sites may take. */
+const PART_OF_HEAP = 1 / 32
+const ofAllSites = new KeptTogether<object>(getHeapStatistics().heap_size_limit * PART_OF_HEAP)
+
 /** Rules, buckets or groups that are looked at in one step. */
 const PER_STEP = 100
 
@@ -35,8 +46,8 @@ export class AccessRules {
   /** Number of buckets by the length of their key. */
   readonly #lengths: ReadonlyMap<number, number>
   readonly #groups: PersistentMap<readonly Group[]>
-  readonly #remembered = new Map<string, boolean>()
-  readonly #shared = new Map<string, Decision | 'varies'>()
+  readonly #remembered = new Remembered<boolean>()
+  readonly #shared = new Remembered<Decision | 'varies'>()
   /** Number of groups whose type may decide membership by itself (GRP-4). */
   readonly subtypedGroups: number
 
@@ -157,8 +168,7 @@ export class AccessRules {
     for (const rules of this.candidates(method, names)) {
       found ||= rules.some(rule => isMeant(rule) && rule.patterns.some(pattern => mayMatchNames(pattern, names)))
     }
-    if (this.#remembered.size >= MOST_REMEMBERED) this.#remembered.clear()
-    if (path.length <= LONGEST_REMEMBERED) this.#remembered.set(question, found)
+    this.#remembered.set(question, found)
     return found
   }
 
@@ -173,8 +183,7 @@ export class AccessRules {
 
   /** Remembers that for all requests. */
   shareDecision(method: string, path: string, decision: Decision | 'varies'): void {
-    if (this.#shared.size >= MOST_REMEMBERED) this.#shared.clear()
-    if (path.length <= LONGEST_REMEMBERED) this.#shared.set(`${method} ${path}`, decision)
+    this.#shared.set(`${method} ${path}`, decision)
   }
 
   /** Every key under which a pattern that matches one of the names may stand. */
@@ -298,4 +307,44 @@ function count(counts: Map<number, number>, length: number, change: number): voi
   const left = (counts.get(length) ?? 0) + change
   if (left > 0) counts.set(length, left)
   else counts.delete(length)
+}
+
+/**
+ * Answers about paths, as a site remembers them: some for each, and those of all sites within a part of the heap, since anybody
+ * may ask for as many paths of each as they like (SEC-12).
+ */
+export class Remembered<Answer> {
+  readonly #answers = new Map<string, Answer>()
+  #bytes = 0
+  #counted = 0
+  readonly #together: KeptTogether<object>
+  /** Stands for these there, where nothing is told of rules that others have taken the place of. */
+  readonly #place = {}
+  readonly #drop: () => void
+
+  constructor(together = ofAllSites) {
+    this.#together = together
+    const own = new WeakRef(this)
+    this.#drop = () => own.deref()?.clear()
+  }
+
+  get(question: string): Answer | undefined {
+    return this.#answers.get(question)
+  }
+
+  set(question: string, answer: Answer): void {
+    if (this.#answers.size >= MOST_REMEMBERED) this.clear()
+    if (question.length > LONGEST_REMEMBERED) return
+    if (!this.#answers.has(question)) this.#bytes += BYTES_OF_ANSWER + 2 * question.length
+    this.#answers.set(question, answer)
+    if (this.#bytes < this.#counted + COUNTED_AT_ONCE) return
+    this.#counted = this.#bytes
+    this.#together.use(this.#place, this.#bytes, this.#drop)
+  }
+
+  clear(): void {
+    this.#answers.clear()
+    this.#bytes = 0
+    this.#counted = 0
+  }
 }

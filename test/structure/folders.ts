@@ -145,7 +145,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     path: 'pipeline/access',
     purpose: 'Rules and groups: who may do what.',
-    imports: ['pipeline/fault.ts', 'pipeline/near.ts', ...TREES],
+    imports: ['pipeline/fault.ts', 'pipeline/near.ts', 'pipeline/kept-together.ts', ...TREES],
   },
   {
     path: 'pipeline/authority.ts',
