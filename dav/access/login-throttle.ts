@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { RateLimits } from '../../pipeline/coordination/rate-limits.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { networkOf } from '../../pipeline/http/network.ts'
+import { ownText } from '../../pipeline/own-text.ts'
 
 export interface LoginThrottles {
   /** That of sites which have their users in common. Failures count for the address at all sites, and for a user at these. */
@@ -89,7 +90,7 @@ export function createLoginThrottles(options: {
   const of = (sites: string): LoginThrottle => ({
     async attempt(address, user, check) {
       const network = networkOf(address)
-      const ofUser = `password ${network}\n${sites}\n${user.slice(0, LONGEST_USER)}`
+      const ofUser = `password ${network}\n${sites}\n${ownText(user.slice(0, LONGEST_USER))}`
       const keys = [ofUser, ofNetwork(network)]
       const lane = lanes.get(network) ?? { attempts: 0, checked: 0, paused: 0, queue: [] }
       lanes.set(network, lane)
