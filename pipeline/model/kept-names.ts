@@ -10,6 +10,7 @@ import {
   leaveToRoot,
   Prefixes,
   prefixIn,
+  rootAndBody,
   writtenName,
 } from '../tree/prefixes.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
@@ -35,6 +36,7 @@ export function* keepingNames(
 ): Steps<void> {
   const open = [{ element: root, outer: around ? Prefixes.around(around).within(around) : Prefixes.none }]
   const isHtml = kind === 'html'
+  const own = rootAndBody(around || isFragment ? undefined : root)
   const meaning = (uri: string): Meaning => meaningOf(uri, registry.vocabulary.ns, registry)
   let seen = 0
   for (let next = open.pop(); next; next = open.pop()) {
@@ -42,7 +44,7 @@ export function* keepingNames(
     if (++seen % NODES_PER_STEP === 0) yield
     const stored = copiedFrom(element)
     if (stored && isHtml) leaveHidden(element)
-    if (stored && isHtml && (element !== root || around || isFragment)) leaveToRoot(element)
+    if (stored && isHtml) leaveToRoot(element, own)
     const names = stored ? [element.tagName, ...element.attrs.map(writtenName)] : []
     for (const name of names) {
       const written = prefixIn(name)

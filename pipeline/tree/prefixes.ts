@@ -98,12 +98,19 @@ export function bindPrefix(element: ElementNode, prefix: string, uri: string, ki
 }
 
 /**
- * Takes names with a prefix from an element within a document of HTML that HTML would give to its root: the parser adds the
- * attributes of an `html`, which SVG may hold, to those of the first one.
+ * Takes names with a prefix from an element within a document of HTML that HTML would give to another one: the parser adds the
+ * attributes of an `html`, which SVG may hold, or of a `body` to those of the first one.
+ *
+ * @param own those that the document has itself; none for what comes into one
  */
-export function leaveToRoot(element: ElementNode): void {
-  if (element.tagName.toLowerCase() !== 'html') return
+export function leaveToRoot(element: ElementNode, own: readonly (ElementNode | undefined)[]): void {
+  if (!/^(?:html|body)$/i.test(element.tagName) || own.includes(element)) return
   element.attrs = element.attrs.filter(a => !writtenName(a).includes(':'))
+}
+
+/** The root of a document and its body. */
+export function rootAndBody(root: ElementNode | undefined): (ElementNode | undefined)[] {
+  return [root, root?.childNodes.filter(isElement).find(({ tagName }) => tagName.toLowerCase() === 'body')]
 }
 
 /**

@@ -21,7 +21,15 @@ import {
   type ParentNode,
   type TreeDocument,
 } from '../tree/nodes.ts'
-import { bindPrefix, leaveHidden, leaveToRoot, Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
+import {
+  bindPrefix,
+  leaveHidden,
+  leaveToRoot,
+  Prefixes,
+  qualifiedName,
+  rootAndBody,
+  writtenName,
+} from '../tree/prefixes.ts'
 import { gainsNames } from '../tree/rewritten.ts'
 import { writingDocument } from '../tree/serialize.ts'
 import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
@@ -91,6 +99,7 @@ export function createFromTemplate(site: Site, write: TemplatePost, authority: A
 
 /** Directives are consumed: what still has the name of one has come from elsewhere, as data, and stays that (COMP-107, COMP-145). */
 function* unbinding(root: ParentNode, { settings, model }: Site): Steps<void> {
+  const own = rootAndBody(root.childNodes.find(isElement))
   const open = [{ nodes: root.childNodes, outer: Prefixes.none }]
   let seen = 0
   for (let next = open.pop(); next; next = open.pop()) {
@@ -98,7 +107,7 @@ function* unbinding(root: ParentNode, { settings, model }: Site): Steps<void> {
       if (++seen % NODES_PER_STEP === 0) yield
       if (!isElement(node)) continue
       leaveHidden(node)
-      if (next.nodes !== root.childNodes) leaveToRoot(node)
+      leaveToRoot(node, own)
       for (const name of [node.tagName, ...node.attrs.map(writtenName)]) {
         const written = qualifiedName(name)?.prefix
         const prefix = written && asciiLower(written)

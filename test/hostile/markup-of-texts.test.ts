@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { NOWHERE, OwnNames } from '../../pipeline/language/own-names.ts'
 import { notingNames, StoredNames } from '../../pipeline/language/stored-names.ts'
-import { composed } from '../pipeline/compose/composing.ts'
+import { composed, PREFIXES } from '../pipeline/compose/composing.ts'
 import { property, schema } from '../pipeline/model/markup.ts'
 import { NS, page, put, putAll, remove, rulesPage } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
@@ -241,6 +241,27 @@ describe('markup that code makes of texts', () => {
     const elements = Array.from({ length: 20 }, () => ({ ...NOWHERE, attrs }))
     expect([...notingNames(elements, new StoredNames(new OwnNames('')))]).to.have.lengthOf(20)
   })
+
+  for (const [where, html, body] of [
+    ['on both', PREFIXES, PREFIXES],
+    ['on the root', PREFIXES, ''],
+  ] as const)
+    it(`COMP-145 COMP-147 REA-60 nor is one on the body of a page by which an action stores another in it: prefixes are declared ${where}`, async () => {
+      const own = `<!DOCTYPE html><html ${html} e:who='"own"'><head><title>t</title></head><body ${body}><p><p:stamp who></p:stamp></p></body></html>`
+      await putAll(server, { '/own-body.html': own, '/made.html': page('') })
+      const made =
+        '(${html} from "/own-body.html").first().clone().append(new div { Document.parse(Context.request.body) })'
+      const action = sessel('action', `@schema Site url("${NS}/1.0"); Site.PUT(${made}, "/made.html")`).markup
+      const where = '<meta itemprop="resource" content="/go.html"><meta itemprop="method" content="PUT">'
+      await put(server, '/trigger.html', page(`<div itemscope itemtype="${NS}/Trigger">${where}${action}</div>`))
+      await put(server, '/more.html', rulesPage(['*', 'GET|PUT', 'Allow', '/made.html|/go.html']))
+      const sent = await http('PUT', '/go.html', {}, `<body e:who='${LEAK}' p:y=""><i>1</i></body>`)
+      expect(sent.status, sent.text).to.be.oneOf([200, 201])
+      await remove(server, '/trigger.html')
+      const { text } = await http('GET', '/made.html')
+      expect(text).not.to.include('TOPSECRET')
+      expect(text).to.include('<p>own</p>').and.include('<i>1</i>')
+    })
 
   for (const get of [
     'document.querySelector(".entry")',
