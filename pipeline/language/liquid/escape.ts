@@ -51,7 +51,8 @@ export function inserted(text: string, place: OutputPlace, before: string): stri
     case 'unquoted':
       return escapeMarkup(text).replace(/[\s=`]/gu, reference)
     case 'name':
-      return text.replace(/[^\w.:\-\u0080-\u{10ffff}]|[\u0085\u00a0\u2028\u2029]/gu, reference)
+      // One with a prefix may be that of a directive (COMP-145).
+      return text.replace(/[^\w.\-\u0080-\u{10ffff}]|[\u0085\u00a0\u2028\u2029]/gu, reference)
     case 'declaration':
       return text.replace(/[^A-Za-z0-9]/gu, reference)
     case 'comment':

@@ -196,6 +196,13 @@ describe('Escaping of templates', () => {
     )
   })
 
+  it('LIQ-35 COMP-145 data is no prefix of a name, nor behind one', async () => {
+    const names = { a: 'e:x', b: ':template' }
+    expect(await rendered('<i {{ a }}="1" p{{ b }} data-{{ a | escape }}><h{{ b }}>', { names })).to.equal(
+      '<i e&#58;x="1" p&#58;template data-e&#58;x><h&#58;template>',
+    )
+  })
+
   for (const [kind, source, a, written] of [
     [
       'html',
