@@ -37,6 +37,8 @@ export function* keepingNames(
   const open = [{ element: root, outer: around ? Prefixes.around(around).within(around) : Prefixes.none }]
   const isHtml = kind === 'html'
   const own = rootAndBody(around || isFragment ? undefined : root)
+  // HTML moves what stands beside the body into it.
+  const inBody = own[1] ? Prefixes.none.within(own[1]) : Prefixes.none
   const meaning = (uri: string): Meaning => meaningOf(uri, registry.vocabulary.ns, registry)
   let seen = 0
   for (let next = open.pop(); next; next = open.pop()) {
@@ -60,7 +62,8 @@ export function* keepingNames(
       const isChanged = uri !== meant && (meant !== undefined || (uri !== undefined && isLive(meaning(uri), kind)))
       const differs = isData || (uri === undefined ? isFragment && !isKept : isChanged)
       if (!differs && prefix === written) {
-        const isFirm = isFragment ? uri === undefined : outer.agreesOn(prefix)
+        const isSame = !inBody.declares(prefix) || inBody.namespace(prefix) === uri
+        const isFirm = isFragment ? uri === undefined : isSame && outer.agreesOn(prefix)
         if (isHtml && !isFirm) bindPrefix(element, prefix, uri ?? '', kind)
         continue
       }

@@ -148,6 +148,11 @@ export class Prefixes {
     return undefined
   }
 
+  /** Whether the prefix is bound at the place, or unbound by an empty value. */
+  declares(prefix: string): boolean {
+    return this.#own.has(prefix) || this.#outer?.declares(prefix) === true
+  }
+
   /**
    * Whether all that declare the prefix here bind it to the same. HTML drops some tags where they stand (a form in a form),
    * and with them what they declare.

@@ -252,8 +252,9 @@ describe('markup that code makes of texts', () => {
   for (const [where, html, body] of [
     ['on both', PREFIXES, PREFIXES],
     ['on the root', PREFIXES, ''],
+    ['on the body', `xmlns:e="${NS}/Binding/Sessel"`, PREFIXES],
   ] as const)
-    it(`COMP-145 COMP-147 REA-60 nor is one on the body of a page by which an action stores another in it: prefixes are declared ${where}`, async () => {
+    it(`COMP-145 COMP-147 REA-60 nor is one that HTML gives to the body of a page, or moves into it, where an action stores it: prefixes are declared ${where}`, async () => {
       const own = `<!DOCTYPE html><html ${html} e:who='"own"'><head><title>t</title></head><body ${body}><p><p:stamp who></p:stamp></p></body></html>`
       await putAll(server, { '/own-body.html': own, '/made.html': page('') })
       const made =
@@ -262,7 +263,7 @@ describe('markup that code makes of texts', () => {
       const where = '<meta itemprop="resource" content="/go.html"><meta itemprop="method" content="PUT">'
       await put(server, '/trigger.html', page(`<div itemscope itemtype="${NS}/Trigger">${where}${action}</div>`))
       await put(server, '/more.html', rulesPage(['*', 'GET|PUT', 'Allow', '/made.html|/go.html']))
-      const sent = await http('PUT', '/go.html', {}, `<body e:who='${LEAK}' p:y=""><i>1</i></body>`)
+      const sent = await http('PUT', '/go.html', {}, `<body e:who='${LEAK}' p:y=""><i>1</i>${INCLUDE}</body>`)
       expect(sent.status, sent.text).to.be.oneOf([200, 201])
       await remove(server, '/trigger.html')
       const { text } = await http('GET', '/made.html')
