@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import type { FanOut } from '../../../pipeline/coordination/fan-out.ts'
+import { Fault } from '../../../pipeline/fault.ts'
 import type { Audience } from '../../../pipeline/site/site.ts'
 import { createUsage } from '../../../pipeline/site/usage.ts'
 import type { Change } from '../../../pipeline/store/commit.ts'
@@ -52,6 +53,8 @@ describe('DAV-33 room that was kept for a commit', () => {
         await work.catch(() => undefined)
         expect(await site.usage?.used()).to.equal(used)
         await site.usage?.require(QUOTA - used)
+        const more = site.usage?.require(QUOTA - used + 1)
+        expect(await more?.catch((error: unknown) => error instanceof Fault && error.status)).to.equal(507)
       })
   }
 

@@ -3,7 +3,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { CONFIRMED } from '../../../../pipeline/store/commit.ts'
+import { StoreError } from '../../../../pipeline/store/errors.ts'
 import { connectWriter } from '../../../../pipeline/store/sqlite/schema.ts'
+import { inTime } from '../../../../pipeline/store/sqlite/turn.ts'
 import { type OpenedFolder, openTemporary, putBlob } from '../fixture.ts'
 import { outlasts } from '../outlasts.ts'
 
@@ -45,6 +47,24 @@ describe('SQLite store: commits that are confirmed', () => {
       else expect(outcome).to.equal(lost)
       expect(asked).to.be.at.least(2)
       expect((await site.find('/a')) !== undefined).to.equal(isStored)
+    })
+
+  const FAILURES: [what: string, reason: StoreError['reason'], told: StoreError['reason'], asked: number][] = [
+    ['is tried again, but not without an end, where it comes too late', 'late', 'busy', 10],
+    ['is not tried again where it fails', 'full', 'full', 1],
+  ]
+  for (const [what, reason, told, most] of FAILURES)
+    it(`DAV-8 a commit that was confirmed ${what}`, async () => {
+      let [confirmed, submitted] = [0, 0]
+      const work = inTime(
+        () => void confirmed++,
+        () => {
+          submitted++
+          return Promise.reject(new StoreError(reason, 'As said'))
+        },
+      )
+      expect(await work.catch((error: unknown) => error instanceof StoreError && error.reason)).to.equal(told)
+      expect([confirmed, submitted]).to.deep.equal([most, most])
     })
 
   it('DAV-8 transactions that have begun are outlasted', async () => {
