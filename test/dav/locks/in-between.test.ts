@@ -93,6 +93,7 @@ const RACES: Race[] = [
   { method: 'COPY', path: 'c/', destination: 'd/', lock: 'd/' },
   { method: 'COPY', path: '1A2B3C4D.tmp', destination: 'blob.txt', lock: 'blob.txt' },
   { method: 'MKCOL', path: 'c/new/', lock: 'c/' },
+  { method: 'MKCOL', path: 'c/plan.sb-1a2b3c4d-abcdef/', lock: 'c/' },
   { method: 'PROPPATCH', path: 'blob.txt', body: propertyUpdate(['{urn:x}mood', 'new']), lock: 'blob.txt' },
   { method: 'PROPPATCH', path: 'c/', body: propertyUpdate(['{urn:x}mood', 'new']), lock: 'c/' },
 ]
