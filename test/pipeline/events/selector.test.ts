@@ -46,6 +46,8 @@ describe('selectors of events', () => {
     ['ul:has(li:not(:focus)) > #b:not(:target)', '#b'],
     ['details:open', 'html > body:nth-child(2) > details:nth-child(3)'],
     ['li:lang(en)', '#b'],
+    ['li:lang(en), #none', '#b'],
+    ['#none, li:lang(en)', '#b'],
     ['[lang="en" s]', '#b'],
     ['li:titled(b)', '#b'],
     ['ul:has(li:titled(b))', 'html > body:nth-child(2) > ul:nth-child(2)'],

@@ -51,6 +51,8 @@ describe('what waits for slow readers in a process', () => {
     const streams = Array.from({ length: 100 }, () => slow(waiting))
     for (const stream of streams) expect(stream.offer(event)).to.equal(true)
     expect([streams.filter(({ isOpen }) => isOpen).length, waiting.bytes]).to.deep.equal([100, 20])
+    for (const stream of streams.slice(1)) stream.take()
+    expect(waiting.bytes, 'one still waits for it').to.equal(20)
     for (const stream of streams) stream.take()
     expect(waiting.bytes).to.equal(0)
   })
