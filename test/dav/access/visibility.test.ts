@@ -2,6 +2,7 @@
 
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { StoreError } from '../../../pipeline/store/errors.ts'
 import type { Resource } from '../../../pipeline/store/resource.ts'
 import { listTag, memberSum, statTag } from '../../../pipeline/store/tags.ts'
 import { type Client, client } from '../../support/http.ts'
@@ -112,6 +113,20 @@ describe('a part of a site over the wire', () => {
     const state: Resource = { ...(await store.find('/team/other/')), members: memberSum(members) } as Resource
     expect(await answerTag(pages, '/team/other/', '1')).to.equal(`"${listTag(state)}"`)
     expect(await answerTag(pages, '/team/other/', '0')).to.equal(`"${statTag(state)}"`)
+  })
+
+  it('DAV-50 what could not be read once is read again', async () => {
+    const { store } = server.site
+    const { list } = store
+    await all('PUT', '/team/new/page.html', {}, '<p>x</p>')
+    store.list = async () => {
+      throw new StoreError('busy', 'Another process has it')
+    }
+    const look = async () => (await pages('PROPFIND', '/team/new/', { Depth: '0' })).status
+    const failed = await look()
+    store.list = list
+    expect([failed, await look()]).to.deep.equal([503, 207])
+    await all('DELETE', '/team/new/')
   })
 
   it('DAV-89 an If header is judged by what the credential sees', async () => {
