@@ -37,8 +37,8 @@ export interface DraftFacts {
 }
 
 /**
- * Stores a draft, or renews it. One that nothing came before is begun first: where the request fails after all, nothing
- * will ever be published of it, whether it can be taken back or not.
+ * Stores a draft, or renews it. One that nothing came before is begun first: where the request fails after all, it is taken
+ * back, and nothing will ever be published of it, whether that can be done or not.
  *
  * @param needsParent its collection must exist; otherwise missing collections are made (DAV-14)
  * @returns its state
@@ -67,7 +67,14 @@ export async function storeDraft(
     ...(shown !== undefined && { shown }),
   })
   const draft = (await storeBeside(mount, path, changes, needsParent)).get(path)
-  if (!isRenewed) await isMade(mount, draft)
+  if (isRenewed) return draft
+  try {
+    await isMade(mount, draft)
+  } catch (error) {
+    // What was to go before stays on its way.
+    if (draft && before === undefined) await afterCommit(mount, () => endCover(mount, draft))
+    throw error
+  }
   return draft
 }
 

@@ -204,6 +204,28 @@ describe('upkeep of the mount', () => {
       }
     })
 
+    it('DAV-8 are taken back where what makes them fails once they are begun', async () => {
+      const { commit } = Site.prototype
+      for (const [method, body] of [
+        ['PUT', ''],
+        ['LOCK', lockInfo()],
+      ] as const) {
+        Site.prototype.commit = function (asked) {
+          Site.prototype.commit = commit
+          const { store } = this
+          const { derive } = store
+          store.derive = () => {
+            store.derive = derive
+            return Promise.reject(new StoreError('full', 'now'))
+          }
+          return commit.call(this, asked)
+        }
+        expect((await dav(method, `${at}x.html`, {}, body)).status).to.equal(507)
+        expect(await names()).to.deep.equal([])
+      }
+      expect((await dav('PUT', `${at}x.html`, {}, '')).status).to.equal(201)
+    })
+
     for (const method of ['LOCK', 'COPY'])
       it(`are never published of a ${method} that has failed, and could not be taken back`, async () => {
         if (method === 'COPY') await dav('PUT', `${at}y.html`, {}, '')
