@@ -5,6 +5,7 @@ import { kindOf } from '../http/media.ts'
 import { listingBoth, listingEntries } from '../model/entries.ts'
 import { isTemplate } from '../model/items.ts'
 import type { Vocabulary } from '../model/vocabulary.ts'
+import { ownText } from '../own-text.ts'
 import { packingEntries } from '../store/packed-entries.ts'
 import type { Entry } from '../store/resource.ts'
 import { decodeInTurn, parsingDocument, TreeError, withoutMark } from '../tree/document.ts'
@@ -164,11 +165,14 @@ export function* concluding(
   for (const name of KIND_NAMES) {
     if (!mayDeclare(name, types, derivation)) continue
     const raw = yield* KINDS[name].extracting({ document, items: elements }, derivation)
-    if (raw !== undefined) declares[name] = raw
+    // What memory keeps is as the store gives it back: texts that were cut from the document would keep the whole of it.
+    if (raw !== undefined) declares[name] = JSON.parse(yield* writingPlain(raw))
   }
   // HTML drops some tags, and with them what they bind: that no prefix is bound in its tree does not tell that both are one.
   const shown = edit?.shown ?? (yield* readingAsWritten(document))
-  const profile = { utf8, types: [...types], ...prefixes.found(), ...(shown !== document && { otherwise: true }) }
+  const found = prefixes.found()
+  const names = { types: yield* owning(types), namespaces: yield* owning(found.namespaces) }
+  const profile = { utf8, ...found, ...names, ...(shown !== document && { otherwise: true }) }
   if (types.size > 0 || bare.length > 0) slips.set(profile, yield* findingSlips(items, bare, derivation))
   return {
     profile,
@@ -179,6 +183,13 @@ export function* concluding(
       ? listingEntries(elements, derivation.ns, edit?.changed)
       : listingBoth(document, shown, derivation.ns),
   }
+}
+
+/** Names as texts on their own, in steps. */
+function* owning(names: Iterable<string>): Steps<string[]> {
+  const own: string[] = []
+  for (const name of names) if (own.push(ownText(name)) % NODES_PER_STEP === 0) yield
+  return own
 }
 
 function notedItem(element: ElementNode, isShown: boolean): NotedItem {

@@ -119,7 +119,9 @@ export function* findingSlips(
   }
   const unscoped = new Set<string>()
   for (const element of bare) for (const type of typesOf(element)) if (unscoped.size < MOST) unscoped.add(type)
-  return { fields: found, bare: [...unscoped], subtypes: derivation.subtypes }
+  // Cut from the document as they are, they would keep the whole of it in memory.
+  const own: Pick<Slips, 'fields' | 'bare'> = JSON.parse(JSON.stringify({ fields: found, bare: [...unscoped] }))
+  return { ...own, subtypes: derivation.subtypes }
 }
 
 /** @param strange names that are none of its fields, with an element of each */

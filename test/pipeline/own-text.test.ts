@@ -5,6 +5,7 @@ import { describe, it } from 'mocha'
 import { createLoginThrottles } from '../../dav/access/login-throttle.ts'
 import { compiled } from '../../pipeline/compiled.ts'
 import { localRateLimits } from '../../pipeline/coordination/local/rate-limits.ts'
+import { parseForStorage, slipsIn } from '../../pipeline/declarations/derive.ts'
 import { decodeTarget } from '../../pipeline/http/path.ts'
 import { compileTemplate } from '../../pipeline/language/liquid/liquid.ts'
 import { compile, evaluate } from '../../pipeline/language/sessel/sessel.ts'
@@ -32,8 +33,27 @@ const KEPT: [what: string, size: number, make: (filler: string, i: number) => un
   ['a cookie', LONG, (filler, i) => cookieValues(`a_session=of-some-length-${i}; other=${filler}`, 'a_session')],
   ['one of several cookies', LONG, (filler, i) => cookieValues(`a=1; a=of-some-length-${i}; b=${filler}`, 'a')],
   ['the name of a failed attempt to sign in', 8000, (filler, i) => attempt(`user-of-some-length-${i}${filler}`)],
+  ['what is known of a document', LONG, declaring],
   ['a path', 8000, (filler, i) => decodeTarget(`/of-some-length-${i}?${filler}`, 'public', false).path],
 ]
+
+const NS = 'https://platform.example/ns'
+
+/** A rule, and a field that is nearly one of its own. */
+async function declaring(filler: string, i: number): Promise<unknown> {
+  const fields = Object.entries({
+    agent: '*',
+    method: 'GET',
+    mode: 'Allow',
+    resource: `/some-long-path-${i}/*`,
+    methods: 'x',
+  })
+  const markup = fields.map(([name, value]) => `<b itemprop="${name}">${value}</b>`).join('')
+  const rule = `<r itemscope="" itemtype="${NS}/AuthorizationRule https://example.org/some-type-${i}">${markup}</r>`
+  const bytes = Buffer.from(`<a xmlns:x="https://example.org/of-some-length-${i}">${rule}${filler}</a>`)
+  const { derived } = await parseForStorage(bytes, 'xml', { ns: NS, schemaHost: 'https://schema.org' })
+  return [derived.declares, derived.profile, slipsIn(derived.profile)]
+}
 
 const throttle = createLoginThrottles({ rateLimits: localRateLimits() }).of('site')
 
