@@ -8,9 +8,21 @@ import type { Work } from './work.ts'
 /** Bytes that a node takes beside its text, where something has put it into the page. */
 export const NODE_BYTES = 250
 
-/** What a node takes that is put into a page: its text is written there once more, wherever else it stands. */
+/** Characters of the names of an element that are among these bytes: most have fewer. */
+const COMMON_NAMES = 100
+
+/** What a node takes that is put into a page: its text is written there once more, wherever else it stands, and so are names. */
 export function bytesOf(node: ChildNode): number {
-  if (isElement(node)) return node.attrs.reduce((bytes, { value }) => bytes + value.length, NODE_BYTES)
+  if (isElement(node)) {
+    let bytes = NODE_BYTES
+    let names = 2 * node.nodeName.length
+    for (const { name, value, prefix } of node.attrs) {
+      bytes += value.length
+      // With what stands around the value.
+      names += name.length + (prefix?.length ?? 0) + 4
+    }
+    return bytes + Math.max(0, names - COMMON_NAMES)
+  }
   return NODE_BYTES + (isText(node) ? node.value.length : node.nodeName === '#comment' ? node.data.length : 0)
 }
 
