@@ -235,6 +235,11 @@ describe('the way down to a mount under a path', () => {
       }
     })
 
+  it('DAV-2 DAV-31 nor is more listed there than one level', async () => {
+    for (const path of above)
+      expect(outcomeOf(await dav('PROPFIND', path, { Depth: 'Infinity' })), path).to.equal('403 FiniteDepthOnly')
+  })
+
   it('DAV-2 strangers are asked who they are there, too', async () => {
     for (const path of above) expect((await wire.stranger('PROPFIND', path, { Depth: '0' })).status).to.equal(401)
   })

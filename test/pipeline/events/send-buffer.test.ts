@@ -3,6 +3,8 @@ import fc from 'fast-check'
 import { beforeEach, describe, it } from 'mocha'
 import type { Sink } from '../../../pipeline/answer.ts'
 import { SendBuffer } from '../../../pipeline/events/send-buffer.ts'
+import { Waiting } from '../../../pipeline/events/waiting.ts'
+import { access, site } from '../access/site.ts'
 
 /** A sink that sends when it is told to. */
 class Slow implements Sink {
@@ -130,6 +132,23 @@ describe('sendBuffer of a stream', () => {
     expect(isEmpty).to.equal(false)
     sink.send()
     expect([isEmpty, sink.sent]).to.deep.equal([true, 'a'])
+  })
+
+  it('EVT-37 SEC-12 what is taken back waits no more, and leaves its room', () => {
+    const [then, now] = [access(site([])), access(site([]))]
+    const waiting = new Waiting()
+    const judged = new SendBuffer(sink, { events: 3, bytes: 10 }, { waiting })
+    judged.offer(Buffer.from('a'), then)
+    judged.push(Buffer.from('-'))
+    for (const text of ['b', 'c']) expect(judged.offer(Buffer.from(text), then, { ms: 1, seq: 1 })).to.equal(true)
+    expect([judged.offer(Buffer.from('d'), then), waiting.bytes]).to.deep.equal([false, 4])
+    expect(judged.takeBack(then), 'judged as now').to.equal(undefined)
+    expect(judged.takeBack(now)).to.deep.include({ after: { ms: 1, seq: 1 } })
+    expect(waiting.bytes).to.equal(2)
+    for (const text of ['e', 'f']) expect(judged.offer(Buffer.from(text), now)).to.equal(true)
+    sink.send()
+    sink.send()
+    expect([sink.sent, waiting.bytes, judged.isEmpty]).to.deep.equal(['a-ef', 0, true])
   })
 
   it('EVT-37 whatever the order of things: what was taken is sent, in order, and never more waits than may', () => {
