@@ -64,6 +64,11 @@ describe('facts about changed elements', () => {
     expect(steps).to.be.at.least(100)
   })
 
+  it('EVT-67 a rule that is for other paths as well is about this one', () => {
+    for (const paths of [`/other.html|${PATH}`, `${PATH}|/other.html`])
+      expect(factsOf([['*', 'GET', 'Deny', paths, '.x']], '#a'), paths).to.deep.equal({ tried: ['.x'], keys: [[0]] })
+  })
+
   it('EVT-67 no rules about elements: nothing is tried', () => {
     expect(factsOf([['*', 'GET', 'Allow', '/*']], '#a')).to.deep.equal({ tried: [], keys: [[]] })
   })

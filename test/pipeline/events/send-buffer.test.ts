@@ -151,6 +151,19 @@ describe('sendBuffer of a stream', () => {
     expect([sink.sent, waiting.bytes, judged.isEmpty]).to.deep.equal(['a-ef', 0, true])
   })
 
+  it('EVT-67 all that waits is taken back where one was judged otherwise, whatever stands behind it', () => {
+    const [then, now] = [access(site([])), access(site([]))]
+    offer('a')
+    for (const [text, by] of [
+      ['b', then],
+      ['c', now],
+    ] as const)
+      sendBuffer.offer(Buffer.from(text), by)
+    expect(sendBuffer.takeBack(now)).not.to.equal(undefined)
+    sink.send()
+    expect([sink.sent, sendBuffer.isEmpty]).to.deep.equal(['a', true])
+  })
+
   it('EVT-37 whatever the order of things: what was taken is sent, in order, and never more waits than may', () => {
     const step = fc.oneof(fc.nat({ max: 8 }), fc.constant('send' as const))
     fc.assert(
