@@ -29,6 +29,21 @@ describe('the streams of a path', () => {
     return turns
   }
 
+  it('SEC-12 are let go when they end, and get nothing more', () => {
+    const soon: (() => void)[] = []
+    const channel = new Channel({} as Site, '/a.html', { soon: (run: () => void) => void soon.push(run) } as Clock)
+    const taken: string[] = []
+    const [stays, goes] = ['stays', 'goes'].map(name => ({ take: () => taken.push(name) }) as unknown as Stream)
+    if (!stays || !goes) throw new Error('two streams')
+    for (const stream of [stays, goes]) channel.add(stream)
+    channel.delete(goes)
+    channel.published({ id: '1-0', payload: 'x' } as StoredEvent)
+    for (let run = soon.shift(); run; run = soon.shift()) run()
+    expect([taken, channel.isEmpty]).to.deep.equal([['stays'], false])
+    channel.delete(stays)
+    expect(channel.isEmpty).to.equal(true)
+  })
+
   it('EVT-35 SEC-12 get a short event many in one turn', () => {
     expect(
       served(1200, 100)
