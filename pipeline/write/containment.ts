@@ -30,7 +30,15 @@ import {
 import { outerMarkup, writingMarkup } from '../tree/serialize.ts'
 import type { Steps } from '../tree/steps.ts'
 import { findingUndecodable, otherEncoding, xmlDeclaration } from '../tree/xml-declaration.ts'
-import { endingAlike, endingAsBegun, holdsMarkup, isNoscript, isReadAlike, readingAround } from './noscript.ts'
+import {
+  endingAlike,
+  endingAsBegun,
+  holdsMarkup,
+  isNoscript,
+  isReadAgain,
+  isReadAlike,
+  readingAround,
+} from './noscript.ts'
 
 /**
  * In steps.
@@ -62,6 +70,10 @@ export function* checkingContainment(
   if ((yield* holdingStrangers(changes, view)) && !mayWriteAll())
     throw misplaced(
       'SVG and MathML hold no other elements of HTML than those of text, where that is not written by who may PUT the whole document',
+    )
+  if (yield* holdingUnwritable(changes, view, mayWriteAll))
+    throw misplaced(
+      'HTML has no markup for it, so that more of pages that show it would change, which needs the right to PUT the whole document',
     )
   if (yield* holdingLeavers(proposal, view, places, readsAll, mayWriteAll))
     throw misplaced(
@@ -121,6 +133,28 @@ function* holdingStrangers(changes: readonly PlannedSplice[], { document, nodes 
   const isWithin = [...new Set(nodes.map(({ parentNode }) => parentNode))].some(standsInForeign)
   if (!isWithin && !(yield* matching(changes, /<(?:svg|math)/i))) return false
   return yield* holdingOthers(nodes, isWithin)
+}
+
+/**
+ * Whether the new nodes are, or hold, what is another tree when it is written and read again, as a table leaves it; in steps.
+ *
+ * @param mayBe whether that is granted: then nothing is read for it
+ */
+function* holdingUnwritable(
+  changes: readonly PlannedSplice[],
+  { document, nodes }: View,
+  mayBe: () => boolean,
+): Steps<boolean> {
+  if (document.kind === 'xml' || !(yield* matching(changes, /<table/i)) || mayBe()) return false
+  const places = new Map<ElementNode, ChildNode[]>()
+  for (const node of nodes) {
+    const place = parentElement(node)
+    const beside = place && places.get(place)
+    if (beside) beside.push(node)
+    else if (place) places.set(place, [node])
+  }
+  for (const [place, list] of places) if (!(yield* isReadAgain(document, place, list))) return true
+  return false
 }
 
 /**

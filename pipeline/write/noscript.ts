@@ -4,6 +4,7 @@
  * XML holds may leave its place where an HTML page shows it.
  */
 
+import { comparing } from '../tree/compare.ts'
 import {
   findingDifferent,
   isCustomised,
@@ -25,8 +26,10 @@ import {
   isText,
   type ParentNode,
   parentElement,
+  type TreeDocument,
 } from '../tree/nodes.ts'
-import { writingStart } from '../tree/serialize-html.ts'
+import { parsingFragmentAlike } from '../tree/readings.ts'
+import { writingHtml, writingStart } from '../tree/serialize-html.ts'
 import { SteppedParser } from '../tree/stepped-parser.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 
@@ -87,6 +90,27 @@ export function* isReadAlike(noscript: ElementNode): Steps<boolean> {
   if (!(yield* findingDifferent(text, around))) return true
   try {
     return (yield* keptText('html', around, yield* parsingFragment('html', text, around), text)) !== undefined
+  } catch (error) {
+    if (error instanceof TreeError) return false
+    throw error
+  }
+}
+
+/**
+ * Whether nodes of HTML, which pages that are put together write anew, are read as the same again; in steps. What a table has moved
+ * out of it need not be: a `li` before one in a `div` in another `li` ends both, and the end tag of the `div` one around them.
+ *
+ * @param place whose children they are
+ */
+export function* isReadAgain(
+  document: Pick<TreeDocument, 'kind' | 'asWritten'>,
+  place: ElementNode,
+  nodes: ChildNode[],
+): Steps<boolean> {
+  const markup = new LongText()
+  for (const node of nodes) yield* writingHtml(node, markup)
+  try {
+    return yield* comparing(nodes, yield* parsingFragmentAlike(document, markup.whole, place))
   } catch (error) {
     if (error instanceof TreeError) return false
     throw error

@@ -45,8 +45,15 @@ const PATCHES: [method: string, selector: string, fragment: string][] = [
   ['POST', '#list', '<?end><p>mine</p>'],
   ['POST', '#list', '<template for="x">instead of others</template>'],
 ]
+/** As a table leaves them: written anew, as in a page that shows them, the last end tag ends what is around all of it. */
+const UNWRITABLE = [
+  '<li><div><table><li>x</li></table></div></li>',
+  '<button><section><table><button>x</button></table></section></button>',
+  '<dd><div><TABLE><tr><dd>x</table></div></dd>',
+].map((fragment): [method: string, selector: string, fragment: string] => ['POST', '#list', fragment])
 /** What looks the same, and stays where it is. */
 const CONTAINED = [
+  '<table>x<tr><td>1<b><table><p>y</table></b></table>',
   '<div><template shadowrootmode="open">mine</template></div>',
   '<template>mine</template>',
   '<div><template for="x">mine</template></div>',
@@ -129,7 +136,7 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
     const list = page(
       '<div id="list"><p id="mine">a<template id="within" shadowrootmode="open"></template></p><p>theirs</p></div>',
     )
-    for (const [method, range, fragment] of PATCHES)
+    for (const [method, range, fragment] of [...PATCHES, ...UNWRITABLE])
       it(`${method} ${fragment} at ${range} is 422`, async () => {
         await put(server, '/list.html', list)
         expect((await send(method, '/list.html', selecting(range), fragment)).status).to.equal(422)
