@@ -44,9 +44,12 @@ function namesIn(source: string): Set<string> {
   return names
 }
 
-/** Whether what begins there is a key of `{p:1,e:x}`, or a label: scripts that are made short are full of them. */
+/** Whether what begins there is a key of `{p:1,e:x}`, a label, or a choice (`case p:`, `x? p:e`): short scripts are full of them. */
 function isKey(source: string, start: number): boolean {
   let before = start - 1
   while (before >= 0 && /\s/.test(source.charAt(before))) before--
-  return before >= 0 && '{,;'.includes(source.charAt(before))
+  return (
+    before >= 0 &&
+    ('{,;?'.includes(source.charAt(before)) || /\bcase$/.test(source.slice(Math.max(0, before - 4), before + 1)))
+  )
 }
