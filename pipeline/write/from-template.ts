@@ -100,6 +100,8 @@ export function createFromTemplate(site: Site, write: TemplatePost, authority: A
 /** Directives are consumed: what still has the name of one has come from elsewhere, as data, and stays that (COMP-107, COMP-145). */
 function* unbinding(root: ParentNode, { settings, model }: Site): Steps<void> {
   const own = rootAndBody(root.childNodes.find(isElement))
+  // HTML moves what stands in the head, and none of its elements, into the body.
+  const inBody = own[1] ? Prefixes.none.within(own[1]) : Prefixes.none
   const open = [{ nodes: root.childNodes, outer: Prefixes.none }]
   let seen = 0
   for (let next = open.pop(); next; next = open.pop()) {
@@ -114,7 +116,9 @@ function* unbinding(root: ParentNode, { settings, model }: Site): Steps<void> {
         if (prefix === undefined) continue
         const uri = next.outer.within(node).namespace(prefix)
         const isData = written !== prefix || (uri !== undefined && isLive(meaningOf(uri, settings.ns, model), 'html'))
-        if (isData || !next.outer.agreesOn(prefix)) bindPrefix(node, prefix, isData ? '' : (uri ?? ''), 'html')
+        const isSame = !inBody.declares(prefix) || inBody.namespace(prefix) === uri
+        if (isData || !isSame || !next.outer.agreesOn(prefix))
+          bindPrefix(node, prefix, isData ? '' : (uri ?? ''), 'html')
       }
       open.push({ nodes: node.childNodes, outer: next.outer.within(node) })
     }

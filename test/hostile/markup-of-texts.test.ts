@@ -271,6 +271,16 @@ describe('markup that code makes of texts', () => {
       expect(text).to.include('<p>own</p>').and.include('<i>1</i>')
     })
 
+  it('COMP-107 COMP-147 nor is one that HTML moves into the body of a page that a POST makes', async () => {
+    const head = `<head r:l=".moved"><title>t</title><base href="/made.html"><q:stamp l></q:stamp></head>`
+    const made = `<!DOCTYPE html><html xmlns:q="${NS}/1.0" xmlns:r="${NS}/Binding/CSS">${head}<body ${PREFIXES}></body></html>`
+    await putAll(server, { '/make.html': made, '/list.html': page(`<ul><li class="moved">${INCLUDE}</li></ul>`) })
+    await put(server, '/more.html', rulesPage(['*', 'GET|PUT|POST', 'Allow', '/made.html|/make.html']))
+    expect((await http('POST', '/make.html', {}, 'x')).status).to.equal(301)
+    const { text } = await http('GET', '/made.html')
+    expect(text).to.include('<li class="moved">').and.not.include('TOPSECRET')
+  })
+
   for (const get of [
     'document.querySelector(".entry")',
     'document.querySelector(".entry").cloneNode(true)',
