@@ -60,11 +60,23 @@ const MOST_WAITING = 5_000
  */
 const MOST_UNREAD = 256
 
-/** Has a connection pause where many pieces of a body wait, however few bytes they have. */
-function boundUnread(request: IncomingMessage): void {
+/**
+ * Lines of heads that a request has beyond a usual number, of all requests that are under way or wait: the shortest takes five
+ * bytes on the wire, and eight times as many for as long as its request is there.
+ */
+const [USUAL_LINES, MOST_LINES] = [100, 250_000]
+
+/** Has a connection pause where many pieces of a body in chunks wait, however few bytes they have, and keeps no trailer. */
+function boundUnread(request: IncomingMessage, response: ServerResponse): void {
   const { push } = request
   let unread = 0
   request.push = (piece: Uint8Array | null, encoding?: BufferEncoding) => {
+    if (piece === null) {
+      // The parser takes what a trailer says of the connection for said in the head: the client has to come again.
+      if ('connection' in request.trailers) response.shouldKeepAlive = false
+      request.rawTrailers = []
+      request.trailers = {}
+    }
     const more = push.call(request, piece, encoding)
     unread = piece === null || request.readableLength <= piece.length ? 0 : unread + 1
     return more && unread < MOST_UNREAD
@@ -104,6 +116,7 @@ export function connections(
   /** Connections on which requests can come. */
   const open = new Set<Socket>()
   let waiting = 0
+  let lines = 0
   let closing = false
   const mayAnswer = () => !closing && room.waiting.size === 0 && byBytes?.isInStep() === true
 
@@ -125,14 +138,21 @@ export function connections(
     for (const socket of idle) socket._httpMessage = null
   }
 
+  /** Counts the lines of a head until its answer is over. @returns false where there is no room for them */
+  function takesLines({ rawHeaders }: IncomingMessage, response: ServerResponse): boolean {
+    const more = rawHeaders.length / 2 - USUAL_LINES
+    if (more <= 0) return true
+    if (lines + more > MOST_LINES) return false
+    lines += more
+    response.once('close', () => {
+      lines -= more
+    })
+    return true
+  }
+
   function begin(request: IncomingMessage, response: ServerResponse): void {
     // Behind a request that offers another protocol the parser reads no further one: the client has to come again.
     if (closing || request.headers.upgrade !== undefined) response.shouldKeepAlive = false
-    // So does one whose trailer speaks of the connection: the parser takes that for said in the head.
-    if (request.headers['transfer-encoding'] !== undefined)
-      request.once('end', () => {
-        if ('connection' in request.trailers) response.shouldKeepAlive = false
-      })
     const hasRoom = room.waiting.size === 0 || room.mayAsk(request.socket)
     const fault = hasRoom ? unusable(request) : noRoom()
     if (fault) refuse(fault, request, response)
@@ -148,16 +168,18 @@ export function connections(
     // Node hands pipelined requests over together, but an unsafe one may change what the next sees (RFC 9112 §9.3.2).
     handle(request, response) {
       const { socket } = request
-      if (request.headers['transfer-encoding'] !== undefined) boundUnread(request)
+      if (request.headers['transfer-encoding'] !== undefined) boundUnread(request, response)
       const wire = wireOf(socket)
       const before = wire.answer
       wire.begin(request, response)
+      const hasLines = takesLines(request, response)
       if (!before || isOver(before)) {
-        begin(request, response)
+        if (hasLines) begin(request, response)
+        else refuse(tooManyLines(), request, response)
         return
       }
       socket.pause()
-      if (waiting >= MOST_WAITING) {
+      if (waiting >= MOST_WAITING || !hasLines) {
         socket.destroy()
         return
       }
@@ -259,6 +281,12 @@ export function lastAnswer(fault: Fault, brokenDocument: BrokenDocument, isBare 
 function noRoom(): Fault {
   return new Fault(503, 'Unavailable', 'There are too many connections. Try again in a moment.', {
     headers: { 'Retry-After': '2' },
+  })
+}
+
+function tooManyLines(): Fault {
+  return new Fault(503, 'Unavailable', 'Too many heads with many lines are on their way. Try again in a moment.', {
+    headers: { 'Retry-After': '5' },
   })
 }
 

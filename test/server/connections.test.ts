@@ -1,6 +1,6 @@
 /** Connections of clients that send and do not listen: what they make the server keep has an end. */
 
-import type { RequestListener, ServerResponse } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { expect } from 'chai'
 import { after, describe, it } from 'mocha'
 import { Fault } from '../../pipeline/fault.ts'
@@ -69,6 +69,42 @@ describe('a connection on which an answer has not ended', () => {
     while (asked.length < 4) await turn()
     asked[3]?.end('on')
     expect((await late.receive()).text).to.equal('on')
+  })
+
+  it('is refused, or cut, when the heads on all connections together have too many lines (SEC-12)', async () => {
+    const asked: ServerResponse[] = []
+    const { client, another } = await opened((_request, response) => asked.push(response))
+    const many = ONE.replace('\r\n\r\n', `\r\n${'a:\r\n'.repeat(8000)}\r\n`)
+    const long = ONE.replace('\r\n\r\n', `\r\n${'a:\r\n'.repeat(80)}\r\n`)
+    const clients = [client, ...(await Promise.all(Array.from({ length: 15 }, another)))]
+    for (const each of clients) each.send(each === client ? many : many.repeat(2))
+    while (asked.length < clients.length) await turn()
+    const [refused, cut, usual, late] = [await another(), await another(), await another(), await another()]
+    refused.send(many)
+    expect((await refused.receive()).status).to.equal(503)
+    cut.send(ONE + many)
+    await cut.ended
+    usual.send(long.repeat(3))
+    while (asked.length < clients.length + 2) await turn()
+    asked.at(-1)?.end('on')
+    expect((await usual.receive()).text).to.equal('on')
+    // There is room again when those have gone.
+    for (const { socket } of clients) socket.resetAndDestroy()
+    while (!asked.slice(0, clients.length).every(({ destroyed }) => destroyed)) await turn()
+    late.send(many)
+    while (asked.at(-1)?.req.rawHeaders.length !== 2 * 8001) await turn()
+    asked.at(-1)?.end('late')
+    expect((await late.receive()).text).to.equal('late')
+  })
+
+  it('keeps nothing of the trailers of a body that has come (SEC-12)', async () => {
+    const asked: IncomingMessage[] = []
+    const { client } = await opened(request => asked.push(request.resume()))
+    const chunked = ONE.replace('\r\n\r\n', '\r\nTransfer-Encoding: chunked\r\n\r\n')
+    client.send(`${chunked}0\r\n${'a:\r\n'.repeat(5000)}\r\n`)
+    while (!asked[0]?.complete) await turn()
+    expect(asked[0].rawTrailers).to.deep.equal([])
+    expect(asked[0].trailers).to.deep.equal({})
   })
 
   it('gives a client that will send nothing more the answers to all that it has sent, and is closed behind them (RFC 9112 §9.6)', async () => {
