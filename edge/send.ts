@@ -11,8 +11,9 @@ import { sendStream } from './send-stream.ts'
 import { holdAnswer, requireRoom } from './unread-answers.ts'
 
 /** Bytes read from a blob at a time: by few readers, and at least where there are many, some of whom may read nothing. */
-const [CHUNK, LEAST_CHUNK] = [256 * 1024, 64 * 1024]
-const FEW = 64
+const [CHUNK, LEAST_CHUNK] = [256 * 1024, 8 * 1024]
+/** Bytes that are shared out among those who read at a time. */
+const CHUNKS = 16 * 1024 * 1024
 
 /** Bytes from memory that are handed over before the client has taken what came before. */
 const AT_ONCE = 1024 * 1024
@@ -238,6 +239,12 @@ async function writePieces(
   }
 }
 
+/** @returns bytes that the last of so many readers reads at a time, a power of two: many get little, so that all fit into memory */
+export function chunkFor(readers: number): number {
+  const share = 2 ** Math.floor(Math.log2(CHUNKS / Math.max(readers, 1)))
+  return Math.max(LEAST_CHUNK, Math.min(CHUNK, share))
+}
+
 /**
  * Sends a part of a blob through two buffers: one is filled while the other is on its way to the client, and neither is
  * garbage before the end.
@@ -245,8 +252,7 @@ async function writePieces(
 async function writeBlob(response: ServerResponse, body: BlobBody, opened?: OpenBlob): Promise<void> {
   const reader = opened ?? (await openBlob(body, true))
   try {
-    const chunk = openBlobs.count <= FEW ? CHUNK : LEAST_CHUNK
-    const length = Math.min(chunk, body.end - body.start)
+    const length = Math.min(chunkFor(openBlobs.count), body.end - body.start)
     const buffers = [Buffer.allocUnsafeSlow(length), Buffer.allocUnsafeSlow(length)]
     let sent = Promise.resolve()
     let at = body.start

@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { expect } from 'chai'
 import { after, afterEach, before, describe, it } from 'mocha'
+import { chunkFor } from '../../edge/send.ts'
 import { bytesOfAnswers, holdAnswer, limitAnswers, requireRoom } from '../../edge/unread-answers.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { NS, page, put, putAll, rulesPage } from '../support/content.ts'
@@ -146,6 +147,13 @@ describe('unread answers', () => {
     const { response } = begin(12 * MIB)
     expect(response.destroyed).to.equal(false)
     response.emit('close')
+  })
+
+  it('SEC-12 readers of files take the less of them at a time the more there are, each in two buffers', () => {
+    let together = 0
+    for (let readers = 1; readers <= 7500; readers++) together += 2 * chunkFor(readers)
+    expect(together).to.be.below(256 * MIB)
+    expect([1, 64, 256, 7500].map(chunkFor)).to.deep.equal([MIB / 4, MIB / 4, MIB / 16, MIB / 128])
   })
 
   it('the same bytes count once, and short answers not at all', () => {
