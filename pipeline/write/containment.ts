@@ -136,7 +136,8 @@ function* holdingStrangers(changes: readonly PlannedSplice[], { document, nodes 
 }
 
 /**
- * Whether the new nodes are, or hold, what is another tree when it is written and read again, as a table or the end of a form leaves it; in steps.
+ * Whether the new nodes are, or hold, what is another tree when it is written and read again, as a table, the end of a form, or a
+ * heading that formatting in another one has left comes to stand; in steps.
  *
  * @param mayBe whether that is granted: then nothing is read for it
  */
@@ -145,7 +146,7 @@ function* holdingUnwritable(
   { document, nodes }: View,
   mayBe: () => boolean,
 ): Steps<boolean> {
-  if (document.kind === 'xml' || !(yield* matching(changes, /<(?:table|form)/i)) || mayBe()) return false
+  if (document.kind === 'xml' || !(yield* matching(changes, /<(?:table|form|h[1-6])/i)) || mayBe()) return false
   const places = new Map<ElementNode, ChildNode[]>()
   for (const node of nodes) {
     const place = parentElement(node)

@@ -51,10 +51,12 @@ const UNWRITABLE = [
   '<button><section><table><button>x</button></table></section></button>',
   '<dd><div><TABLE><tr><dd>x</table></div></dd>',
   '<form><section></form><form>x</form></section>',
+  '<h1><b><H3></b>x</h3></h1>',
 ].map((fragment): [method: string, selector: string, fragment: string] => ['POST', '#list', fragment])
 /** What looks the same, and stays where it is. */
 const CONTAINED = [
   '<table>x<tr><td>1<b><table><p>y</table></b></table>',
+  '<h1><b>x</h1><h2>y</b></h2>',
   '<div><template shadowrootmode="open">mine</template></div>',
   '<template>mine</template>',
   '<div><template for="x">mine</template></div>',
