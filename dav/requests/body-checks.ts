@@ -36,6 +36,8 @@ interface Promised {
  */
 export function checkedBody(exchange: Exchange): BodySource {
   const { body } = exchange
+  // Triggers have got it checked, and may have put another one in its place (REA-62).
+  if (exchange.alongside) return body
   const promised = [...owncloud(exchange), ...contentMd5(exchange), ...digestFields(exchange)]
   const expected = Number(header(exchange, 'x-expected-entity-length') ?? 0)
   if (promised.length === 0 && !(expected > 0)) return body

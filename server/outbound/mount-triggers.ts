@@ -10,6 +10,7 @@ import { transferTo } from '../../dav/methods/copy-move.ts'
 import { elementMove, movesElement, selectorRange } from '../../dav/methods/elements.ts'
 import type { Mount } from '../../dav/mount.ts'
 import { isCollection } from '../../dav/places/place.ts'
+import { checkedBody } from '../../dav/requests/body-checks.ts'
 import { destinationOf } from '../../dav/requests/destination.ts'
 import type { MountTriggers } from '../../dav/triggers.ts'
 import { checkBodyFields, header } from '../../edge/request.ts'
@@ -62,7 +63,9 @@ export function mountTriggers(parts: ReactionParts): MountTriggers {
         isBlob && codeOf({ triggers, processors: [] }).some(({ source }) => mayReadBody(source, 'request'))
       const held = isShown ? mostBodies() : 0
       const limits = { document: largestDocument(mount.site.settings), body: settings.maxBody, held }
-      const body = new KeptBody(exchange.body, limits, isBlob, parts.stage)
+      // What was promised is about what was sent, which code may replace.
+      const sent = method === 'PUT' && selector === undefined ? checkedBody(exchange) : exchange.body
+      const body = new KeptBody(sent, limits, isBlob, parts.stage)
       // What makes a draft does nothing else (DAV-60).
       if (method === 'PUT' && !isBlob && selector === undefined) {
         await body.read()

@@ -145,6 +145,16 @@ describe('mountReactions', () => {
     expect(Buffer.from(stored?.bytes ?? []).toString())
       .to.include('trueraw')
       .and.to.include(LOAN)
+    const checked = async (bytes: string) =>
+      (
+        await mounted('PUT', '/stamped.html', {
+          body: 'raw',
+          headers: { 'oc-checksum': `sha1:${hash('sha1', bytes)}` },
+        })
+      ).status
+    expect([await checked('raw'), await checked('other')], 'DAV-43 a checksum is about what was sent').to.deep.equal([
+      204, 400,
+    ])
   })
 
   it('REA-23 a selector filter asks for the element of the request', async () => {
