@@ -37,7 +37,7 @@ export class Overlay {
     return this.#entries.size
   }
 
-  /** What all count as: those with long texts as several. */
+  /** What all count as: those with long texts as several, and each collection that some are in as one more. */
   get weight(): number {
     return this.#weight
   }
@@ -123,7 +123,10 @@ export class Overlay {
 
   #count(path: string, step: number): void {
     for (let parent = parentOf(path); parent !== ''; parent = parentOf(parent)) {
-      const count = (this.#below.get(parent) ?? 0) + step
+      const before = this.#below.get(parent) ?? 0
+      const count = before + step
+      // A path may have some hundred of them, each of which takes about as much as an entry.
+      if (before === 0 || count === 0) this.#weight += step
       if (count > 0) this.#below.set(parent, count)
       else {
         this.#below.delete(parent)

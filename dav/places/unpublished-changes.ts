@@ -121,9 +121,11 @@ export async function describeUnpublished({ unpublished }: Stored, path: string,
  * The beginning of a save: what is on the site is kept under a helper name, and is gone from the site (DAV-72).
  *
  * @returns whether something was replaced
+ * @throws Fault 507
  */
 export async function toHelperName(exchange: Exchange, relocation: Relocation): Promise<boolean> {
-  const { source, replaced } = relocation
+  const { source, replaced, to } = relocation
+  exchange.mount.unpublished.requireRoom(to)
   if (replaced && !replaced.place.isHelper) throw occupied()
   if (isCollection(source)) await treeToHelperName(exchange, relocation)
   else await fileToHelperName(exchange, relocation)

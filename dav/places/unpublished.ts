@@ -90,10 +90,13 @@ export class Unpublished {
    * Looks whether another draft or helper may be kept. One copy may pass the bound, by as much as there is.
    *
    * @param path of what is to come; what stands there already may stay
+   * @param from where it goes away: what counts there, and comes to where others count, is no more than before
    * @throws Fault 507
    */
-  requireRoom(path: string): void {
-    if (this.overlay.weight < MOST_ENTRIES || this.overlay.at(path) || !this.#isListed(path)) return
+  requireRoom(path: string, from?: string): void {
+    const { overlay } = this
+    if (overlay.weight < MOST_ENTRIES || overlay.at(path) || !this.#isListed(path)) return
+    if (from !== undefined && (overlay.at(from) || overlay.touches(from)) && overlay.touches(parentOf(path))) return
     const reason = 'There are as many drafts and temporary files here as there may be. Delete some first.'
     throw new Fault(507, 'AllowanceExhausted', reason)
   }
@@ -207,7 +210,7 @@ export class Unpublished {
    * How drafts and helper files go with what is moved, copied or removed on the site: as they are when that is done. What is kept
    * unpublished at a destination goes.
    *
-   * @throws Fault 507 for a copy where there are as many as there may be
+   * @throws Fault 507 where there are as many as there may be
    */
   async following(followed: Followed): Promise<Beside | undefined> {
     const changes: Change[] = []
@@ -222,7 +225,7 @@ export class Unpublished {
       const standing = await this.site.store.findNamed(to)
       if (standing) changes.push({ op: 'delete', path: standing.path })
       if (isTaken) {
-        if (op === 'copy') this.requireRoom(to)
+        this.requireRoom(to, op === 'move' ? from : undefined)
         changes.push(...(await this.#placesAbove(to)))
         const common = { from, to, longest: LONGEST_PATH, ...retyped(found, to) }
         changes.push(op === 'move' ? { op, ...common } : { op, deep: followed.deep, ...common })
@@ -265,7 +268,7 @@ export class Unpublished {
    * @throws Fault 414 where the path of something in a collection of helpers would become too long, 507 as `requireRoom`
    */
   async transfer(op: 'move' | 'copy', from: string, to: string, deep: boolean, anew?: Anew): Promise<boolean> {
-    if (op === 'copy') this.requireRoom(to)
+    this.requireRoom(to, op === 'move' ? from : undefined)
     const changes: Change[] = []
     const standing = await this.site.store.findNamed(to)
     if (standing) changes.push({ op: 'delete', path: standing.path })

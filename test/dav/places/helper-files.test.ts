@@ -60,6 +60,7 @@ describe('drafts over the wire', () => {
       ['~$x', 'x'],
     ] as const)
       await dav('PUT', at + name, {}, body)
+    for (const folder of [`${at}deep/`, `${at.slice(0, -1)}d/`]) await dav('MKCOL', folder)
     const outcomes = async () => {
       const asked: [method: string, name: string, fields?: Fields, body?: string][] = [
         ['PUT', 'y.html', {}, ''],
@@ -71,6 +72,11 @@ describe('drafts over the wire', () => {
         ['PUT', '~$x', {}, 'z'],
         ['PUT', '._y', {}, 'y'],
         ['PUT', 'y.txt', {}, 'y'],
+        ['COPY', 'y.txt', to(`${at}~$y`)],
+        ['MOVE', 'y.txt', to(`${at}y.txt~`)],
+        ['MOVE', '._y', to(`${at}~$y`)],
+        ['MOVE', '~$x', to(`${at}deep/~$x`)],
+        ['MOVE', '', to(`${at.slice(0, -1)}d/deep/`)],
         ['MOVE', '~$x', to(`${at}~$w`)],
         ['DELETE', '~$w'],
       ]
@@ -82,7 +88,7 @@ describe('drafts over the wire', () => {
     const own = Object.getOwnPropertyDescriptor(Overlay.prototype, 'weight')
     Object.defineProperty(Overlay.prototype, 'weight', { configurable: true, get: () => 100_000 })
     try {
-      expect(await outcomes()).to.equal('507 507 507 507 507 204 204 201 201 201 204')
+      expect(await outcomes()).to.equal('507 507 507 507 507 204 204 201 201 507 507 507 507 507 201 204')
     } finally {
       if (own) Object.defineProperty(Overlay.prototype, 'weight', own)
     }

@@ -36,16 +36,21 @@ describe('the index of what is unpublished', () => {
     expect(overlay.touchedMembers('/')).to.deep.equal(['/e/'])
   })
 
-  it('SEC-12 DAV-70 counts entries by their texts, and no more when they have gone', async () => {
+  it('SEC-12 DAV-70 counts entries by their texts, with the collections that they are in, and no more when they have gone', async () => {
     const overlay = new Overlay()
     overlay.set(draft('/a/x.html'))
     overlay.set({ ...draft('/a/y.html'), type: 'x'.repeat(1024), language: 'y'.repeat(500) })
-    expect(overlay.weight).to.equal(4)
+    const collections = 2
+    expect(overlay.weight).to.equal(4 + collections)
     overlay.set(draft('/a/y.html'))
-    expect(overlay.weight).to.equal(2)
+    expect(overlay.weight).to.equal(2 + collections)
+    overlay.set(draft(`/a${'/b'.repeat(200)}/x.html`))
+    expect(overlay.weight).to.equal(3 + collections + 200)
+    await overlay.deleteBelow('/a/b/', 1)
+    expect(overlay.weight).to.equal(2 + collections)
     overlay.delete('/a/z.html', 1)
     overlay.delete('/a/x.html', 1)
-    expect(overlay.weight).to.equal(1)
+    expect(overlay.weight).to.equal(1 + collections)
     await overlay.deleteBelow('/a/', 1)
     expect(overlay.weight).to.equal(0)
   })
