@@ -5,7 +5,7 @@ import { Fault } from '../../pipeline/fault.ts'
 import { type Call, type Command, UsageError } from './command.ts'
 import type { Explanation, Question } from './commands.ts'
 import { chosenSite, settingsOf, settingsOptions, siteOption } from './settings-options.ts'
-import { entry, line } from './terminal.ts'
+import { entry, json } from './terminal.ts'
 
 export const explain: Command = {
   name: 'explain',
@@ -54,7 +54,7 @@ export const explain: Command = {
       throw error instanceof Fault ? new UsageError(error.message, 'explain') : error
     })
     const { output } = call.terminal
-    if (call.args.flag('json')) line(output, JSON.stringify(explanation, null, 2))
+    if (call.args.flag('json')) json(output, JSON.stringify(explanation, null, 2))
     else for (const text of explanationLines(question, explanation)) entry(output, text)
     return explanation.allowed ? 0 : 1
   },

@@ -2,7 +2,7 @@
 
 import type { Command } from './command.ts'
 import { settingsOf, settingsOptions } from './settings-options.ts'
-import { line } from './terminal.ts'
+import { entry, json } from './terminal.ts'
 
 export const outbound: Command = {
   name: 'outbound',
@@ -25,17 +25,17 @@ export const outbound: Command = {
   async run(call) {
     const loaded = await settingsOf(call)
     const { terminal, commands, args } = call
-    const print = (text: string) => line(terminal.output, text)
+    const print = (text: string) => entry(terminal.output, text)
     const resend = args.texts('resend')
     const { calls, unknown } = await commands.outbound(loaded.settings, { resend })
-    if (args.flag('json')) print(JSON.stringify(calls, null, 2))
+    if (args.flag('json')) json(terminal.output, JSON.stringify(calls, null, 2))
     else if (calls.length === 0) print('No outbound requests wait, and none have failed.')
     else
       for (const { delivery, site, method, host, state, attempts, failure } of calls)
         print(
           `${delivery}  ${state.padEnd(7)}  ${site}  ${method} ${host}  attempts: ${attempts}${failure ? `, ${failure}` : ''}`,
         )
-    for (const id of unknown) line(terminal.errors, `No failed request has the delivery id ${id}.`)
+    for (const id of unknown) entry(terminal.errors, `No failed request has the delivery id ${id}.`)
     return unknown.length > 0 ? 1 : 0
   },
 }

@@ -4,7 +4,7 @@
 import { Fault } from '../../pipeline/fault.ts'
 import { type Command, UsageError } from './command.ts'
 import { chosenSite, settingsOf, settingsOptions, siteOption } from './settings-options.ts'
-import { line } from './terminal.ts'
+import { json, line } from './terminal.ts'
 
 export const query: Command = {
   name: 'query',
@@ -34,7 +34,8 @@ export const query: Command = {
     const { terminal, commands } = call
     try {
       const { text, isMarkup } = await commands.query(loaded.settings, { site, path, program })
-      line(terminal.output, isMarkup || call.args.flag('raw') ? text : indented(text))
+      if (isMarkup) line(terminal.output, text)
+      else json(terminal.output, call.args.flag('raw') ? text : indented(text))
       return 0
     } catch (error) {
       if (!(error instanceof Fault)) throw error

@@ -2,7 +2,7 @@
 
 import { type Command, UsageError } from './command.ts'
 import { chosenSite, settingsOf, settingsOptions, siteOption } from './settings-options.ts'
-import { entry, line } from './terminal.ts'
+import { entry, json } from './terminal.ts'
 
 export const reactions: Command = {
   name: 'reactions',
@@ -22,7 +22,7 @@ export const reactions: Command = {
     const site = await chosenSite(call, loaded, 'reactions')
     const answer = await call.commands.reactions(loaded.settings, { site, method: method.toUpperCase(), path })
     if (call.args.flag('json')) {
-      line(call.terminal.output, JSON.stringify(answer, null, 2))
+      json(call.terminal.output, JSON.stringify(answer, null, 2))
       return 0
     }
     const print = (text: string) => entry(call.terminal.output, text)

@@ -4,7 +4,7 @@ import { count } from './check.ts'
 import type { Command } from './command.ts'
 import type { StoredSite } from './commands.ts'
 import { settingsOf, settingsOptions } from './settings-options.ts'
-import { line } from './terminal.ts'
+import { entry, json } from './terminal.ts'
 import { mebibytes } from './transfer.ts'
 
 export const sites: Command = {
@@ -23,8 +23,9 @@ export const sites: Command = {
   async run(call) {
     const { settings } = await settingsOf(call)
     const found = await call.commands.sites(settings)
-    const lines = call.args.flag('json') ? [JSON.stringify(found, null, 2)] : table(found.map(rowOf))
-    for (const text of lines) line(call.terminal.output, text)
+    const { output } = call.terminal
+    if (call.args.flag('json')) json(output, JSON.stringify(found, null, 2))
+    else for (const text of table(found.map(rowOf))) entry(output, text)
     return 0
   },
 }

@@ -32,7 +32,10 @@ export function processTerminal(): Terminal {
 const CONTROLS = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g
 
 /** What would end a line, or show what follows in another order. */
-const BREAKS = /[\n\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+const BREAKS = /[\n\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+/** What of these JSON has in its texts as it is. */
+const PLAIN_IN_JSON = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 /** Writes a text, and ends its line. */
 export function line(output: Output, text: string): void {
@@ -44,6 +47,13 @@ export function line(output: Output, text: string): void {
 export function entry(output: Output, text: string): void {
   line(output, text.replace(BREAKS, code))
 }
+
+/** Writes JSON, which says the same to a program, whatever is in its texts. */
+export function json(output: Output, text: string): void {
+  output.write(`${text.replace(PLAIN_IN_JSON, escaped)}\n`)
+}
+
+const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 function code(character: string): string {
   const digits = character.charCodeAt(0).toString(16)
