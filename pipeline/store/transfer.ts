@@ -223,6 +223,9 @@ export async function* readFolder(directory: string, options: ReadOptions = {}):
   const manifest = await readManifest(directory)
   const skip = options.skipped ?? (() => undefined)
 
+  /** Folders that are still to be read: a list, for a folder in another one may be nested deeper than calls are. */
+  const folders = [{ relative: '', collection: '/' }]
+
   async function* read(relative: string, collection: string): AsyncGenerator<FolderEntry> {
     const folder = join(directory, relative)
     const found = await membersOf(folder).catch((error: NodeJS.ErrnoException) => {
@@ -256,7 +259,7 @@ export async function* readFolder(directory: string, options: ReadOptions = {}):
             else yield { ...entry, size }
           } else {
             if (options.collections) yield entry
-            yield* read(`${relative}${name}/`, entry.path)
+            folders.push({ relative: `${relative}${name}/`, collection: entry.path })
           }
         }
       }
@@ -265,5 +268,5 @@ export async function* readFolder(directory: string, options: ReadOptions = {}):
 
   const root = manifest.get('./')
   if (options.collections && root !== undefined) yield { ...describe({ path: '/', file: directory, size: 0 }, root) }
-  yield* read('', '/')
+  for (let next = folders.pop(); next; next = folders.pop()) yield* read(next.relative, next.collection)
 }

@@ -259,6 +259,15 @@ describe('transfer', () => {
     expect(skipped).to.deep.equal(['its path is longer than the file system reads'])
   })
 
+  it('a folder that is nested deeper than calls can be is read with what is beside it', async () => {
+    const deep = '/q'.repeat(Math.floor((4000 - target.folder.length) / 2))
+    await mkdir(join(target.folder, deep), { recursive: true })
+    await writeFile(join(target.folder, deep, 'd'), 'D')
+    await writeFile(join(target.folder, 'o'), 'O')
+    const paths = (await all(readFolder(target.folder))).map(({ path }) => path)
+    expect(paths).to.have.members(['/o', `${deep}/d`])
+  })
+
   it('files added to an export by hand are read with their own names', async () => {
     await done(site, [put('/a:b/x', 'X')])
     await exportSite(site, target.folder)
