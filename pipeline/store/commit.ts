@@ -115,6 +115,8 @@ export interface NewEvent {
   token?: string
   /** What delivery needs to decide who may see it (EVT-67), as JSON. */
   facts?: string
+  /** It follows from the write that the events before it are about: its id does not tell how many do. */
+  follows?: true
 }
 
 /**

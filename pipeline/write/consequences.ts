@@ -139,7 +139,7 @@ type Effect = Pick<Consequences, 'changes' | 'events' | 'written'>
 function merged(effects: readonly Effect[]): Effect {
   return {
     changes: effects.flatMap(({ changes }) => changes),
-    events: effects.flatMap(({ events }) => events),
+    events: effects.flatMap(({ events }) => events.map(event => ({ ...event, follows: true as const }))),
     written: effects.flatMap(({ written }) => written),
   }
 }

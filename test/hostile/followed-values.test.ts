@@ -104,6 +104,22 @@ describe('values that follow what a visitor writes', () => {
     await remove(server, '/note.html')
   })
 
+  it('EVT-45 SEC-6 the id of what follows does not tell how many documents nobody may read follow as well', async () => {
+    const hidden = ['/a1.html', '/a2.html', '/a3.html']
+    for (const path of [...hidden, '/note.html']) await put(server, path, page(note('ann')))
+    expect((await rename('bob')).status).to.equal(206)
+    const [own = 0, seen = 0] = await Promise.all(
+      ['/people.html', '/note.html'].map(async path => {
+        const ids = await server.site.store.events(path, undefined)
+        return Number(ids.at(-1)?.id.split('-')[1])
+      }),
+    )
+    expect(seen - own).to.be.above(0)
+    // One of four thousand million, and the one that counting gives.
+    expect(seen - own).to.not.be.oneOf([1, 2, 3, 4])
+    for (const path of [...hidden, '/note.html']) await remove(server, path)
+  })
+
   const rule = instance(OWN, { actor: 'ann', resource: '/x/*', method: 'PUT', action: 'Allow' })
   const club = instance(CLUB, { name: 'club', member: ['ann', 'eve'] })
   const [PLACE, BOTH] = ['/kept.html', '/own.html']

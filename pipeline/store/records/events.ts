@@ -1,5 +1,8 @@
 /** Events in tables: their ids, and when a path has more of them than is kept (EVT-45, EVT-46). */
 
+import { randomInt } from 'node:crypto'
+import type { NewEvent } from '../commit.ts'
+
 /** Most events and bytes of payload kept per path. */
 export interface EventLimits {
   events: number
@@ -89,4 +92,34 @@ export function startEventIds(state: { readonly at: number; ms: number; readonly
   const first = state.at > state.ms ? 0 : state.seq + 1
   state.ms = Math.max(state.at, state.ms)
   return first
+}
+
+/** How far counters of events that follow from a write lie apart: beside it there are few such commits in a millisecond. */
+const APART = 2 ** 32
+
+/**
+ * Events of a commit with their counters. Of those that follow from a write each gets one that does not hang on how many
+ * others there are: who hears of one document may not know of the rest (SEC-6).
+ *
+ * @param state as for `startEventIds`; its `seq` becomes the highest of the counters
+ * @param events those that follow come last
+ */
+export function withCounters<Event extends Pick<NewEvent, 'follows'>>(
+  state: { readonly at: number; ms: number; seq: number },
+  events: readonly Event[] = [],
+): (readonly [Event, counter: number])[] {
+  if (events.length === 0) return []
+  const drawn = new Set<number>()
+  let last = startEventIds(state) - 1
+  const draw = (): number => {
+    const counter = last + 1 + randomInt(APART)
+    return drawn.has(counter) ? draw() : counter
+  }
+  const counted = events.map(event => {
+    const counter = event.follows ? draw() : ++last
+    if (event.follows) drawn.add(counter)
+    return [event, counter] as const
+  })
+  state.seq = Math.max(last, ...drawn)
+  return counted
 }

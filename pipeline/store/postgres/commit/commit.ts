@@ -4,8 +4,7 @@ import type { Change, Commit, CommitResult, NewEvent } from '../../commit.ts'
 import { namesCollection, pathsIn } from '../../paths.ts'
 import { pathsOf } from '../../records/changes.ts'
 import { writeEdit } from '../../records/edits.ts'
-import type { EventLimits } from '../../records/events.ts'
-import { startEventIds } from '../../records/events.ts'
+import { type EventLimits, withCounters } from '../../records/events.ts'
 import { besideRefusal, Refusal, refuse } from '../../records/refusals.ts'
 import { mergeSums } from '../../records/sums.ts'
 import { applyChange, isSimple } from './apply.ts'
@@ -67,13 +66,12 @@ function raise({ counters, site, pending }: CommitState, name: string): number {
   return value
 }
 
-function addEvent(state: CommitState, { path, payload, session, token, facts }: NewEvent): string {
-  state.seq = startEventIds(state)
+function addEvent(state: CommitState, { path, payload, session, token, facts }: NewEvent, seq: number): string {
   const bytes = Buffer.byteLength(payload) + Buffer.byteLength(facts ?? '')
   state.pending.events.push({
     site: state.site.id,
     ms: state.ms,
-    seq: state.seq,
+    seq,
     path,
     version: state.version,
     payload,
@@ -83,7 +81,7 @@ function addEvent(state: CommitState, { path, payload, session, token, facts }: 
     bytes,
   })
   state.transaction.grew(state.site.id, path, bytes, state.limits)
-  return `${state.ms}-${state.seq}`
+  return `${state.ms}-${seq}`
 }
 
 async function carryOut(state: CommitState, { commit }: CommitJob, founded: boolean): Promise<CommitResult> {
@@ -97,7 +95,7 @@ async function carryOut(state: CommitState, { commit }: CommitJob, founded: bool
   }
   const counters: Record<string, number> = {}
   for (const name of commit.raises ?? []) counters[name] = raise(state, name)
-  const events = (commit.events ?? []).map(event => addEvent(state, event))
+  const events = withCounters(state, commit.events).map(([event, counter]) => addEvent(state, event, counter))
   const named = commit.changes.flatMap(pathsIn)
   if (named.some(namesCollection)) await foldSums(state)
   const resources: Extract<CommitResult, { ok: true }>['resources'] = new Map()

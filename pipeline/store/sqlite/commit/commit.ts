@@ -4,7 +4,7 @@ import type { CommitResult } from '../../commit.ts'
 import { adoptFile } from '../../disk/folder.ts'
 import { namesCollection, pathsIn } from '../../paths.ts'
 import { writeEdit } from '../../records/edits.ts'
-import { startEventIds } from '../../records/events.ts'
+import { withCounters } from '../../records/events.ts'
 import { besideRefusal, Refusal, refuse } from '../../records/refusals.ts'
 import type { PackedEvent, WriterJob } from '../writer/messages.ts'
 import { applyChange } from './apply.ts'
@@ -76,16 +76,15 @@ function bodyOf(state: CommitState, path: string): { id: number; size: number } 
   return row
 }
 
-function addEvent(state: CommitState, event: PackedEvent): string {
+function addEvent(state: CommitState, event: PackedEvent, counter: number): string {
   const { path, payload, tail = null, session = null, token = null, facts = null } = event
-  state.seq = startEventIds(state)
   const body = tail === null ? undefined : bodyOf(state, path)
   const bytes =
     Buffer.byteLength(payload) + (body?.size ?? 0) + Buffer.byteLength(tail ?? '') + Buffer.byteLength(facts ?? '')
   state.statements.addEvent.run(
     state.site.id,
     state.ms,
-    state.seq,
+    counter,
     path,
     state.version,
     payload,
@@ -97,7 +96,7 @@ function addEvent(state: CommitState, event: PackedEvent): string {
     tail,
   )
   state.transaction.writer.grew(state.site.id, path, bytes, state.limits)
-  return `${state.ms}-${state.seq}`
+  return `${state.ms}-${counter}`
 }
 
 /** Gives the staged files of the commit their names; the last thing that can fail. */
@@ -120,7 +119,7 @@ function carryOut(state: CommitState, { commit }: CommitJob): CommitResult {
     counters[name] = state.statements.raise.get(state.site.id, name)?.value ?? 0
   }
   if (commit.notes !== undefined) applyNotes(state.statements, commit.notes)
-  const events = (commit.events ?? []).map(event => addEvent(state, event))
+  const events = withCounters(state, commit.events).map(([event, counter]) => addEvent(state, event, counter))
   const named = commit.changes.flatMap(pathsIn)
   if (named.some(namesCollection)) flushPendingSums(state)
   const resources = new Map(named.map(path => [path, resourceAt(state, path)]))

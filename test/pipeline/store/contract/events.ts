@@ -34,6 +34,24 @@ export function describeEvents(open: Open): void {
     expect(await emit('/a')).to.equal(`${START + 1}-0`)
   })
 
+  it('EVT-45 ids of what follows from a write rise above its own, and the next ones above them', async () => {
+    const follows = { payload: '', follows: true as const }
+    const commit = () =>
+      done(site, {
+        changes: [],
+        events: [{ path: '/a', payload: '' }, ...['/b', '/c', '/d'].map(path => ({ path, ...follows }))],
+      })
+    const counters = [...(await commit()).events, ...(await commit()).events].map(id => Number(id.split('-')[1]))
+    expect(counters[0]).to.equal(0)
+    for (const [at, counter] of counters.entries()) {
+      const before = at < 4 ? counters.slice(0, at > 0 ? 1 : 0) : counters.slice(0, at > 4 ? 5 : 4)
+      expect(counter, `${counters}`).to.be.above(Math.max(-1, ...before))
+    }
+    expect(new Set(counters).size).to.equal(8)
+    expect(counters[1]).to.not.equal(1)
+    for (const path of ['/a', '/b', '/c', '/d']) expect(await ids(path)).to.have.length(2)
+  })
+
   it('EVT-45 when the clock steps back the timestamp is held, after a restart too', async () => {
     await emit('/a')
     opened.clock.now -= 5000
