@@ -94,32 +94,38 @@ export function startEventIds(state: { readonly at: number; ms: number; readonly
   return first
 }
 
-/** How far counters of events that follow from a write lie apart: beside it there are few such commits in a millisecond. */
-const APART = 2 ** 32
+/** How far counters of events that follow from a write lie apart: as many commits fit into a millisecond as the clock may stand still. */
+const APART = 2 ** 24
 
 /**
- * Events of a commit with their counters. Of those that follow from a write each gets one that does not hang on how many
- * others there are: who hears of one document may not know of the rest (SEC-6).
+ * Events of a commit with their counters. Those that follow from a write get some that do not hang on how many others there
+ * are: who hears of one document may not know of the rest (SEC-6). On one path they rise all the same.
  *
  * @param state as for `startEventIds`; its `seq` becomes the highest of the counters
- * @param events those that follow come last
  */
-export function withCounters<Event extends Pick<NewEvent, 'follows'>>(
+export function withCounters<Event extends Pick<NewEvent, 'path' | 'follows'>>(
   state: { readonly at: number; ms: number; seq: number },
   events: readonly Event[] = [],
 ): (readonly [Event, counter: number])[] {
   if (events.length === 0) return []
+  const own = events.filter(({ follows }) => !follows)
+  const first = startEventIds(state)
+  const last = first + own.length - 1
   const drawn = new Set<number>()
-  let last = startEventIds(state) - 1
   const draw = (): number => {
     const counter = last + 1 + randomInt(APART)
-    return drawn.has(counter) ? draw() : counter
+    if (drawn.has(counter)) return draw()
+    drawn.add(counter)
+    return counter
   }
-  const counted = events.map(event => {
-    const counter = event.follows ? draw() : ++last
-    if (event.follows) drawn.add(counter)
-    return [event, counter] as const
-  })
-  state.seq = Math.max(last, ...drawn)
-  return counted
+  const counters = new Map(own.map((event, i) => [event, first + i]))
+  for (const together of Map.groupBy(
+    events.filter(({ follows }) => follows),
+    ({ path }) => path,
+  ).values()) {
+    const rising = together.map(draw).sort((one, other) => one - other)
+    for (const [i, event] of together.entries()) counters.set(event, rising[i] ?? 0)
+  }
+  state.seq = [...drawn].reduce((most, counter) => Math.max(most, counter), last)
+  return events.map(event => [event, counters.get(event) ?? 0])
 }

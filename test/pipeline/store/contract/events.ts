@@ -50,6 +50,9 @@ export function describeEvents(open: Open): void {
     expect(new Set(counters).size).to.equal(8)
     expect(counters[1]).to.not.equal(1)
     for (const path of ['/a', '/b', '/c', '/d']) expect(await ids(path)).to.have.length(2)
+    const several = Array.from({ length: 20 }, (_, i) => ({ path: `/e${i % 2}`, ...follows }))
+    const made = (await done(site, { changes: [], events: several })).events
+    for (const first of [0, 1]) expect(await ids(`/e${first}`)).to.deep.equal(made.filter((_, i) => i % 2 === first))
   })
 
   it('EVT-45 when the clock steps back the timestamp is held, after a restart too', async () => {
