@@ -1,11 +1,12 @@
 /** A point or span of time as a value (SES-190). */
 
 import type { Temporal } from 'temporal-polyfill'
-import { lazyPackage } from '../../lazy-package.ts'
+import { lazyForgetful } from '../../lazy-package.ts'
 import { NamedValue } from '../values.ts'
 import { typeError } from './evaluation.ts'
 
-const polyfill = lazyPackage<typeof import('temporal-polyfill')>('temporal-polyfill')
+/** It keeps 20,000 points of time for each zone, and what it found there, where nobody bounds it. */
+const polyfill = lazyForgetful<typeof import('temporal-polyfill')>('temporal-polyfill')
 
 /** The types of the library. */
 export const temporal = () => polyfill().Temporal

@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import { Allowance, AllowanceSpent } from '../../../../pipeline/language/allowance.ts'
 import { compile, evaluate } from '../../../../pipeline/language/sessel/sessel.ts'
 import { ElementValue, LazyDictionary, type Source } from '../../../../pipeline/language/values.ts'
+import { ForgettingMap } from '../../../../pipeline/lazy-package.ts'
 import { parseDocument } from '../../../../pipeline/tree/document.ts'
 import { rootElement } from '../../../../pipeline/tree/nodes.ts'
 import { stepsOf } from '../../../support/steps.ts'
@@ -242,5 +243,24 @@ describe('Sessel: what costs more than it seems', () => {
     const failed = await Promise.resolve(evaluate(compile(program), host, allowance)).catch(error => error)
     expect(failed).to.be.instanceOf(AllowanceSpent)
     expect(failed.spent).to.equal('time')
+  })
+
+  it('SES-190 SEC-12 of points of time in a zone that were asked about, a few hundred are remembered', async () => {
+    const { set } = ForgettingMap.prototype
+    const sizes: number[] = []
+    ForgettingMap.prototype.set = function (key, value) {
+      set.call(this, key, value)
+      sizes.push(this.size)
+      return this
+    }
+    try {
+      // One in each of the periods that the library looks at: of 10,000 it kept what it had found.
+      const seconds = `[${Array.from({ length: 600 }, (_, i) => 4_000_000_000 + i * 40 * 86_400)}]`
+      const zoned = 'Temporal.Instant.fromEpochSeconds(s).toZonedDateTimeISO("Antarctica/Troll")'
+      expect(await became(`${seconds}.map(s => ${zoned}.offset).unique().count()`)).to.equal('2')
+    } finally {
+      ForgettingMap.prototype.set = set
+    }
+    expect(Math.max(...sizes)).to.be.within(200, 300)
   })
 })

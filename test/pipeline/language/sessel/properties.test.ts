@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { Temporal } from 'temporal-polyfill'
+import type { Temporal } from 'temporal-polyfill'
+import { temporal } from '../../../../pipeline/language/sessel/temporal-value.ts'
 import { became } from './site.ts'
 
 const MAX = 9_223_372_036_854_775_807n
@@ -153,12 +154,13 @@ describe('Sessel, by properties', () => {
     const span = fc.record({ months: fc.integer({ min: 0, max: 40 }), days: fc.integer({ min: 0, max: 400 }) })
     await fc.assert(
       fc.asyncProperty(date, date, span, async (a, b, { months, days }) => {
-        const [x, y] = [Temporal.PlainDate.from(a), Temporal.PlainDate.from(b)]
+        const { PlainDate } = temporal()
+        const [x, y] = [PlainDate.from(a), PlainDate.from(b)]
         const own = (each: Temporal.PlainDate) => `Temporal.PlainDate.from("${each}")`
         const added = x.add({ months, days })
         await holds(`${own(x)}.add({ months: ${months}, days: ${days} })`, `"${added}"`)
         await holds(`${own(x)}.until(${own(y)})`, `"${x.until(y)}"`)
-        await holds(`${own(x)} < ${own(y)}`, String(Temporal.PlainDate.compare(x, y) < 0))
+        await holds(`${own(x)} < ${own(y)}`, String(PlainDate.compare(x, y) < 0))
       }),
       { numRuns: 60 },
     )
