@@ -505,6 +505,11 @@ const TAKING: [title: string, body: string, expected: string | string[]][] = [
     ['out-of-memory', 'timeout', 'threw'],
   ],
   [
+    'copies of an element without what is in it, with long attributes',
+    'const e = document.createElement("p"); e.setAttribute("a", "x".repeat(1000000)); for (let i = 0; i < 200; i++) e.cloneNode(); return 1',
+    ['out-of-memory', 'timeout'],
+  ],
+  [
     'markup that doubles',
     'const e = document.createElement("p"); e.innerHTML = "<b>x</b>"; for (;;) e.innerHTML += e.innerHTML',
     ['out-of-memory', 'timeout'],

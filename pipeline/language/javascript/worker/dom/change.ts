@@ -11,7 +11,7 @@ import {
   type ParentNode,
 } from '../../../../tree/nodes.ts'
 import { DomError } from './errors.ts'
-import { NODE_BYTES, type Nodes } from './nodes.ts'
+import { bytesOf, NODE_BYTES, type Nodes } from './nodes.ts'
 import { childrenOf, type DomOperation, findAttribute, findAttributeNS, parentOf } from './read.ts'
 
 /** Names in XML: what its parser can read again. */
@@ -235,7 +235,7 @@ export const changing: Record<string, DomOperation> = {
     const isDeep = values.number(2) === 1
     // Counted before it is made: copies of copies grow fast.
     if (isDeep) nodes.count(node)
-    else nodes.budget.take(NODE_BYTES)
+    else nodes.budget.take(NODE_BYTES + bytesOf(node))
     if (nodes.budget.ended) return 0
     const copy = copyOf(nodes, node, isDeep, null)
     if (copy.nodeName !== '#document')

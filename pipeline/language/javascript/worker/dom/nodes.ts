@@ -186,7 +186,8 @@ export class Nodes {
   }
 }
 
-function bytesOf(node: AnyNode): number {
+/** What its own texts and attributes take. */
+export function bytesOf(node: AnyNode): number {
   if (isElement(node)) {
     let bytes = 0
     for (const { name, value } of node.attrs) bytes += 64 + 2 * (name.length + value.length)
