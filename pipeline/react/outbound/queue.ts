@@ -19,7 +19,7 @@ import {
   waitingKey,
 } from './entry.ts'
 import { FailedCalls } from './failed.ts'
-import { MOST_OF_HOST, sizeOf, type WaitingCall, WaitingCalls } from './waiting.ts'
+import { HeldCalls, MOST_OF_HOST, sizeOf, type WaitingCall, WaitingCalls } from './waiting.ts'
 
 export interface OutboundParts {
   notes: Pick<NoteStore, 'note' | 'noteKeys' | 'changeNotes'>
@@ -89,6 +89,7 @@ export function createOutbound(parts: OutboundParts): Outbound {
   const longestWait = firstWait * 2 ** MOST_RETRIES
   const owner = randomUUID()
   const waiting = new WaitingCalls<Waiting>()
+  const held = new HeldCalls()
   const running = new Set<Promise<void>>()
   /** Ids of what is in flight. */
   const underWay = new Set<string>()
@@ -138,6 +139,7 @@ export function createOutbound(parts: OutboundParts): Outbound {
       .catch(error => log('error', 'An outbound request could not be worked on', { delivery: item.id, err: error }))
       .finally(() => {
         waiting.done(item)
+        if (item.entry) held.leave(item.site, item.bytes)
         underWay.delete(item.id)
         running.delete(work)
         pump()
@@ -206,15 +208,17 @@ export function createOutbound(parts: OutboundParts): Outbound {
 
   function admitted(calls: readonly OutboundCall[], site: string): readonly OutboundCall[] {
     const fitting = waiting.fitting(site, calls)
-    const dropped = calls.length - fitting.length
-    if (dropped === 0) return calls
-    figures.failed += dropped
+    if (fitting.length < calls.length) noteDropped(site, calls.length - fitting.length)
+    return fitting
+  }
+
+  function noteDropped(site: string, count: number): void {
+    figures.failed += count
     const now = clock()
     if (now - (told.get(site) ?? Number.NEGATIVE_INFINITY) >= TOLD_EVERY) {
       told.set(site, now)
       log('warn', 'Outbound requests are dropped: too many of the site wait', { site })
     }
-    return fitting
   }
 
   /** Says that the entries of this process are being looked after. */
@@ -315,7 +319,9 @@ export function createOutbound(parts: OutboundParts): Outbound {
       pump()
     },
     deliver(entries) {
-      for (const entry of entries) enqueue(entry, false)
+      for (const entry of entries)
+        if (held.take(entry.site, sizeOf(entry))) enqueue(entry, false)
+        else noteDropped(entry.site, 1)
       pump()
     },
     resume: lookAgain,

@@ -4,12 +4,18 @@
  * hosts that are called, not at all that waits for them.
  */
 
+import { getHeapStatistics } from 'node:v8'
 import type { OutboundCall } from '../calls.ts'
 
 /** Requests of one site that may wait. */
 export const MOST_WAITING = 10_000
 /** Bytes that they may take together. */
 export const LARGEST_QUEUE = 64 * 1024 * 1024
+
+/** The part of the heap that requests of all sites may take which stand in no store. */
+export const PART_OF_HEAP = 1 / 8
+/** Bytes that such a one takes beside its texts, whose characters may take two each. */
+const HELD = 1024
 
 /** Requests in flight (REA-95). */
 const MOST_OF_SITE = 16
@@ -28,6 +34,33 @@ export interface WaitingCall {
 /** Bytes that a request takes in the queue, about. */
 export function sizeOf({ url, body, fields }: OutboundCall): number {
   return fields.reduce((sum, [name, value]) => sum + name.length + value.length, url.length + body.length)
+}
+
+/** Requests that are kept in memory alone, in flight or not: no site may hold more than is left for all others. */
+export class HeldCalls {
+  readonly #most = getHeapStatistics().heap_size_limit * PART_OF_HEAP
+  readonly #sites = new Map<string, number>()
+  #bytes = 0
+
+  /** Counts one. @returns whether there is room for it */
+  take(site: string, size: number): boolean {
+    const bytes = HELD + 2 * size
+    if ((this.#sites.get(site) ?? 0) + bytes > this.#most - this.#bytes) return false
+    this.#count(site, bytes)
+    return true
+  }
+
+  /** It is kept no longer. */
+  leave(site: string, size: number): void {
+    this.#count(site, -HELD - 2 * size)
+  }
+
+  #count(site: string, bytes: number): void {
+    this.#bytes += bytes
+    const held = (this.#sites.get(site) ?? 0) + bytes
+    if (held > 0) this.#sites.set(site, held)
+    else this.#sites.delete(site)
+  }
 }
 
 interface Host<Call> {

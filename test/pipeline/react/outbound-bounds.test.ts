@@ -1,10 +1,12 @@
 /** What visitors can make wait, or fail, is bounded, and looking after it keeps nobody from their turns (REA-95). */
 
+import { getHeapStatistics } from 'node:v8'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { entryOf, FAILED_PREFIX, WAITING_PREFIX } from '../../../pipeline/react/outbound/entry.ts'
 import { LARGEST_FAILED, MOST_FAILED } from '../../../pipeline/react/outbound/failed.ts'
 import { createOutbound } from '../../../pipeline/react/outbound/queue.ts'
+import { PART_OF_HEAP } from '../../../pipeline/react/outbound/waiting.ts'
 import type { Note, NoteChange } from '../../../pipeline/store/notes.ts'
 import { eventually } from '../../support/eventually.ts'
 
@@ -13,7 +15,7 @@ const callOf = (body: string) => ({ url: 'https://hooks.example/', method: 'POST
 
 function queue(kept = new Map<string, Note>()) {
   const told: unknown[] = []
-  const state = { isAway: false, read: 0 }
+  const state = { isAway: false, read: 0, dropped: new Set<string>() }
   const keys = (prefix: string) => [...kept.keys()].filter(key => key.startsWith(prefix)).sort()
   const outbound = createOutbound({
     notes: {
@@ -34,7 +36,10 @@ function queue(kept = new Map<string, Note>()) {
     },
     leases: { hold: (_site, _paths, work) => work() },
     shared: false,
-    log: (level, message, details) => void (level === 'warn' && /forgotten/.test(message) && told.push(details)),
+    log: (level, message, details) => {
+      if (level === 'warn' && /forgotten/.test(message)) told.push(details)
+      if (/dropped/.test(message)) state.dropped.add((details as { site: string }).site)
+    },
     send: async () => (state.isAway ? new Promise(() => undefined) : { ok: false, status: 500 }),
   })
   const call = async (bodies: readonly string[], site = ABOUT.site, retries = 0) => {
@@ -44,7 +49,9 @@ function queue(kept = new Map<string, Note>()) {
     outbound.dispatch(entries)
     return entries
   }
-  return { outbound, kept, keys, told, state, call }
+  const deliver = (bodies: readonly string[], site: string) =>
+    outbound.deliver(outbound.entries(bodies.map(callOf), { ...ABOUT, site }))
+  return { outbound, kept, keys, told, state, call, deliver }
 }
 
 const settled = ({ outbound }: ReturnType<typeof queue>) =>
@@ -100,6 +107,28 @@ describe('Bounds of outbound requests', () => {
     const count = one.keys(FAILED_PREFIX).length
     expect(count * body.length).to.be.within(LARGEST_FAILED * 0.8, LARGEST_FAILED)
     await one.outbound.close()
+  })
+
+  it('REA-95 SEC-12 what stands in no store takes an eighth of the heap for all sites, and leaves room for the next one', async () => {
+    const most = getHeapStatistics().heap_size_limit * PART_OF_HEAP
+    const size = 1024 * 1024
+    const bodies = Array.from({ length: 60 }, () => 'x'.repeat(size))
+    const sites = Array.from({ length: Math.ceil(most / (2 * size * 60)) + 2 }, (_, i) => `site-${i}`)
+    const one = queue()
+    // What is done is held no longer.
+    for (let round = 0; round < sites.length; round++) {
+      one.deliver(bodies, 'done')
+      await settled(one)
+    }
+    expect(one.state.dropped).to.deep.equal(new Set())
+    one.state.isAway = true
+    for (const site of sites) one.deliver(bodies, site)
+    const { waiting, inFlight } = one.outbound.figures()
+    expect((waiting + inFlight) * 2 * size).to.be.within(most / 2, most)
+    expect(one.state.dropped.has('site-0')).to.equal(60 * 2 * size > most / 2)
+    one.state.dropped.clear()
+    one.deliver(['small'], 'another')
+    expect(one.state.dropped).to.deep.equal(new Set())
   })
 
   it('REA-86 what this process sends itself is not read again', async () => {
