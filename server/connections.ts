@@ -172,6 +172,7 @@ export function connections(
       const wire = wireOf(socket)
       const before = wire.answer
       wire.begin(request, response)
+      response.once('close', () => wire.leave(response))
       const hasLines = takesLines(request, response)
       if (!before || isOver(before)) {
         if (hasLines) begin(request, response)
@@ -221,7 +222,7 @@ export function connections(
       const endStalledOnes = endStalled()
       const hasAsked = (connection: Socket) => {
         const socket = secure ? secured.get(nameOf(connection)) : connection
-        const hasIt = socket !== undefined && (socket.bytesWritten > 0 || wires.get(socket)?.answer !== undefined)
+        const hasIt = socket !== undefined && (socket.bytesWritten > 0 || wires.get(socket)?.hasAsked === true)
         if (hasIt) silent.delete(connection)
         return hasIt
       }
@@ -249,7 +250,7 @@ export function connections(
       closing = true
       for (const { answer } of wires.values()) if (answer) answer.shouldKeepAlive = false
       // Browsers open connections before they need them; Node counts these as busy.
-      for (const socket of open) if (!wires.get(socket)?.answer) socket.destroy()
+      for (const socket of open) if (!wires.get(socket)?.hasAsked) socket.destroy()
       const closed = new Promise<void>(resolve => closeIdle(() => server.close(() => resolve())))
       const sweep = setInterval(() => closeIdle(() => server.closeIdleConnections()), SWEEP)
       const timer = setTimeout(() => {

@@ -83,7 +83,9 @@ export class Wire {
   #hasAnswered = false
   /** Nothing is answered any more. */
   isStopped = false
-  /** To the newest request that was parsed, and to the one before it if that had not left by then. */
+  /** Something was asked that was parsed. */
+  hasAsked = false
+  /** To the newest request that was parsed, until it is over, and to the one before it if that had not left by then. */
   answer: ServerResponse | undefined
   answerBefore: ServerResponse | undefined
   /** Requests that were parsed and wait for an answer before them. */
@@ -122,6 +124,7 @@ export class Wire {
   /** Told of each request, in the turn in which its head was read. */
   begin(request: IncomingMessage, response: ServerResponse): void {
     this.#begun++
+    this.hasAsked = true
     this.#newest = request
     this.answerBefore = this.answer && !isOver(this.answer) ? this.answer : undefined
     this.answer = response
@@ -135,6 +138,14 @@ export class Wire {
       candidate.again = response.shouldKeepAlive ? again : undefined
       this.#note(candidate)
     })
+  }
+
+  /** Told that an answer is over: a connection on which nothing is asked keeps no head for as long as it is open. */
+  leave(response: ServerResponse): void {
+    if (this.answerBefore === response) this.answerBefore = undefined
+    if (this.answer !== response) return
+    this.answer = undefined
+    if (response.req.complete) this.#newest = undefined
   }
 
   /** Answers nothing any more. */
@@ -155,7 +166,8 @@ export class Wire {
     const asked = withoutSecret(bytes.toString('latin1'))
     const again = this.#known?.find(asked.text)
     if (again) this.#unknown = 0
-    if (again && this.answer && isOver(this.answer) && this.#mayAnswer() && again(this.#socket, asked.authorization)) {
+    const isFree = this.hasAsked && (this.answer === undefined || isOver(this.answer))
+    if (again && isFree && this.#mayAnswer() && again(this.#socket, asked.authorization)) {
       this.#hasAnswered = true
       return true
     }

@@ -36,6 +36,8 @@ interface Verdict {
 /** Milliseconds that a verdict is remembered: hashing a password takes long on purpose. */
 const REMEMBERED = 60_000
 const MOST_REMEMBERED = 1_000
+/** Characters of a field that is kept with its connection: whoever is proved may have put a domain of 20 KB before the name. */
+const LONGEST_ON_CONNECTION = 1_024
 
 /**
  * Reads an `Authorization` field.
@@ -104,7 +106,7 @@ export function createGatekeeper(
   const secret = randomBytes(32).toString('base64')
   const keyed = (text: string) => hash('sha256', secret + hash('sha256', secret + text, 'base64'), 'base64')
   const verdicts = new OrderedMap<string, Verdict>()
-  /** The field itself, as long as its connection is there: Node holds the head of the last request as long. */
+  /** The field itself, if it is short, as long as its connection is there. */
   const onConnection = new WeakMap<object, { field: string; verdict: Verdict }>()
   const checking = new Map<string, Promise<Author | undefined>>()
 
@@ -139,7 +141,7 @@ export function createGatekeeper(
       const before = onConnection.get(connection)
       if (before?.field === field && before.verdict.until > clock()) return before.verdict.author
       const verdict = recall(keyed(field))
-      if (verdict) onConnection.set(connection, { field, verdict })
+      if (verdict && field.length <= LONGEST_ON_CONNECTION) onConnection.set(connection, { field, verdict })
       else if (before) onConnection.delete(connection)
       return verdict?.author
     },

@@ -1,11 +1,17 @@
 /** Connections of clients that send and do not listen: what they make the server keep has an end. */
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { after, describe, it } from 'mocha'
 import { Fault } from '../../pipeline/fault.ts'
 import { type Listener, listen } from '../../server/listen.ts'
 import { type Connection, connect } from '../support/http.ts'
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+setFlagsFromString('--no-expose-gc')
 
 const turn = () => new Promise(resolve => setImmediate(resolve))
 const ONE = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
@@ -95,6 +101,23 @@ describe('a connection on which an answer has not ended', () => {
     while (asked.at(-1)?.req.rawHeaders.length !== 2 * 8001) await turn()
     asked.at(-1)?.end('late')
     expect((await late.receive()).text).to.equal('late')
+  })
+
+  it('keeps no head once it has, for as long as the connection stays open (SEC-12)', async () => {
+    const heads: WeakRef<IncomingMessage>[] = []
+    const { client, another } = await opened((request, response) => {
+      heads.push(new WeakRef(request))
+      response.end('x')
+    })
+    for (const [i, each] of [client, await another(), await another()].entries()) {
+      each.send(ONE.repeat(i + 1))
+      for (let answered = 0; answered <= i; answered++) await each.receive()
+    }
+    await turn()
+    collect()
+    expect(heads.filter(head => head.deref())).to.have.length(0)
+    client.send(ONE)
+    expect((await client.receive()).text).to.equal('x')
   })
 
   it('keeps nothing of the trailers of a body that has come (SEC-12)', async () => {
