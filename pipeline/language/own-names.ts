@@ -44,12 +44,15 @@ function namesIn(source: string): Set<string> {
   return names
 }
 
-/** Whether what begins there is a key of `{p:1,e:x}`, a label, or a choice (`case p:`, `x? p:e`): short scripts are full of them. */
+/** What stands before keys of `{p:1,e:x}`, labels and choices (`case p:`, `x? p:e`, `x?y=p:e`), of which short scripts are full. */
+const BEFORE_KEY = /[{,;?=+>&|*%^~!-]$|\b(?:case|typeof|void|await|instanceof|in|delete|yield)$/
+
+/** Characters of the longest of these words, and the one before it. */
+const LOOKED_BACK = 11
+
+/** Whether what begins there is no name in markup. */
 function isKey(source: string, start: number): boolean {
-  let before = start - 1
-  while (before >= 0 && /\s/.test(source.charAt(before))) before--
-  return (
-    before >= 0 &&
-    ('{,;?'.includes(source.charAt(before)) || /\bcase$/.test(source.slice(Math.max(0, before - 4), before + 1)))
-  )
+  let before = start
+  while (before > 0 && /\s/.test(source.charAt(before - 1))) before--
+  return source[start - 1] === ')' || BEFORE_KEY.test(source.slice(Math.max(0, before - LOOKED_BACK), before))
 }

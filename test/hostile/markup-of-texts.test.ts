@@ -73,7 +73,7 @@ const MADE: [language: 'JavaScript' | 'Sessel', what: string, code: string][] = 
   [
     'JavaScript',
     'its text, in a script with keys and labels like prefixes',
-    'let o = {p:"",\n e:[0]}; e:for(;;) break e; let [p, x, include] = [0, 1, 2]; switch (3) { case p:include=1; break; case e:x=2 } x? p:include; let d = document.createElement("div"); d.innerHTML = e.textContent; return d',
+    'let o = {p:"",\n e:[0]}; e:for(;;) break e; let [p, x, include] = [0, 1, 2]; switch (3) { case p:include=1; break; case e:x=2 } x? p:include; let t = 1; x?t=p:include; x?t+p:include; x?t>p:include; x?typeof p:include; x?t && p:include; if (x)p:for(;;) break p; let d = document.createElement("div"); d.innerHTML = e.textContent; return d',
   ],
   ['Sessel', 'its text, which declares prefixes', 'Element.fromString(e.attr("data-own") + " https://x.example")'],
   [
