@@ -343,7 +343,10 @@ describe('Stored elements that code of schemas gives', () => {
         '/made.html': page(''),
       })
       const posted = await send('POST', list, { Range: 'selector=#in' }, entry)
-      expect(posted.status, posted.text).to.equal(206)
+      // A form in a form may come in a whole document alone (KEY-1).
+      const isWhole = list === '/list.html' && entry.includes('<form>')
+      expect(posted.status, posted.text).to.equal(isWhole ? 422 : 206)
+      if (isWhole) await put(server, list, page(`<ul id="in">${entry}</ul>`))
       await put(
         server,
         '/grants.html',
