@@ -17,6 +17,9 @@ export function parentOf(path: string): string {
 /** Bytes of texts for which an entry counts as another one: it takes as much without them. */
 const TEXTS = 512
 
+/** What all may count as: each lies in memory as long as it is there, and is read at the start. */
+const MOST_WEIGHT = 100_000
+
 function weightOf(entry: Resource): number {
   return 1 + Math.floor(textBytes(entry) / TEXTS)
 }
@@ -32,6 +35,8 @@ export class Overlay {
   readonly #changed = new Map<string, number>()
 
   #weight = 0
+  /** What copies of collections that are under way may bring, by their destination. */
+  readonly #coming = new Map<string, number>()
 
   get size(): number {
     return this.#entries.size
@@ -40,6 +45,22 @@ export class Overlay {
   /** What all count as: those with long texts as several, and each collection that some are in as one more. */
   get weight(): number {
     return this.#weight
+  }
+
+  /** Whether there are as many as there may be. One copy may pass that, by as much as there is. */
+  get isFull(): boolean {
+    let { weight } = this
+    for (const coming of this.#coming.values()) weight += coming
+    return weight >= MOST_WEIGHT
+  }
+
+  /** A collection is about to be copied: it counts as all that there is until that has come to its end. */
+  beginCopy(to: string): void {
+    this.#coming.set(to, this.weight)
+  }
+
+  endCopy(to: string): void {
+    this.#coming.delete(to)
   }
 
   /** The entry of exactly this path. */

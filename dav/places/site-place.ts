@@ -73,6 +73,7 @@ export async function relocateOnSite(exchange: Exchange, relocation: Relocation)
   const checkAll = async () => {
     await check()
     await endOutdated(mount, from)
+    unpublished.overlay.endCopy(to)
     await look()
   }
   let wasGone = false
@@ -81,7 +82,8 @@ export async function relocateOnSite(exchange: Exchange, relocation: Relocation)
     return wasGone
   }
   const transfer = { op, from, to, deep, overwrite, isGone, check: checkAll, cause: {} }
-  const { replaced } = await transferTree(site, { ...transfer, raw, configure, allowance, alongside })
+  const transferred = transferTree(site, { ...transfer, raw, configure, allowance, alongside })
+  const { replaced } = await transferred.finally(() => unpublished.overlay.endCopy(to))
   return (replaced !== undefined && !wasGone) || before?.place.isPublished === false
 }
 

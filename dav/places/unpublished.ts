@@ -24,9 +24,6 @@ import { isRemoval } from './removals.ts'
 /** Helper files whose last use is known at most. */
 const MOST_USED = 10_000
 
-/** Entries of the index: each lies in memory as long as it is there, and is read at the start. */
-const MOST_ENTRIES = 100_000
-
 /** What happens on the site. */
 export type Followed =
   | { op: 'remove'; path: string }
@@ -87,7 +84,7 @@ export class Unpublished {
   }
 
   /**
-   * Looks whether another draft or helper may be kept. One copy may pass the bound, by as much as there is.
+   * Looks whether another draft or helper may be kept.
    *
    * @param path of what is to come; what stands there already may stay
    * @param from where it goes away: what counts there, and comes to where others count, is no more than before
@@ -95,7 +92,7 @@ export class Unpublished {
    */
   requireRoom(path: string, from?: string): void {
     const { overlay } = this
-    if (overlay.weight < MOST_ENTRIES || overlay.at(path) || !this.#isListed(path)) return
+    if (!overlay.isFull || overlay.at(path) || !this.#isListed(path)) return
     if (from !== undefined && (overlay.at(from) || overlay.touches(from)) && overlay.touches(parentOf(path))) return
     const reason = 'There are as many drafts and temporary files here as there may be. Delete some first.'
     throw new Fault(507, 'AllowanceExhausted', reason)
@@ -208,7 +205,7 @@ export class Unpublished {
 
   /**
    * How drafts and helper files go with what is moved, copied or removed on the site: as they are when that is done. What is kept
-   * unpublished at a destination goes.
+   * unpublished at a destination goes. A copy has the index told when it has ended.
    *
    * @throws Fault 507 where there are as many as there may be
    */
@@ -226,6 +223,7 @@ export class Unpublished {
       if (standing) changes.push({ op: 'delete', path: standing.path })
       if (isTaken) {
         this.requireRoom(to, op === 'move' ? from : undefined)
+        if (op === 'copy' && from.endsWith('/')) this.overlay.beginCopy(to)
         changes.push(...(await this.#placesAbove(to)))
         const common = { from, to, longest: LONGEST_PATH, ...retyped(found, to) }
         changes.push(op === 'move' ? { op, ...common } : { op, deep: followed.deep, ...common })

@@ -5,6 +5,7 @@ import { after, before, beforeEach, describe, it } from 'mocha'
 import { Overlay } from '../../../dav/places/overlay.ts'
 import { shape } from '../../pipeline/model/markup.ts'
 import { page } from '../../support/content.ts'
+import { holdCommits } from '../../support/held-commits.ts'
 import type { Client, Fields } from '../../support/http.ts'
 import { changesNothing, list, outcomeOf, property, propertyUpdate, shown, startWire, to, type Wire } from '../wire.ts'
 
@@ -93,6 +94,29 @@ describe('drafts over the wire', () => {
       if (own) Object.defineProperty(Overlay.prototype, 'weight', own)
     }
     expect(await shown(dav, `${at}y.html`)).to.equal('404')
+  })
+
+  it('SEC-12 DAV-70 of several folders that are copied at once no more come than memory may hold', async () => {
+    const next = (name: string) => `${at.slice(0, -1)}${name}/`
+    for (const folder of [at, next('x')]) {
+      await dav('MKCOL', folder)
+      await dav('PUT', `${folder}~$x`, {}, 'x')
+    }
+    const own = Object.getOwnPropertyDescriptor(Overlay.prototype, 'weight')
+    Object.defineProperty(Overlay.prototype, 'weight', { configurable: true, get: () => 50_000 })
+    const { isStored, letKnow } = holdCommits(wire.server.site.store)
+    try {
+      const first = dav('COPY', at, to(next('c')))
+      await isStored
+      const second = dav('COPY', next('x'), to(next('d')))
+      for (let i = 0; i < 30; i++) await dav('GET', next('e'))
+      letKnow()
+      expect([(await first).status, (await second).status]).to.deep.equal([201, 507])
+      expect((await dav('COPY', next('x'), to(next('d')))).status).to.equal(201)
+    } finally {
+      letKnow()
+      if (own) Object.defineProperty(Overlay.prototype, 'weight', own)
+    }
   })
 
   it('DAV-60 blobs are stored at once, empty or not', async () => {
