@@ -70,7 +70,7 @@ export class IndexRoom {
   /** Whether a share may become so much larger, for one document; others that are idle give way. */
   hasRoom(share: IndexShare, weight: number): boolean {
     const most = weight > FEW_TOKENS ? this.#most : 2 * this.#most
-    while (this.#kept + weight > most) if (!this.#isMade()) return this.#isSmall(share.kept + weight)
+    while (this.#kept + weight > most) if (!this.#isMade(share)) return this.#isSmall(share.kept + weight)
     return true
   }
 
@@ -89,14 +89,18 @@ export class IndexRoom {
     return kept <= this.#most * PART_OF_SITE && this.#kept <= 2.5 * this.#most
   }
 
-  /** Has the index give way that was asked longest ago. @returns whether one was idle */
-  #isMade(): boolean {
+  /**
+   * Has the index give way that was asked longest ago, unless it is the one that room is for: what it changes now goes by what it has.
+   *
+   * @returns whether one was idle
+   */
+  #isMade(share: IndexShare): boolean {
     const { oldest } = this.#shares
     if (!oldest || this.#now() - oldest.asked < IDLE) return false
     const index = oldest.index.deref()
     if (!index) this.#leave(oldest)
     else {
-      if (index.giveWay()) this.clear(oldest)
+      if (oldest !== share && index.giveWay()) this.clear(oldest)
       oldest.asked = this.#now()
       this.#shares.set(oldest, true)
     }

@@ -199,6 +199,19 @@ describe('index of documents', () => {
       expect(sites[0]?.isUnmoved(asked('a'), moves), 'it was away meanwhile').to.equal(false)
     })
 
+    it('SEC-12 none gives way to a document of its own, whose other names would be left out', async () => {
+      let now = 0
+      const kept = new Map([['/a', '["x"]']])
+      const index = new DocumentIndex(reader(kept), () => [], new IndexRoom(2, () => now))
+      expect(await index.find([['x']])).to.deep.equal(['/a'])
+      now += 61_000
+      const longer = ['x', 'y', 'z', ...'abcdef']
+      kept.set('/a', JSON.stringify(longer))
+      index.changed(['/a'])
+      index.take({ changes: [put('/a', longer)] }, new Map([['/a', {} as Resource]]))
+      expect(await index.find([['x']])).to.deep.equal(['/a'])
+    })
+
     it('SEC-12 leave some to a small one', async () => {
       const room = new IndexRoom(6_500, () => 0)
       const large = new Map(many(80, 200).map(([path, tokens]) => [path, JSON.stringify(tokens)]))
