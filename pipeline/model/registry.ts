@@ -116,8 +116,14 @@ export class Registry {
       vocabulary: this.vocabulary,
       selectors: this.#selectors,
       documents: this.#documents.with(path, after),
-      schemas: exchange(this.#schemas, path, before?.raw.schemas ?? [], raw?.schemas ?? [], ({ type }) => type),
-      enums: exchange(this.#enums, path, before?.raw.enums ?? [], raw?.enums ?? [], ({ url }) => url),
+      schemas: yield* exchanging(
+        this.#schemas,
+        path,
+        before?.raw.schemas ?? [],
+        raw?.schemas ?? [],
+        ({ type }) => type,
+      ),
+      enums: yield* exchanging(this.#enums, path, before?.raw.enums ?? [], raw?.enums ?? [], ({ url }) => url),
       sizes: {
         schemas: this.#sizes.schemas + difference(({ schemas }) => schemas.length),
         shapes: this.#sizes.shapes + difference(({ shapes }) => shapes.length),
@@ -324,13 +330,16 @@ function partsOf({ properties, methods, constraints }: RawSchema): number {
   return properties.length + methods.length + constraints.length
 }
 
-function exchange<Raw>(
+/** Declarations that are put into an index in one step. */
+const PER_STEP = 500
+
+function* exchanging<Raw>(
   index: Index<Raw>,
   document: string,
   before: readonly Raw[],
   after: readonly Raw[],
   keyOf: (raw: Raw) => string,
-): Index<Raw> {
+): Steps<Index<Raw>> {
   const added = new Map<string, Placed<Raw>[]>()
   for (const raw of before) added.set(keyOf(raw), [])
   for (const raw of after) {
@@ -338,14 +347,17 @@ function exchange<Raw>(
     if (placed) placed.push({ document, raw })
     else added.set(keyOf(raw), [{ document, raw }])
   }
-  let changed = index
+  // Names whose hashes are the same share a leaf, however many: it is copied once.
+  const builder = index.builder()
+  let seen = 0
   for (const [key, placed] of added) {
+    if (++seen % PER_STEP === 0) yield
     const others = (index.get(key) ?? []).filter(declaration => declaration.document !== document)
     const at = firstBehind(others, document)
     const all = [...others.slice(0, at), ...placed, ...others.slice(at)]
-    changed = changed.with(key, all.length > 0 ? all : undefined)
+    builder.set(key, all.length > 0 ? all : undefined)
   }
-  return changed
+  return builder.finished()
 }
 
 /** @param sorted by document @returns the index of the first one behind a document */
