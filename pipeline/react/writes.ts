@@ -10,6 +10,7 @@ import { type Platform, SesselError } from '../language/sessel/sessel.ts'
 import type { ElementValue } from '../language/values.ts'
 import { readingItem, valueReader } from '../model/items.ts'
 import { keepingNames } from '../model/kept-names.ts'
+import { isLive, meaningOf } from '../model/meanings.ts'
 import type { Operation } from '../operation.ts'
 import { perform } from '../operation.ts'
 import { absent, noMarkup } from '../refusals.ts'
@@ -17,7 +18,7 @@ import type { Site } from '../site/site.ts'
 import { cloningElement, cloningStored } from '../tree/clone.ts'
 import { encoding, joining } from '../tree/document.ts'
 import type { DocumentKind, ElementNode } from '../tree/nodes.ts'
-import { gainsNames } from '../tree/rewritten.ts'
+import { changesNames } from '../tree/rewritten.ts'
 import { writingFragment } from '../tree/serialize.ts'
 import { inTurns, type Steps } from '../tree/steps.ts'
 import { deleteDocument, putDocument } from '../write/document.ts'
@@ -172,7 +173,11 @@ function* storing({ node, type, source }: ElementValue, site: Site): Steps<Eleme
 function* writing(node: ElementNode, site: Site, kind: DocumentKind, isFragment: boolean): Steps<Uint8Array> {
   const copy = yield* cloningElement(node)
   yield* keepingNames(copy, undefined, kind, site.model, isFragment)
-  if (kind === 'html' && (yield* gainsNames(copy))) throw noMarkup()
+  if (kind === 'html') {
+    const isLiveName = (uri: string) => isLive(meaningOf(uri, site.settings.ns, site.model), kind)
+    const place = { isLive: isLiveName, frame: isFragment ? undefined : frameOf(copy) }
+    if (yield* changesNames(copy, place)) throw noMarkup()
+  }
   return yield* writingItem(copy, isFragment, kind)
 }
 
@@ -180,7 +185,12 @@ function* writing(node: ElementNode, site: Site, kind: DocumentKind, isFragment:
 export function* writingItem(node: ElementNode, isFragment: boolean, kind: DocumentKind = 'html'): Steps<Uint8Array> {
   const markup = yield* encoding(yield* writingFragment(node, kind), false)
   if (isFragment) return markup
-  const isWhole = node.tagName === 'html'
-  const head = `<!DOCTYPE html>\n${isWhole ? '' : '<html><head><meta charset="utf-8"><title></title></head><body>\n'}`
-  return yield* joining([Buffer.from(head), markup, Buffer.from(isWhole ? '\n' : '\n</body></html>\n')])
+  const [before, behind] = frameOf(node)
+  return yield* joining([Buffer.from(before), markup, Buffer.from(behind)])
+}
+
+/** What a document has before and behind the element that it is made of. */
+function frameOf({ tagName }: ElementNode): [before: string, behind: string] {
+  if (tagName === 'html') return ['<!DOCTYPE html>\n', '\n']
+  return ['<!DOCTYPE html>\n<html><head><meta charset="utf-8"><title></title></head><body>\n', '\n</body></html>\n']
 }

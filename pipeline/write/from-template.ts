@@ -30,7 +30,7 @@ import {
   rootAndBody,
   writtenName,
 } from '../tree/prefixes.ts'
-import { gainsNames } from '../tree/rewritten.ts'
+import { changesNames } from '../tree/rewritten.ts'
 import { writingDocument } from '../tree/serialize.ts'
 import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { type DocumentPut, putTriggered, type RunTriggered } from './document.ts'
@@ -83,8 +83,10 @@ export function createFromTemplate(site: Site, write: TemplatePost, authority: A
       const target = targetOf(tree, write)
       if (isReserved(target, site.settings.brand)) throw reserved()
       write.refuse(target)
-      await inTurns(unbinding(tree.root, site), Number.POSITIVE_INFINITY)
-      if (await inTurns(gainsNames(tree.root), Number.POSITIVE_INFINITY)) throw noMarkup()
+      const isLiveName = (uri: string) => isLive(meaningOf(uri, site.settings.ns, site.model), 'html')
+      await inTurns(unbinding(tree.root, isLiveName), Number.POSITIVE_INFINITY)
+      const place = { isLive: isLiveName, frame: ['', ''] } as const
+      if (await inTurns(changesNames(tree.root, place), Number.POSITIVE_INFINITY)) throw noMarkup()
       const bytes = await inTurns(writingBytes(tree), Number.POSITIVE_INFINITY)
       const check = async () => requireAllowed(await decide(), question(template), 'POST', path)
       const { type } = template.resource
@@ -98,7 +100,7 @@ export function createFromTemplate(site: Site, write: TemplatePost, authority: A
 }
 
 /** Directives are consumed: what still has the name of one has come from elsewhere, as data, and stays that (COMP-107, COMP-145). */
-function* unbinding(root: ParentNode, { settings, model }: Site): Steps<void> {
+function* unbinding(root: ParentNode, isLiveName: (uri: string) => boolean): Steps<void> {
   const own = rootAndBody(root.childNodes.find(isElement))
   // HTML moves what stands in the head, and none of its elements, into the body.
   const inBody = own[1] ? Prefixes.none.within(own[1]) : Prefixes.none
@@ -115,7 +117,7 @@ function* unbinding(root: ParentNode, { settings, model }: Site): Steps<void> {
         const prefix = written && asciiLower(written)
         if (prefix === undefined) continue
         const uri = next.outer.within(node).namespace(prefix)
-        const isData = written !== prefix || (uri !== undefined && isLive(meaningOf(uri, settings.ns, model), 'html'))
+        const isData = written !== prefix || (uri !== undefined && isLiveName(uri))
         const isSame = !inBody.declares(prefix) || inBody.namespace(prefix) === uri
         if (isData || !isSame || !next.outer.agreesOn(prefix))
           bindPrefix(node, prefix, isData ? '' : (uri ?? ''), 'html')

@@ -271,6 +271,27 @@ describe('markup that code makes of texts', () => {
       expect(text).to.include('<p>own</p>').and.include('<i>1</i>')
     })
 
+  for (const [what, sent] of [
+    ['plaintext', '<plaintext>x'],
+    ['a script that holds its own end', '<script><!--<script>'],
+    ['a frameset', '<!DOCTYPE html><frameset></frameset>'],
+  ])
+    it(`COMP-147 REA-60 nor are directives of an author text, or gone, behind ${what} of a visitor that an action stores`, async () => {
+      const own = `<p e:own='"SOURCE"'></p>${INCLUDE.replace('secret.html', 'data.html')}`
+      await putAll(server, { '/own-page.html': composed(own), '/made.html': page('') })
+      const made =
+        '(${html} from "/own-page.html").first().clone().prepend(new div { Document.parse(Context.request.body) })'
+      const action = sessel('action', `@schema Site url("${NS}/1.0"); Site.PUT(${made}, "/made.html")`).markup
+      const where = '<meta itemprop="resource" content="/go.html"><meta itemprop="method" content="PUT">'
+      await put(server, '/trigger.html', page(`<div itemscope itemtype="${NS}/Trigger">${where}${action}</div>`))
+      await put(server, '/more.html', rulesPage(['*', 'GET|PUT', 'Allow', '/made.html|/go.html']))
+      const { status } = await http('PUT', '/go.html', {}, sent)
+      await remove(server, '/trigger.html')
+      const { text } = await http('GET', '/made.html')
+      expect(text).not.to.include('SOURCE')
+      expect(status).to.equal(500)
+    })
+
   it('COMP-107 COMP-147 nor is one that HTML moves into the body of a page that a POST makes', async () => {
     const head = `<head r:l=".moved"><title>t</title><base href="/made.html"><q:stamp l></q:stamp></head>`
     const made = `<!DOCTYPE html><html xmlns:q="${NS}/1.0" xmlns:r="${NS}/Binding/CSS">${head}<body ${PREFIXES}></body></html>`
