@@ -6,11 +6,9 @@ import {
   bindPrefix,
   declarationOf,
   isDeclaration,
-  leaveHidden,
-  leaveToRoot,
   Prefixes,
   prefixIn,
-  rootAndBody,
+  Rereading,
   writtenName,
 } from '../tree/prefixes.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
@@ -36,17 +34,14 @@ export function* keepingNames(
 ): Steps<void> {
   const open = [{ element: root, outer: around ? Prefixes.around(around).within(around) : Prefixes.none }]
   const isHtml = kind === 'html'
-  const own = rootAndBody(around || isFragment ? undefined : root)
-  // HTML moves what stands beside the body into it.
-  const inBody = own[1] ? Prefixes.none.within(own[1]) : Prefixes.none
+  const again = new Rereading(around || isFragment ? undefined : root)
   const meaning = (uri: string): Meaning => meaningOf(uri, registry.vocabulary.ns, registry)
   let seen = 0
   for (let next = open.pop(); next; next = open.pop()) {
     const { element, outer } = next
     if (++seen % NODES_PER_STEP === 0) yield
     const stored = copiedFrom(element)
-    if (stored && isHtml) leaveHidden(element)
-    if (stored && isHtml) leaveToRoot(element, own)
+    if (stored && isHtml) again.leave(element)
     const names = stored ? [element.tagName, ...element.attrs.map(writtenName)] : []
     for (const name of names) {
       const written = prefixIn(name)
@@ -62,8 +57,7 @@ export function* keepingNames(
       const isChanged = uri !== meant && (meant !== undefined || (uri !== undefined && isLive(meaning(uri), kind)))
       const differs = isData || (uri === undefined ? isFragment && !isKept : isChanged)
       if (!differs && prefix === written) {
-        const isSame = !inBody.declares(prefix) || inBody.namespace(prefix) === uri
-        const isFirm = isFragment ? uri === undefined : isSame && outer.agreesOn(prefix)
+        const isFirm = isFragment ? uri === undefined : again.keeps(prefix, outer, uri)
         if (isHtml && !isFirm) bindPrefix(element, prefix, uri ?? '', kind)
         continue
       }

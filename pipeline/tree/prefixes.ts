@@ -97,34 +97,6 @@ export function bindPrefix(element: ElementNode, prefix: string, uri: string, ki
   element.attrs = [...element.attrs.filter(a => folded(declaredPrefix(a)) !== prefix), declaration]
 }
 
-/**
- * Takes names with a prefix from an element within a document of HTML that HTML would give to another one: the parser adds the
- * attributes of an `html`, which SVG may hold, or of a `body` to those of the first one.
- *
- * @param own those that the document has itself; none for what comes into one
- */
-export function leaveToRoot(element: ElementNode, own: readonly (ElementNode | undefined)[]): void {
-  if (!/^(?:html|body)$/i.test(element.tagName) || own.includes(element)) return
-  element.attrs = element.attrs.filter(a => !writtenName(a).includes(':'))
-}
-
-/** The root of a document and its body. */
-export function rootAndBody(root: ElementNode | undefined): (ElementNode | undefined)[] {
-  return [root, root?.childNodes.filter(isElement).find(({ tagName }) => tagName.toLowerCase() === 'body')]
-}
-
-/**
- * Takes attributes from an element that declare a prefix where HTML reads them, in small letters, and in its tree none or
- * another one: `XMLNS:p` and `xmlns:P` of XML or SVG.
- */
-export function leaveHidden(element: ElementNode): void {
-  const isHidden = (a: Attribute) => {
-    const written = writtenName(a)
-    return isDeclaration(written) && written !== asciiLower(written)
-  }
-  if (element.attrs.some(isHidden)) element.attrs = element.attrs.filter(a => !isHidden(a))
-}
-
 const NOTHING: ReadonlyMap<string, string> = new Map()
 
 /** The prefixes that are bound at a place; nothing of it changes. */
@@ -181,5 +153,39 @@ export class Prefixes {
     const ancestors: ElementNode[] = []
     for (let node = elementAround(element); node; node = elementAround(node)) ancestors.push(node)
     return ancestors.reduceRight((scope, ancestor) => scope.within(ancestor), Prefixes.none)
+  }
+}
+
+/** What becomes of names with a prefix of a tree where HTML reads its markup: it drops some tags, and moves what stands beside a body. */
+export class Rereading {
+  /** The root of a document and its body. */
+  readonly #own: (ElementNode | undefined)[]
+  /** What means something in the body, where what stands beside it comes to stand. */
+  readonly #inBody: Prefixes
+
+  /** @param root of a document; undefined for what comes into one */
+  constructor(root: ElementNode | undefined) {
+    const body = root?.childNodes.filter(isElement).find(({ tagName }) => tagName.toLowerCase() === 'body')
+    this.#own = [root, body]
+    this.#inBody = body ? Prefixes.none.within(body) : Prefixes.none
+  }
+
+  /**
+   * Takes names from an element that HTML would give to another one, or reads otherwise: the parser adds the attributes of an
+   * `html`, which SVG may hold, or of a `body` to those of the first one, and `XMLNS:p` and `xmlns:P` of XML or SVG declare a
+   * prefix there in small letters, and in the tree none or another one.
+   */
+  leave(element: ElementNode): void {
+    const isMoved = /^(?:html|body)$/i.test(element.tagName) && !this.#own.includes(element)
+    const isLeft = (written: string) =>
+      isMoved ? written.includes(':') : isDeclaration(written) && written !== asciiLower(written)
+    if (element.attrs.some(a => isLeft(writtenName(a))))
+      element.attrs = element.attrs.filter(a => !isLeft(writtenName(a)))
+  }
+
+  /** Whether a prefix that an element does not declare itself means the same there, in a scope around it. @param uri what it means */
+  keeps(prefix: string, outer: Prefixes, uri: string | undefined): boolean {
+    const isSame = !this.#inBody.declares(prefix) || this.#inBody.namespace(prefix) === uri
+    return isSame && outer.agreesOn(prefix)
   }
 }

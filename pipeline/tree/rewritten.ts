@@ -41,6 +41,8 @@ interface Named {
   around: ElementNode | undefined
   /** Stands in what HTML reads as text, as trees of XML may have it. */
   isText: boolean
+  /** Stands in the contents of a template, in which composition looks for nothing. */
+  isInert: boolean
 }
 
 /**
@@ -86,14 +88,17 @@ function* isAlike(before: readonly Named[], after: readonly Named[], mark: strin
   const indexOf = ({ attrs }: ElementNode) => attrs.find(({ name }) => name === mark)?.value
   const indexes = new Map(before.map(({ element }, i) => [element, `${i}`]))
   const seen = new Set<string>()
-  for (const { element, live, around } of after) {
+  for (const { element, live, around, isInert } of after) {
     if (seen.size % NODES_PER_STEP === 0) yield
     const index = indexOf(element)
     const was = index === undefined ? undefined : before[Number(index)]
+    if (index === undefined || !was) return false
     // One that is taken apart is there twice.
-    if (index === undefined || !was || seen.has(index)) return false
+    const isTwice = seen.has(index)
     seen.add(index)
-    if (live.size === 0 && was.live.size === 0) continue
+    if (frame && live.size === 0 && was.live.size === 0) continue
+    // Contents of a template are those of another element where it stands in SVG.
+    if (isTwice || (was.isInert && !isInert)) return false
     for (const [name, uri] of live) if (!was.live.has(name) || was.live.get(name) !== uri) return false
     if (frame && live.size < was.live.size) return false
     if ((around && indexOf(around)) !== (was.around && indexes.get(was.around))) return false
@@ -115,11 +120,11 @@ function* readingNamed(
   interface Open extends Omit<Named, 'live'> {
     outer: Prefixes
   }
-  const top = { outer: Prefixes.none, around: undefined, isText: false }
+  const top = { outer: Prefixes.none, around: undefined, isText: false, isInert: false }
   const open: Open[] = nodes.filter(isElement).map(element => ({ element, ...top }))
   for (let next = open.pop(); next; next = open.pop()) {
     if (++seen % NODES_PER_STEP === 0) yield
-    const { element, outer, around, isText } = next
+    const { element, outer, around, isText, isInert } = next
     const { tagName, namespaceURI, childNodes, content } = element
     if (namespaceURI !== HTML_NAMESPACE || FOREIGN.has(tagName.toLowerCase()) || holdsRawMarkup(element))
       isStable = false
@@ -128,11 +133,12 @@ function* readingNamed(
     if (names.length > 0) {
       inside.outer = outer.within(asRead(element))
       const live = meant(names, inside.outer, place)
-      named.push({ element, live, around, isText })
+      named.push({ element, live, around, isText, isInert })
       if (live.size > 0) inside.around = element
     }
-    for (const list of [childNodes, content?.childNodes ?? []])
-      for (const node of list) if (isElement(node)) open.push({ element: node, ...inside })
+    for (const node of childNodes) if (isElement(node)) open.push({ element: node, ...inside, isInert })
+    for (const node of content?.childNodes ?? [])
+      if (isElement(node)) open.push({ element: node, ...inside, isInert: true })
   }
   return { named, isStable }
 }

@@ -21,15 +21,7 @@ import {
   type ParentNode,
   type TreeDocument,
 } from '../tree/nodes.ts'
-import {
-  bindPrefix,
-  leaveHidden,
-  leaveToRoot,
-  Prefixes,
-  qualifiedName,
-  rootAndBody,
-  writtenName,
-} from '../tree/prefixes.ts'
+import { bindPrefix, Prefixes, qualifiedName, Rereading, writtenName } from '../tree/prefixes.ts'
 import { changesNames } from '../tree/rewritten.ts'
 import { writingDocument } from '../tree/serialize.ts'
 import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
@@ -101,28 +93,25 @@ export function createFromTemplate(site: Site, write: TemplatePost, authority: A
 
 /** Directives are consumed: what still has the name of one has come from elsewhere, as data, and stays that (COMP-107, COMP-145). */
 function* unbinding(root: ParentNode, isLiveName: (uri: string) => boolean): Steps<void> {
-  const own = rootAndBody(root.childNodes.find(isElement))
-  // HTML moves what stands in the head, and none of its elements, into the body.
-  const inBody = own[1] ? Prefixes.none.within(own[1]) : Prefixes.none
+  const again = new Rereading(root.childNodes.find(isElement))
   const open = [{ nodes: root.childNodes, outer: Prefixes.none }]
   let seen = 0
   for (let next = open.pop(); next; next = open.pop()) {
     for (const node of next.nodes) {
       if (++seen % NODES_PER_STEP === 0) yield
       if (!isElement(node)) continue
-      leaveHidden(node)
-      leaveToRoot(node, own)
+      again.leave(node)
       for (const name of [node.tagName, ...node.attrs.map(writtenName)]) {
         const written = qualifiedName(name)?.prefix
         const prefix = written && asciiLower(written)
         if (prefix === undefined) continue
         const uri = next.outer.within(node).namespace(prefix)
         const isData = written !== prefix || (uri !== undefined && isLiveName(uri))
-        const isSame = !inBody.declares(prefix) || inBody.namespace(prefix) === uri
-        if (isData || !isSame || !next.outer.agreesOn(prefix))
-          bindPrefix(node, prefix, isData ? '' : (uri ?? ''), 'html')
+        if (isData || !again.keeps(prefix, next.outer, uri)) bindPrefix(node, prefix, isData ? '' : (uri ?? ''), 'html')
       }
-      open.push({ nodes: node.childNodes, outer: next.outer.within(node) })
+      const outer = next.outer.within(node)
+      open.push({ nodes: node.childNodes, outer })
+      if (node.content) open.push({ nodes: node.content.childNodes, outer })
     }
   }
 }

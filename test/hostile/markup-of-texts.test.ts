@@ -302,6 +302,19 @@ describe('markup that code makes of texts', () => {
     expect(text).to.include('<li class="moved">').and.not.include('TOPSECRET')
   })
 
+  for (const around of ['svg', 'math', 'div'])
+    it(`COMP-107 COMP-147 nor is one in a template of a visitor that a page which a POST makes has in a ${around}`, async () => {
+      const made = `<div r:l=".inert"><${around}><p:stamp l></p:stamp></${around}></div>`
+      await putAll(server, {
+        '/make.html': composed(made, '<title>t</title><base href="/made.html">'),
+        '/list.html': page(`<ul><li><template class="inert">${INCLUDE}</template></li></ul>`),
+        '/more.html': rulesPage(['*', 'GET|PUT|POST', 'Allow', '/made.html|/make.html']),
+      })
+      expect((await http('POST', '/make.html', {}, 'x')).status).to.equal(301)
+      const { text } = await http('GET', '/made.html')
+      expect(text).to.include('<template class="inert">').and.not.include('TOPSECRET')
+    })
+
   for (const get of [
     'document.querySelector(".entry")',
     'document.querySelector(".entry").cloneNode(true)',

@@ -8,6 +8,7 @@ import { changesNames, type Place } from '../../../pipeline/tree/rewritten.ts'
 import { writingMarkup } from '../../../pipeline/tree/serialize.ts'
 import { atOnce } from '../../../pipeline/tree/steps.ts'
 import { parseXml } from '../../../pipeline/tree/xml.ts'
+import { elementsOf, find } from './samples.ts'
 
 const DOCUMENT: Place = { isLive: uri => uri !== 'urn:foreign', frame: ['', ''] }
 const HIDDEN = '<p:include resource="/secret"></p:include>'
@@ -30,11 +31,20 @@ const GAINING: [what: string, tree: TreeDocument][] = [
   ['one while its like is lost', html(`${left(`${HIDDEN}<p><xmp>`)}${HIDDEN}`)],
   ['svg in the namespace of HTML', xml(`${LINKS}<iframe>${ESCAPED}</iframe></desc></svg></a></svg>`)],
   ['raw text behind a column in a template', xml(`<template><col/><xmp>&lt;/template>${ESCAPED}</xmp></template>`)],
+  ['names behind plaintext, which are text', xml('<plaintext/><p:x xmlns:p="urn:p"/>')],
+  ['a form that is dropped', xml('<form xmlns:p="urn:p"><form p:y="1"/></form>')],
+  ['a body whose names come to the first one', xml('<b xmlns:p="urn:p"><body p:y="1"/></b>')],
+  ['a directive that leaves another one', xml('<li xmlns:p="urn:p" p:x="1"><li><i p:y="1"/></li></li>')],
+  [
+    'a declaration that goes with a tag',
+    xml('<b xmlns:p="urn:p"><form><form xmlns:p=""><i p:y="1"/></form></form></b>'),
+  ],
 ]
 
 const ALIKE: [what: string, tree: TreeDocument][] = [
   ['SVG, raw text and names', html(`<svg><a p:x="1"><p:y/></a></svg><b p:x="1"><script>"<p:x>"</script>${HIDDEN}`)],
   ['a link around a link without names', html(left('<b>12:30</b>'))],
+  ['a form that is dropped without a directive', xml('<form xmlns:p="urn:foreign"><form p:y="1"/></form>')],
   ['markup in noscript', xml(`<noscript><p:x xmlns:p="urn:p"/></noscript><b xmlns:p="urn:p" p:x="1"/>`)],
 ]
 
@@ -42,6 +52,14 @@ describe('COMP-147 a tree that is written and read again', () => {
   const gains = ({ root }: TreeDocument) => atOnce(changesNames(root, DOCUMENT))
   for (const [what, tree] of GAINING) it(`gains names: ${what}`, () => expect(gains(tree)).to.equal(true))
   for (const [what, tree] of ALIKE) it(`gains none: ${what}`, () => expect(gains(tree)).to.equal(false))
+
+  it('gains those in a template that comes to stand in SVG', () => {
+    const tree = html('<svg></svg><template xmlns:p="urn:p"><p:x></p:x></template>')
+    const [, template] = elementsOf(tree.root).filter(({ tagName }) => /svg|template/.test(tagName))
+    find(tree.root, 'svg').childNodes = template ? [template] : []
+    find(tree.root, 'body').childNodes.pop()
+    expect(gains(tree)).to.equal(true)
+  })
 
   it('is read as what is stored of an element, which has a doctype', () => {
     const root = rootElement(xml('<p><b xmlns:p="urn:p" p:x="1"><table/>x</b></p><svg/>'))
