@@ -94,6 +94,8 @@ async function findEnds(exchange: Exchange, op: 'copy' | 'move', destination: st
   if (isCollection(source)) checkWritable(author.scope, source.resource.path)
   const deep = isDeep(exchange, source, op)
   const to = toForm(destination, source)
+  // A file has no slash, whatever was asked: the scope may open the collection of this name alone.
+  checkWritable(author.scope, to)
   checkPlaces(source.resource.path, to, op)
   await checkConditions(exchange, source)
   const replaced = await standing(exchange, to)
@@ -136,9 +138,15 @@ function checkPlaces(from: string, to: string, op: 'copy' | 'move'): void {
     throw new Fault(403, 'IllegalMove', 'One of source and destination lies inside the other.')
 }
 
-/** Whatever has the name of the destination, file or collection. */
-async function standing({ mount }: Exchange, to: string): Promise<Node | undefined> {
-  return (await mount.view.find(to)) ?? (to.endsWith('/') ? mount.view.find(to.slice(0, -1)) : undefined)
+/**
+ * Whatever has the name of the destination, file or collection.
+ *
+ * @throws Fault 403 for a file outside of the scope, which opens the collection of this name (DAV-3)
+ */
+async function standing({ mount, author }: Exchange, to: string): Promise<Node | undefined> {
+  const node = (await mount.view.find(to)) ?? (to.endsWith('/') ? await mount.view.find(to.slice(0, -1)) : undefined)
+  if (node) checkWritable(author.scope, node.resource.path)
+  return node
 }
 
 /** @returns locks that the transfer ends: they do not travel, but those on the destination itself stay (DAV-87) */

@@ -8,6 +8,7 @@ import type { ElementNode } from '../../pipeline/tree/nodes.ts'
 import { inTurns } from '../../pipeline/tree/steps.ts'
 import { makeCollection } from '../../pipeline/write/collection.ts'
 import { checkWritable } from '../access/scope-authority.ts'
+import { visible } from '../access/visibility.ts'
 import { checkConditions } from '../conditions/preconditions.ts'
 import type { Exchange } from '../exchange.ts'
 import { checkLocks, requireParent } from '../locks/guard.ts'
@@ -23,7 +24,8 @@ export async function mkcol(exchange: Exchange): Promise<Answer> {
   const path = `${file}/`
   checkWritable(author.scope, path)
   const node = (await mount.view.find(path)) ?? (await mount.view.find(file))
-  await checkConditions(exchange, node)
+  // A condition would confirm guesses of a file that the scope does not open (DAV-3).
+  await checkConditions(exchange, visible(exchange, node))
   if (!node) await checkLocks(exchange, path, 'membership')
   if (node) throw taken(isCollection(node))
   await requireParent(exchange, path)

@@ -303,3 +303,46 @@ describe("a credential's scope as boundary: who may configure", () => {
     expect((await whole('PUT', '/part/mine.html', {}, rules)).status).to.equal(201)
   })
 })
+
+describe('a credential for pages alone, which opens the folder of a name and not the file', () => {
+  const PIN = '4711'
+  let server: TestServer
+  let pages: Client
+  before(async () => {
+    server = await startServer({
+      site: { credentials: [{ user: 'pages', password: 'pages', scope: ['/a/*.html'] }] },
+    })
+    const Authorization = `Basic ${Buffer.from('pages:pages').toString('base64')}`
+    pages = client(Number(new URL(server.mountUrl).port), { Authorization })
+  })
+  after(() => server.close())
+  beforeEach(async () => {
+    await put(server, '/a/1.html', page('mine'))
+    await put(server, '/a/sub/2.html', page('mine'))
+    await put(server, '/a/pin.txt', PIN)
+  })
+
+  for (const method of ['COPY', 'MOVE'])
+    for (const from of ['/a/1.html', '/a/sub/'])
+      it(`DAV-3 DAV-8 ${method} of ${from} neither replaces nor makes a file outside of its scope`, async () => {
+        for (const fields of [{}, { Overwrite: 'F' }])
+          expect((await pages(method, from, { ...fields, Destination: '/a/pin.txt/' })).status).to.equal(403)
+        expect(Buffer.from((await server.site.find('/a/pin.txt'))?.bytes ?? []).toString()).to.equal(PIN)
+        const free = await pages(method, from, { Destination: '/a/free.js/' })
+        // A folder of this name may hold its index.
+        expect(free.status).to.equal(from.endsWith('/') ? 201 : 403)
+        expect(await server.site.find('/a/free.js')).to.equal(undefined)
+        await pages('DELETE', '/a/free.js/')
+      })
+
+  it('DAV-3 DAV-47 no condition of a MKCOL confirms what is in it', async () => {
+    const tag = async (guess: string) => {
+      await put(server, '/guess.txt', guess)
+      return (await server.site.find('/guess.txt'))?.tag ?? ''
+    }
+    const of = async (field: string, guess: string) =>
+      (await pages('MKCOL', '/a/pin.txt/', { [field]: await tag(guess) })).status
+    for (const field of ['If-Match', 'If-None-Match'])
+      expect(await of(field, PIN), field).to.equal(await of(field, '4712'))
+  })
+})
