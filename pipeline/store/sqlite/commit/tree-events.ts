@@ -38,13 +38,9 @@ export interface TreeEventStatements {
   rows: { gone: Statement<never>; goneForGood: Statement<never>; come: Statement<never>; documents: Statement<never> }
 }
 
-/**
- * The same for statements.
- * @param most bytes; nothing is told of longer texts
- */
-function limitedText(bytes: Value, most: Value): string {
-  const text = bytes instanceof Uint8Array ? documentText(bytes) : ''
-  return Buffer.byteLength(text) <= Number(most) ? text : ''
+/** Whether the text of a document has so many bytes at most. */
+function fitsText(bytes: Value, most: Value): number {
+  return bytes instanceof Uint8Array && Buffer.byteLength(documentText(bytes)) <= Number(most) ? 1 : 0
 }
 
 /** Times that a text can be longer than its bytes, where they are no UTF-8. */
@@ -52,7 +48,7 @@ const GROWTH = 3
 
 /** @param database a connection for writing, which gets a function of its own */
 export function prepareTreeEvents(database: Database): TreeEventStatements {
-  database.define('limited_text', limitedText)
+  database.define('fits_text', fitsText)
   const isDocument = `kind = ${kindNumber('document')}`
   const taken = (site: string, tree: string, arriving: string) =>
     `NOT EXISTS (SELECT 1 FROM resource arriving WHERE arriving.site = ${site}
@@ -66,10 +62,9 @@ export function prepareTreeEvents(database: Database): TreeEventStatements {
        ORDER BY folder, name LIMIT ${PAGE}`,
     )
   const path = `replace(replace(folder || name, '&', '&amp;'), '<', '&lt;')`
-  // The text of a document that is short enough, however it reads, is shared. Others are few, and told in full.
-  const shared = `${isDocument} AND size * ${GROWTH} <= ?13`
-  const text = `CASE WHEN ${isDocument} AND size <= ?13 + ${MARK}
-    THEN limited_text((SELECT bytes FROM body WHERE body.id = resource.id), ?13) ELSE '' END`
+  // A text that is told is shared with the document, however often that moves; whether a longer one fits its bytes tell.
+  const shared = `${isDocument} AND (size * ${GROWTH} <= ?13 OR size <= ?13 + ${MARK}
+    AND fits_text((SELECT bytes FROM body WHERE body.id = resource.id), ?13))`
   const rows = (columns: string, where: string) =>
     database.prepare(
       `INSERT INTO event (site, ms, seq, path, version, session, token, bytes, payload, body, tail)
@@ -79,7 +74,7 @@ export function prepareTreeEvents(database: Database): TreeEventStatements {
              WHERE site = ?6 AND folder >= ?7 AND folder < ?8 AND ${where})`,
     )
   const gone = `?9 || ${path} || ?10 AS payload, NULL AS body, NULL AS tail`
-  const come = `?9 || ${tag} || ?10 || ${path} || ?11 || CASE WHEN ${shared} THEN '' ELSE ${text} || ?12 END AS payload,
+  const come = `?9 || ${tag} || ?10 || ${path} || ?11 || CASE WHEN ${shared} THEN '' ELSE ?12 END AS payload,
     CASE WHEN ${shared} THEN id END AS body, CASE WHEN ${shared} THEN ?12 END AS tail`
   return {
     files: {

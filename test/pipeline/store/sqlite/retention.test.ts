@@ -143,6 +143,25 @@ describe('SQLite store: removal of events', () => {
     ).to.deep.equal(['gone /a/1', 'gone /a/2', 'come /b/1 ', 'come /b/2 y', 'gone /b/2', 'gone /c/1', 'come /b/1 '])
   })
 
+  it('EVT-46 a text that is told is kept once, however often its tree moves', async () => {
+    const site = opened.store.site('example.org')
+    const around = { gone: { around: ['', ''] }, come: { around: ['', '', '', ''] }, largestBody: 100 } as const
+    const texts = ['x'.repeat(33), 'x'.repeat(100), 'é'.repeat(50), `\uFEFF${'x'.repeat(100)}`, 'x'.repeat(101)]
+    await done(
+      site,
+      texts.map((text, i) => put(`/a/${i}`, text)),
+    )
+    const [from, to] = ['/a/', '/b/']
+    await done(site, [{ op: 'move', from, to, tell: around }])
+    await done(site, [{ op: 'move', from: to, to: from, tell: around }])
+    for (const [i, text] of texts.entries()) {
+      const told = (await site.events(`/a/${i}`)).at(-1)?.payload ?? ''
+      expect(told.endsWith(text.replace('\uFEFF', '')), text).to.equal(i < 4)
+    }
+    expect(number('max(octet_length(payload)) AS count FROM event')).to.be.below(100)
+    expect(number('count(*) AS count FROM body')).to.equal(texts.length)
+  })
+
   it('EVT-46 keeps as many events, and as many bytes of them, as a site is allowed', async () => {
     await opened.close()
     const limits: Record<string, { events: number; bytes: number }> = {
