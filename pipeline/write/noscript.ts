@@ -109,8 +109,10 @@ export function* isReadAgain(
 ): Steps<boolean> {
   const markup = new LongText()
   for (const node of nodes) yield* writingHtml(node, markup)
+  // Read again, a carriage return is a line feed, which moves nothing.
+  const text = markup.whole.replaceAll('\r', '&#13;')
   try {
-    return yield* comparing(nodes, yield* parsingFragmentAlike(document, markup.whole, place))
+    return yield* comparing(nodes, yield* parsingFragmentAlike(document, text, place))
   } catch (error) {
     if (error instanceof TreeError) return false
     throw error

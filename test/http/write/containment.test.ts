@@ -57,6 +57,7 @@ const UNWRITABLE = [
 const CONTAINED = [
   '<table>x<tr><td>1<b><table><p>y</table></b></table>',
   '<h1><b>x</h1><h2>y</b></h2>',
+  '<h1 title="&#13;">a&#13;\n<table><tr><td>b</table></h1>',
   '<div><template shadowrootmode="open">mine</template></div>',
   '<template>mine</template>',
   '<div><template for="x">mine</template></div>',
