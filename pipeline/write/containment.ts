@@ -146,7 +146,9 @@ function* holdingUnwritable(
   { document, nodes }: View,
   mayBe: () => boolean,
 ): Steps<boolean> {
-  if (document.kind === 'xml' || !(yield* matching(changes, /<(?:table|form|h[1-6])/i)) || mayBe()) return false
+  if (document.kind === 'xml') return false
+  if ((yield* matching(changes, /<h[1-6]/i)) && (yield* holding(nodes, standsInHeading)) && !mayBe()) return true
+  if (!(yield* matching(changes, /<(?:table|form)/i)) || mayBe()) return false
   const places = new Map<ElementNode, ChildNode[]>()
   for (const node of nodes) {
     const place = parentElement(node)
@@ -175,6 +177,16 @@ function* holdingOthers(nodes: readonly ChildNode[], isWithin: boolean, from = 0
     if (!isElement(node) || isForeign(node) || isOrdinaryName(node.tagName)) return false
     return (node.sourceCodeLocation?.startOffset ?? from) >= from
   })
+}
+
+/** Whether it is a heading that ends the one around it where it is written. */
+function standsInHeading(node: ChildNode): boolean {
+  const parent = parentElement(node)
+  return isHeading(node) && parent !== undefined && isHeading(parent)
+}
+
+function isHeading(node: ChildNode): boolean {
+  return isElement(node) && node.namespaceURI === HTML_NAMESPACE && /^h[1-6]$/.test(node.tagName)
 }
 
 function standsInForeign(node: ParentNode | null): boolean {
