@@ -230,10 +230,12 @@ export class SiteDeclarations {
     if (changed.has('model')) {
       const model = await exchangeBy('model', before.model, commit, brings('model'))
       exchanges.push(model)
+      const registry = effective(model.after) as Snapshots['model']
+      await inTurns(registry.inheriting(), UNKNOWN_LENGTH)
       types = await retyped(commit, {
         store: this.#store,
         before: derivation,
-        after: { ...this.#vocabulary, subtypes: subtypesBy(effective(model.after) as Snapshots['model']) },
+        after: { ...this.#vocabulary, subtypes: subtypesBy(registry) },
         declared: (name, path) => before[name].document(path),
         brought: path => brought.get(path)?.show,
         read,

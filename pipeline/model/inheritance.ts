@@ -3,11 +3,15 @@
  * inherits is put together for none of them, as that would take the product of both.
  */
 
+import type { Steps } from '../tree/steps.ts'
 import type { RawProperty, RawSchema } from './declarations.ts'
 import { type Cardinality, cardinalityOf, firstOfEach, type Reference, referenceOf } from './schema.ts'
 
 /** Schemas above each other; a longer chain is taken for one without end. */
 export const MOST_LEVELS = 32
+
+/** Schemas that are looked at in one step. */
+const SCHEMAS_PER_STEP = 200
 
 /** A property of a schema that refers to another. */
 export interface Referrer {
@@ -30,13 +34,17 @@ export class Inheritance {
   readonly #cascading = new Map<string, Set<string>>()
 
   /** @param schemas those that count, each type once */
-  constructor(schemas: Iterable<RawSchema>) {
+  static *of(schemas: Iterable<RawSchema>): Steps<Inheritance> {
+    const made = new Inheritance()
+    let seen = 0
     for (const schema of schemas) {
+      if (++seen % SCHEMAS_PER_STEP === 0) yield
       const { type, parent } = schema
-      this.#schemas.set(type, schema)
-      if (parent !== undefined) put(this.#children, parent, type)
-      for (const property of firstOfEach(schema.properties)) this.#note(type, property)
+      made.#schemas.set(type, schema)
+      if (parent !== undefined) put(made.#children, parent, type)
+      for (const property of firstOfEach(schema.properties)) made.#note(type, property)
     }
+    return made
   }
 
   #note(type: string, { name, references, cascade, cardinality }: RawProperty): void {

@@ -284,8 +284,13 @@ export class Registry {
 
   /** What schemas have of each other. */
   get inheritance(): Inheritance {
-    this.#inheritance ??= new Inheritance(this.#all())
+    this.#inheritance ??= atOnce(Inheritance.of(this.#all()))
     return this.#inheritance
+  }
+
+  /** Has it put together in steps, before somebody asks. */
+  *inheriting(): Steps<void> {
+    if (this.hasSchemas) this.#inheritance ??= yield* Inheritance.of(this.#all())
   }
 
   *#all(): Generator<RawSchema> {

@@ -13,6 +13,7 @@ import { NS, page, put, putAll, rulesPage } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
 import { leavesTheLoop } from '../support/loop-hold.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { stepsOf } from '../support/steps.ts'
 
 const TYPE = 'urn:t:T'
 const item = `<p itemscope itemtype="${TYPE}"></p>`
@@ -53,6 +54,13 @@ describe('many declarations', () => {
       await put(server, '/alike.html', declared)
       await put(server, '/alike.html', page('x'))
     })
+  })
+
+  it('MOD-14 what descends from what among many schemas', async () => {
+    await declare(many(2000, i => schema(`${TYPE}${i}`, { parent: TYPE })))
+    const { model } = server.site
+    const raw = { schemas: [], enums: [], shapes: [], ...model.document('/declared.html') }
+    expect(stepsOf(model.withDocument('/other.html', raw).inheriting())).to.be.at.least(10)
   })
 
   it('MOD-112 items of a schema of many properties', async () => {
