@@ -37,7 +37,7 @@ const GAINING: [what: string, tree: TreeDocument][] = [
   ['a directive that leaves another one', xml('<li xmlns:p="urn:p" p:x="1"><li><i p:y="1"/></li></li>')],
   [
     'a declaration that goes with a tag',
-    xml('<b xmlns:p="urn:p"><form><form xmlns:p=""><i p:y="1"/></form></form></b>'),
+    xml('<b xmlns:p="urn:p"><form><form xmlns:p="urn:q"><i p:y="1"/></form></form></b>'),
   ],
 ]
 
