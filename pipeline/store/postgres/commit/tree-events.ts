@@ -40,18 +40,23 @@ const TAKEN = `AND NOT EXISTS (SELECT 1 FROM resource arriving WHERE arriving.si
   AND arriving.kind <> 0)`
 
 const DOCUMENT = `kind = ${kindNumber('document')}`
-/** The text of a document that is short enough, however it reads, is shared. Others are few, and told in full. */
-const SHARED = `(${DOCUMENT} AND size * ${GROWTH} <= $13)`
-const IN_FULL = `(${DOCUMENT} AND size * ${GROWTH} > $13 AND size <= $13 + ${MARK})`
+/** A text that is told is shared with the document, however often that moves; whether a longer one fits its bytes tell. */
+const SHARED = `(${DOCUMENT} AND (size * ${GROWTH} <= $13 OR body = ANY($14::bigint[])))`
 const COME = `$9 || substr(digest, 1, ${TAG_DIGITS}) || $10 || ${PATH} || $11
     || CASE WHEN ${SHARED} THEN '' ELSE $12 END AS payload,
   CASE WHEN ${SHARED} THEN body END AS body, CASE WHEN ${SHARED} THEN $12 END AS tail`
 
 const INSERT_GONE = insertion(GONE)
 const INSERT_GONE_FOR_GOOD = insertion(GONE, TAKEN)
-const INSERT_COME = insertion(COME, `AND NOT ${IN_FULL}`)
+const INSERT_COME = insertion(COME)
 
-async function add(state: CommitState, sql: string, tree: string, cause: Cause, values: (string | number)[]) {
+async function add(
+  state: CommitState,
+  sql: string,
+  tree: string,
+  cause: Cause,
+  values: (string | number | number[])[],
+) {
   const { site, version, session, transaction, pending } = state
   await writeOut(transaction, pending)
   const first = startEventIds(state)
@@ -87,49 +92,27 @@ export async function tellGone(state: CommitState, tree: string, { gone }: TreeE
 
 /** Tells of all files in a collection that they have come. */
 export async function tellCome(state: CommitState, tree: string, { come, largestBody }: TreeEvents): Promise<void> {
-  const around = come.around.map(pack)
-  const added = await add(state, INSERT_COME, tree, come, [...around, largestBody])
-  const more = await tellInFull(state, tree, come, largestBody)
-  if (added + more > 0) state.transaction.grew(state.site.id, tree, largestBody + AROUND, state.limits, added + more)
+  const fitting = await bodiesThatFit(state, tree, largestBody)
+  const added = await add(state, INSERT_COME, tree, come, [...come.around.map(pack), largestBody, fitting])
+  if (added > 0) state.transaction.grew(state.site.id, tree, largestBody + AROUND, state.limits, added)
 }
 
-/** Tells of documents whose text may or may not be too long: that takes reading them. */
-async function tellInFull(
-  state: CommitState,
-  tree: string,
-  come: TreeEvents['come'],
-  largest: number,
-): Promise<number> {
-  const { session, site, pending, version } = state
-  const found = await session.rows<{ path: string; digest: string; body: number }>(
-    `SELECT folder || name AS path, digest, body FROM resource
-     WHERE site = $1 AND folder >= $2 AND folder < $3 AND ${DOCUMENT} AND size * ${GROWTH} > $4 AND size <= $4 + ${MARK}
-     ORDER BY folder, name`,
+/** Documents whose text may or may not be too long, and is not: that takes reading them. */
+async function bodiesThatFit(state: CommitState, tree: string, largest: number): Promise<number[]> {
+  const { session, site, transaction, pending } = state
+  await writeOut(transaction, pending)
+  const found = await session.rows<{ body: number }>(
+    `SELECT DISTINCT body FROM resource
+     WHERE site = $1 AND folder >= $2 AND folder < $3 AND ${DOCUMENT} AND size * ${GROWTH} > $4 AND size <= $4 + ${MARK}`,
     site.id,
     tree,
     endOf(tree),
     largest,
   )
-  for (const { path, digest, body } of found) {
+  const fitting: number[] = []
+  for (const { body } of found) {
     const row = await session.row<{ bytes: Uint8Array }>('SELECT bytes FROM body WHERE id = $1', body)
-    const text = documentText(row?.bytes ?? null)
-    const [head, middle, before, after] = come.around
-    const escaped = path.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
-    const told = Buffer.byteLength(text) <= largest ? text : ''
-    const payload = head + digest.slice(0, TAG_DIGITS) + middle + escaped + before + told + after
-    state.seq = startEventIds(state)
-    pending.events.push({
-      site: site.id,
-      ms: state.ms,
-      seq: state.seq,
-      path,
-      version,
-      payload,
-      session: come.session ?? null,
-      token: come.token ?? null,
-      facts: null,
-      bytes: Buffer.byteLength(payload),
-    })
+    if (Buffer.byteLength(documentText(row?.bytes ?? null)) <= largest) fitting.push(body)
   }
-  return found.length
+  return fitting
 }

@@ -122,4 +122,25 @@ describe('the steps of a store in PostgreSQL', () => {
     const [few, many] = [await rowsRead(600, QUESTIONS, true), await rowsRead(6000, QUESTIONS, true)]
     for (const [name, count] of Object.entries(many)) expect(count, name).to.be.at.most((few[name] ?? 0) + 20)
   })
+
+  it('EVT-46 SEC-12 events of a tree share the texts that they tell with its documents, however often it moves', async () => {
+    const cluster = await sharedCluster()
+    const opened = await openSchema()
+    try {
+      const site = opened.store.site('a.example')
+      const texts = ['x'.repeat(33), 'x'.repeat(100), 'é'.repeat(50), 'x'.repeat(101)]
+      await done(
+        site,
+        texts.map((text, i) => put(`/a/${i}`, text)),
+      )
+      const tell = { gone: { around: ['', ''] }, come: { around: ['', '', '', ''] }, largestBody: 100 } as const
+      await done(site, [{ op: 'move', from: '/a/', to: '/b/', tell }])
+      for (const [i, text] of texts.entries())
+        expect((await site.events(`/b/${i}`)).at(-1)?.payload.endsWith(text), text).to.equal(i < 3)
+      const { rows } = await cluster.run(`SELECT max(octet_length(payload))::int AS count FROM ${opened.schema}.event`)
+      expect(rows[0]?.count).to.be.below(60)
+    } finally {
+      await opened.close()
+    }
+  })
 })
