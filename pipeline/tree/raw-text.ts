@@ -23,7 +23,7 @@ const HTML_AGAIN = new Map([
 const GLYPHS = new Set(['mglyph', 'malignmark'])
 const OF_HTML = /^(text\/html|application\/xhtml\+xml)$/i
 
-/** What ends each of them early; nothing ends `plaintext`, and a script may hold its own end tag in what looks like a comment. */
+/** What ends each of them early; nothing ends `plaintext`. */
 const ENDS = new Map([...RAW].map(name => [name, new RegExp(`</${name}[\\t\\n\\f\\r />]`, 'i')]))
 ENDS.delete('plaintext')
 
@@ -39,10 +39,31 @@ function holdsTags(node: ChildNode): boolean {
 }
 
 function isWholeIn({ tagName, childNodes }: ElementNode): boolean {
-  return childNodes.every(node => {
-    if (!isText(node)) return !isElement(node)
-    return !ENDS.get(tagName)?.test(node.value) || (tagName === 'script' && mayHoldItsEnd(node.value))
-  })
+  if (childNodes.some(isElement)) return false
+  if (tagName === 'script') return endsAtEnd(childNodes.map(node => (isText(node) ? node.value : '<!---->')).join(''))
+  return childNodes.every(node => !isText(node) || !ENDS.get(tagName)?.test(node.value))
+}
+
+/** What tells HTML's tokenizer where a script ends. */
+const IN_SCRIPT = /<!--|-->|<\/?script[\t\n\f\r />]/gi
+
+/** Whether a script ends with the end tag that comes behind it: one within a comment has its own, or takes that (HTML §13.2.5.15 to 31). */
+function endsAtEnd(code: string): boolean {
+  let state: 'plain' | 'comment' | 'script' = 'plain'
+  IN_SCRIPT.lastIndex = 0
+  for (let found = IN_SCRIPT.exec(code); found; found = IN_SCRIPT.exec(code)) {
+    const [token] = found
+    if (token === '-->') state = 'plain'
+    else if (token === '<!--') {
+      if (state === 'plain') state = 'comment'
+      // `<!-->` is a comment with an end.
+      IN_SCRIPT.lastIndex -= 2
+    } else if (token.startsWith('</')) {
+      if (state !== 'script') return false
+      state = 'comment'
+    } else if (state === 'comment') state = 'script'
+  }
+  return state !== 'script'
 }
 
 /** Whether a script has another one in what looks like a comment, so that it may not end with the first end tag. */
