@@ -138,14 +138,27 @@ export function connections(
     for (const socket of idle) socket._httpMessage = null
   }
 
-  /** Counts the lines of a head until its answer is over. @returns false where there is no room for them */
-  function takesLines({ rawHeaders }: IncomingMessage, response: ServerResponse): boolean {
-    const more = rawHeaders.length / 2 - USUAL_LINES
+  /**
+   * Counts the lines of a head until its answer is over and its body has come: the parser keeps it for as long as that is awaited.
+   *
+   * @returns false where there is no room for them
+   */
+  function takesLines(request: IncomingMessage, response: ServerResponse): boolean {
+    const { rawHeaders, socket } = request
+    let more = rawHeaders.length / 2 - USUAL_LINES
     if (more <= 0) return true
     if (lines + more > MOST_LINES) return false
     lines += more
-    response.once('close', () => {
+    const leave = () => {
+      socket.off('close', leave)
       lines -= more
+      more = 0
+    }
+    response.once('close', () => {
+      if (request.complete || socket.destroyed) return leave()
+      request.once('end', leave)
+      // Node tells nobody of the end of a connection whose answer has left.
+      socket.once('close', leave)
     })
     return true
   }

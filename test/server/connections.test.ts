@@ -103,6 +103,31 @@ describe('a connection on which an answer has not ended', () => {
     expect((await late.receive()).text).to.equal('late')
   })
 
+  it('counts the lines of a head until its body has come, however early the answer was (SEC-12)', async () => {
+    const { client, another } = await opened((request, response) => {
+      response.once('finish', () => request.resume())
+      response.end('no')
+    })
+    const many = ONE.replace('GET', 'POST').replace('\r\n\r\n', `\r\nContent-Length: 1\r\n${'a:\r\n'.repeat(8000)}\r\n`)
+    const clients = [client, ...(await Promise.all(Array.from({ length: 30 }, another)))]
+    const askedBy = async (each: Connection) => {
+      each.send(many)
+      return (await each.receive()).status
+    }
+    for (const each of clients) expect(await askedBy(each)).to.equal(200)
+    expect(await askedBy(await another())).to.equal(503)
+    // There is room again when a body has come, or its connection has gone.
+    for (let i = 0; i < 12; i++) {
+      client.send('x')
+      expect(await askedBy(client)).to.equal(200)
+    }
+    expect(client.socket.destroyed).to.equal(false)
+    clients[1]?.socket.resetAndDestroy()
+    let late = 503
+    while (late === 503) late = await askedBy(await another())
+    expect(late).to.equal(200)
+  })
+
   it('keeps no head once it has, for as long as the connection stays open (SEC-12)', async () => {
     const heads: WeakRef<IncomingMessage>[] = []
     const { client, another } = await opened((request, response) => {
