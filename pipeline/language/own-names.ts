@@ -38,14 +38,20 @@ function namesIn(source: string): Set<string> {
     let [start, end] = [at, at + 1]
     while (start > 0 && at - start < LONGEST_NAME && !AROUND.test(source.charAt(start - 1))) start--
     while (end < source.length && end - at < LONGEST_NAME && !AROUND.test(source.charAt(end))) end++
-    // Behind `{ p: 1 }` no name goes on.
-    if (start < at && !/\s/.test(source.charAt(at + 1)) && !isKey(source, start)) names.add(source.slice(start, end))
+    if (start < at && !BEHIND_LABEL.test(source.slice(at + 1, end + 1)) && !isKey(source, start))
+      names.add(source.slice(start, end))
   }
   return names
 }
 
+/** Behind `{ p: 1 }` no name goes on; nor in `e:{`, `e:for(;;)` and `x?p:[1]`, where none of markup would. */
+const BEHIND_LABEL = /^\s|[({[]$/
+
 /** What stands before keys of `{p:1,e:x}`, labels and choices (`case p:`, `x? p:e`, `x?y=p:e`), of which short scripts are full. */
-const BEFORE_KEY = /[{,;?=+>&|*%^~!-]$|\b(?:case|typeof|void|await|instanceof|in|delete|yield)$/
+const BEFORE_KEY = /[{,;?=+>&|*^~!-]$|[?=&|!+]new$|\b(?:case|typeof|void|await|instanceof|in|delete|yield)$/
+
+/** The same where nothing is between: a value such as `100%` may stand before an attribute. */
+const BESIDE_KEY = /[)%]$|[^<]\/$/
 
 /** Characters of the longest of these words, and the one before it. */
 const LOOKED_BACK = 11
@@ -54,5 +60,8 @@ const LOOKED_BACK = 11
 function isKey(source: string, start: number): boolean {
   let before = start
   while (before > 0 && /\s/.test(source.charAt(before - 1))) before--
-  return source[start - 1] === ')' || BEFORE_KEY.test(source.slice(Math.max(0, before - LOOKED_BACK), before))
+  return (
+    BESIDE_KEY.test(source.slice(Math.max(0, start - 2), start)) ||
+    BEFORE_KEY.test(source.slice(Math.max(0, before - LOOKED_BACK), before))
+  )
 }

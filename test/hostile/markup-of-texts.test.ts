@@ -73,7 +73,7 @@ const MADE: [language: 'JavaScript' | 'Sessel', what: string, code: string][] = 
   [
     'JavaScript',
     'its text, in a script with keys and labels like prefixes',
-    'let o = {p:"",\n e:[0]}; e:for(;;) break e; let [p, x, include] = [0, 1, 2]; switch (3) { case p:include=1; break; case e:x=2 } x? p:include; let t = 1; x?t=p:include; x?t+p:include; x?t>p:include; x?typeof p:include; x?t && p:include; if (x)p:for(;;) break p; let d = document.createElement("div"); d.innerHTML = e.textContent; return d',
+    'let o = {p:"",\n e:[0]}; e:for(;;) break e; let [p, x, include] = [0, 1, 2]; switch (3) { case p:include=1; break; case e:x=2 } x? p:include; let t = 1; x?t=p:include; x?t+p:include; x?t>p:include; x?typeof p:include; x?t && p:include; if (x)p:for(;;) break p; {}p:{}{}e:for(;;)break e; 0?new p:include; x?p:[x]; x?t/p:include; x?t%p:include; let d = document.createElement("div"); d.innerHTML = e.textContent; return d',
   ],
   ['Sessel', 'its text, which declares prefixes', 'Element.fromString(e.attr("data-own") + " https://x.example")'],
   [
@@ -186,6 +186,10 @@ describe('markup that code makes of texts', () => {
     [
       'JavaScript',
       'let d = document.createElement("p"); d.setAttribute("e:" + "y", "5"); d.innerHTML = "<P:STAMP y/>"; return d',
+    ],
+    [
+      'JavaScript',
+      'let d = document.createElement("div"); d.innerHTML = `<i width=100% e:y="5"><p><p:stamp y></p:stamp></p></i>`; return d',
     ],
     ['Sessel', 'Element.fromString("<p><p:stamp own></p:stamp></p>")'],
     ['Sessel', '(new p).attr("e:y", "5").setHTML("<p:stamp y></p:stamp>")'],
