@@ -29,6 +29,7 @@ export function checkLocks(
     submitted,
     kind,
     ownLocksPass,
+    opens: author.scope.covers,
   })
 }
 

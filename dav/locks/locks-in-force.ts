@@ -22,6 +22,8 @@ export interface GuardedChange {
    * - `subtree`: a file or collection goes, with everything below (DELETE, the source of MOVE, what MOVE and COPY replace)
    */
   kind: 'content' | 'properties' | 'membership' | 'subtree'
+  /** Whether the scope of the credential opens a file; when missing, it opens all. */
+  opens?: (path: string) => boolean
   /** A lock of this very credential needs no token: Office leaves it out when it sets Windows times (DAV-35). */
   ownLocksPass?: boolean
 }
@@ -33,12 +35,14 @@ export interface GuardedChange {
  * @throws Fault 423 `Locked` with `lock-token-submitted`, naming one locked path
  */
 export async function guardLocks(locks: Locks, change: GuardedChange): Promise<Lock[]> {
-  const { site, path, kind, submitted } = change
-  const inEffect = await locks.on(site, path)
+  const { site, path, kind, submitted, opens = () => true } = change
+  // What is asked about below a file would tell of its lock whoever may not see it (DAV-3); nothing comes to be there.
+  const guards = (lock: Lock) => lock.path.endsWith('/') || lockKey(lock.path) === lockKey(path) || opens(lock.path)
+  const inEffect = (await locks.on(site, path)).filter(guards)
   demand(inEffect, change)
   const own = inEffect.filter(lock => lockKey(lock.path) === lockKey(path))
   if (kind === 'content' || kind === 'properties') return own
-  if (path !== '/') demand(await locks.on(site, parentOf(path)), change)
+  if (path !== '/') demand((await locks.on(site, parentOf(path))).filter(guards), change)
   if (kind === 'membership') return own
   // Among more locked paths than there are tokens, one at least goes without.
   const below = await locks.below(site, path, submitted.size + 1)

@@ -20,12 +20,12 @@ import { type ElementWrite, writeElement } from '../../pipeline/write/element.ts
 import { checkWritable, scopeAuthority } from '../access/scope-authority.ts'
 import type { Exchange } from '../exchange.ts'
 import { checkLocks } from '../locks/guard.ts'
-import { isCollection } from '../places/place.ts'
+import { isCollection, type Node } from '../places/place.ts'
 
 /** GET and HEAD with a selector range. */
 export async function readElements(exchange: Exchange, range: SelectorRange): Promise<Answer> {
   const { mount, path, request, method, author } = exchange
-  await requireDocument(exchange)
+  requireDocument(await mount.view.find(path))
   const authority = scopeAuthority(author.scope)
   const operation = readResource(
     mount.site,
@@ -83,12 +83,15 @@ type Particulars<W> = W extends ElementWrite ? Omit<W, 'path' | 'conditions' | '
 
 async function write(exchange: Exchange, particulars: Particulars<ElementWrite>): Promise<Answer> {
   const { raw, configure, allowance, alongside, mount, path, author, request } = exchange
+  const node = await mount.view.find(path)
+  // Locks are known without a slash: that of a file would be told where the scope opens the collection of this name alone (DAV-3).
+  if (!node) throw absent()
   await checkLocks(exchange, path, 'content')
   const check = async () => {
     await exchange.lookAgain()
     await checkLocks(exchange, path, 'content')
   }
-  await requireDocument(exchange)
+  requireDocument(node)
   const authority = scopeAuthority(author.scope)
   const common = {
     path,
@@ -106,8 +109,7 @@ async function write(exchange: Exchange, particulars: Particulars<ElementWrite>)
 }
 
 /** Drafts, helper files and collections have no elements. */
-async function requireDocument({ mount, path }: Exchange): Promise<void> {
-  const node = await mount.view.find(path)
+function requireDocument(node: Node | undefined): void {
   if (!node) throw absent()
   if (!node.place.isPublished || isCollection(node)) throw notHtml()
 }

@@ -7,6 +7,7 @@ import { startServer, type TestServer } from '../support/server.ts'
 
 const OPEN = ruleMarkup(['*', '*', 'Allow', '/*'])
 const OURS = 'https://t.example/Ours'
+const LOCK_INFO = '<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype></lockinfo>'
 const TRIGGER = `<div itemscope itemtype="${NS}/Trigger"><b itemprop="method">PUT</b></div>`
 
 describe("a credential's scope as boundary: who may configure", () => {
@@ -310,7 +311,12 @@ describe('a credential for pages alone, which opens the folder of a name and not
   let pages: Client
   before(async () => {
     server = await startServer({
-      site: { credentials: [{ user: 'pages', password: 'pages', scope: ['/a/*.html'] }] },
+      site: {
+        credentials: [
+          { user: 'pages', password: 'pages', scope: ['/a/*.html'] },
+          { user: 'whole', password: 'whole' },
+        ],
+      },
     })
     const Authorization = `Basic ${Buffer.from('pages:pages').toString('base64')}`
     pages = client(Number(new URL(server.mountUrl).port), { Authorization })
@@ -344,5 +350,44 @@ describe('a credential for pages alone, which opens the folder of a name and not
       (await pages('MKCOL', '/a/pin.txt/', { [field]: await tag(guess) })).status
     for (const field of ['If-Match', 'If-None-Match'])
       expect(await of(field, PIN), field).to.equal(await of(field, '4712'))
+  })
+
+  it('DAV-3 DAV-86 nothing that is asked of the folder, or below it, tells of a lock on the file', async () => {
+    const whole = client(Number(new URL(server.mountUrl).port), {
+      Authorization: `Basic ${Buffer.from('whole:whole').toString('base64')}`,
+    })
+    const below = ['/a/pin.txt/sub/', '/a/pin.txt/x.html']
+    const elements = { Range: 'selector=p' }
+    const requests: [string, string, Fields, string | undefined][] = [
+      ...['/a/pin.txt/', ...below].flatMap((path): [string, string, Fields, string | undefined][] => [
+        ['PUT', path, elements, '<p>x</p>'],
+        ['POST', path, elements, '<p>x</p>'],
+        ['DELETE', path, elements, undefined],
+        [
+          'MOVE',
+          path,
+          { ...elements, Destination: path, 'Destination-Range': 'selector=p; placement=after' },
+          undefined,
+        ],
+      ]),
+      ...below.flatMap((path): [string, string, Fields, string | undefined][] => [
+        ['MKCOL', path, {}, undefined],
+        ['LOCK', path, {}, LOCK_INFO],
+        ['PUT', path, {}, page('x')],
+        ['COPY', '/a/1.html', { Destination: path }, undefined],
+        ['COPY', '/a/sub/', { Destination: path }, undefined],
+      ]),
+    ]
+    const ask = async () => {
+      const answers = []
+      for (const [method, path, fields, body] of requests)
+        answers.push(`${method} ${path} ${(await pages(method, path, fields, body)).status}`)
+      return answers
+    }
+    const free = await ask()
+    const locked = await whole('LOCK', '/a/pin.txt', {}, LOCK_INFO)
+    expect(locked.status).to.equal(200)
+    expect(await ask()).to.deep.equal(free)
+    expect((await whole('UNLOCK', '/a/pin.txt', { 'Lock-Token': locked.headers['lock-token'] })).status).to.equal(204)
   })
 })
