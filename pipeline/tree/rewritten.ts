@@ -96,7 +96,7 @@ function* isAlike(before: readonly Named[], after: readonly Named[], mark: strin
     // One that is taken apart is there twice.
     const isTwice = seen.has(index)
     seen.add(index)
-    if (frame && live.size === 0 && was.live.size === 0) continue
+    if (live.size === 0 && was.live.size === 0) continue
     // Contents of a template are those of another element where it stands in SVG.
     if (isTwice || (was.isInert && !isInert)) return false
     for (const [name, uri] of live) if (!was.live.has(name) || was.live.get(name) !== uri) return false

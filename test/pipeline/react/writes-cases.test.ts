@@ -67,6 +67,22 @@ describe('Writes of actions, case by case', () => {
       { '/m.html': page('old') },
     ],
     [
+      'REA-62 COMP-147 an element in place of a body holds what others paste from Word',
+      at =>
+        trigger({
+          resource: `${at}/m.html`,
+          method: 'POST',
+          action: `${S}let p = new p; p.attr("x-on:click", "1"); p.setHTML(Context.request.body); Site.PUT(p, Context.request.path)`,
+        }),
+      async at => {
+        const text = '<p class="MsoNormal">pasted<o:p></o:p></p>'
+        const { status } = await ask('POST', `${at}/m.html`, { Range: 'selector=main' }, text)
+        expect(status).to.equal(206)
+        expect(await get(`${at}/m.html`)).to.include('pasted<o:p')
+      },
+      { '/m.html': page('<main></main>') },
+    ],
+    [
       'REA-61 the main request sees what its trigger wrote',
       at =>
         trigger({

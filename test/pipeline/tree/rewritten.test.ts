@@ -53,6 +53,17 @@ describe('COMP-147 a tree that is written and read again', () => {
   for (const [what, tree] of GAINING) it(`gains names: ${what}`, () => expect(gains(tree)).to.equal(true))
   for (const [what, tree] of ALIKE) it(`gains none: ${what}`, () => expect(gains(tree)).to.equal(false))
 
+  it('gains none in a fragment whose names mean nothing anywhere, wherever they come to stand', () => {
+    const place = { ...DOCUMENT, frame: undefined }
+    const changes = (namespace: string) => {
+      const p = find(xml(`<p><span><p xmlns:o="${namespace}"><o:p/></p></span></p>`).root, 'p')
+      p.attrs = [{ name: 'x:on', value: '' }]
+      return atOnce(changesNames(p, place))
+    }
+    expect(changes('urn:foreign')).to.equal(false)
+    expect(changes('urn:p'), 'one that leaves another one').to.equal(true)
+  })
+
   it('gains those in a template that comes to stand in SVG', () => {
     const tree = html('<svg></svg><template xmlns:p="urn:p"><p:x></p:x></template>')
     const [, template] = elementsOf(tree.root).filter(({ tagName }) => /svg|template/.test(tagName))
