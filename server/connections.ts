@@ -138,6 +138,12 @@ export function connections(
     for (const socket of idle) socket._httpMessage = null
   }
 
+  /** Ends connections whose clients have their answers and still send, or do not, what nobody reads; the oldest first. */
+  function endLeft(most: number): void {
+    const left = [...wires].filter(([socket, { isLeft }]) => isLeft && !socket.destroyed)
+    for (const [socket] of left.slice(0, most)) socket.destroy()
+  }
+
   /**
    * Counts the lines of a head until its answer is over and its body has come: the parser keeps it for as long as that is awaited.
    *
@@ -243,6 +249,7 @@ export function connections(
         room.isProxy(remoteAddress) ? undefined : networkOf(remoteAddress)
       room.onFull((most, ofCrowd) => {
         closeIdle(() => server.closeIdleConnections())
+        endLeft(most)
         endStalledOnes(open, most)
         endSilent(silent, { hasAsked, networkOf: origin, most, ofCrowd })
       })

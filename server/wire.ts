@@ -158,6 +158,11 @@ export class Wire {
     return this.#hasAnswered && this.#socket.writableLength > 0
   }
 
+  /** The newest answer is over, and the body of its request has not come as a whole: nothing of it matters to anybody. */
+  get isLeft(): boolean {
+    return this.answer === undefined && this.#newest?.complete === false
+  }
+
   #isAnswered(bytes: Buffer): boolean {
     this.#begun = 0
     this.#candidate = undefined

@@ -6,6 +6,7 @@ import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { after, describe, it } from 'mocha'
 import { Fault } from '../../pipeline/fault.ts'
+import { type ConnectionRoom, connectionRoom } from '../../server/descriptors.ts'
 import { type Listener, listen } from '../../server/listen.ts'
 import { type Connection, connect } from '../support/http.ts'
 
@@ -25,7 +26,10 @@ describe('a connection on which an answer has not ended', () => {
   })
 
   /** A listener with a connection, and more of them. */
-  async function opened(handler: RequestListener): Promise<{ client: Connection; another(): Promise<Connection> }> {
+  async function opened(
+    handler: RequestListener,
+    room?: ConnectionRoom,
+  ): Promise<{ client: Connection; another(): Promise<Connection> }> {
     const listener = await listen(handler, {
       host: '127.0.0.1',
       port: 0,
@@ -33,6 +37,7 @@ describe('a connection on which an answer has not ended', () => {
       headerWait: 60_000,
       brokenDocument: ({ message }) => ({ headers: {}, body: message }),
       notOffered: method => new Fault(501, 'NotImplemented', method),
+      ...(room && { room }),
     })
     listeners.push(listener)
     const another = async () => {
@@ -126,6 +131,30 @@ describe('a connection on which an answer has not ended', () => {
     let late = 503
     while (late === 503) late = await askedBy(await another())
     expect(late).to.equal(200)
+  })
+
+  it('makes room for others once it has, whatever of a body is still to come, and not before (SEC-12)', async () => {
+    const asked: ServerResponse[] = []
+    const room = connectionRoom({ most: 3, spare: 2, full: () => undefined })
+    const { client, another } = await opened((request, response) => {
+      asked.push(response)
+      if (request.method === 'POST') response.end('no')
+    }, room)
+    client.send(ONE)
+    const left = [await another(), await another()]
+    for (const each of left) {
+      each.send(ONE.replace('GET', 'POST').replace('\r\n\r\n', '\r\nContent-Length: 9\r\n\r\nx'))
+      expect((await each.receive()).text).to.equal('no')
+    }
+    const late = await another()
+    await left[0]?.ended
+    late.send(ONE)
+    while (asked.length < 4) await turn()
+    asked[3]?.end('on')
+    expect((await late.receive()).text).to.equal('on')
+    expect(left[1]?.socket.destroyed).to.equal(false)
+    asked[0]?.end('first')
+    expect((await client.receive()).text).to.equal('first')
   })
 
   it('keeps no head once it has, for as long as the connection stays open (SEC-12)', async () => {
