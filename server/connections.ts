@@ -66,6 +66,14 @@ const MOST_UNREAD = 256
  */
 const [USUAL_LINES, MOST_LINES] = [100, 250_000]
 
+/** Milliseconds between two looks for heads of many lines that have no end yet, where there are more than so many connections. */
+const [HEADS, FEW] = [1000, 16]
+
+/** Lines that the parser keeps of a head, or of trailers, whose end has not come: of more lines than are usual, those beyond. */
+function linesBegun({ parser }: Socket & { parser?: { _headers?: readonly string[] } | null }): number {
+  return Math.max(0, (parser?._headers?.length ?? 0) / 2 - USUAL_LINES)
+}
+
 /** Has a connection pause where many pieces of a body in chunks wait, however few bytes they have, and keeps no trailer. */
 function boundUnread(request: IncomingMessage, response: ServerResponse): void {
   const { push } = request
@@ -117,6 +125,7 @@ export function connections(
   const open = new Set<Socket>()
   let waiting = 0
   let lines = 0
+  let looking: NodeJS.Timeout | undefined
   let closing = false
   const mayAnswer = () => !closing && room.waiting.size === 0 && byBytes?.isInStep() === true
 
@@ -136,6 +145,19 @@ export function connections(
     for (const socket of idle) socket._httpMessage = SENDING
     close()
     for (const socket of idle) socket._httpMessage = null
+  }
+
+  /** Ends connections with the longest of the heads that have no end yet, where they and those under way have too many lines. */
+  function endLongHeads(): void {
+    const begun = [...open].map(socket => ({ socket, count: linesBegun(socket) })).filter(({ count }) => count > 0)
+    let left = MOST_LINES - lines
+    for (const { socket, count } of begun.sort((a, b) => a.count - b.count)) {
+      left -= count
+      if (left < 0) socket.destroy()
+    }
+    if (open.size > FEW) return
+    clearInterval(looking)
+    looking = undefined
   }
 
   /** Ends connections whose clients have their answers and still send, or do not, what nobody reads; the oldest first. */
@@ -256,6 +278,7 @@ export function connections(
       const ready = secure ? 'secureConnection' : 'connection'
       server.on(ready, (socket: Socket) => {
         open.add(socket)
+        if (open.size > FEW) looking ??= setInterval(endLongHeads, HEADS).unref()
         const name = secure ? nameOf(socket) : undefined
         if (name !== undefined) secured.set(name, socket)
         socket.once('close', () => {
@@ -278,6 +301,7 @@ export function connections(
       }, grace)
       await closed
       clearInterval(sweep)
+      clearInterval(looking)
       clearTimeout(timer)
     },
   }

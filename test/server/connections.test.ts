@@ -174,6 +174,24 @@ describe('a connection on which an answer has not ended', () => {
     expect((await client.receive()).text).to.equal('x')
   })
 
+  for (const [what, before] of [
+    ['heads', ONE.slice(0, -2)],
+    ['trailers', ONE.replace('\r\n\r\n', '\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n')],
+  ] as const)
+    it(`is one of those with the longest ${what} without an end that are cut when all have too many lines (SEC-12)`, async () => {
+      const asked: ServerResponse[] = []
+      const { client, another } = await opened((_request, response) => asked.push(response))
+      client.send(`${before}${'a:\r\n'.repeat(4000)}`)
+      const clients = await Promise.all(Array.from({ length: 33 }, another))
+      for (const each of clients) each.send(`${before}${'a:\r\n'.repeat(7900)}`)
+      await Promise.race(clients.map(({ ended }) => ended))
+      await turn()
+      expect(client.socket.destroyed).to.equal(false)
+      expect(clients.filter(({ socket }) => !socket.destroyed && !socket.readableEnded)).to.have.length.within(28, 32)
+      client.send('\r\n')
+      while (!asked.some(({ req }) => req.socket.remotePort === client.socket.localPort && req.complete)) await turn()
+    })
+
   it('keeps nothing of the trailers of a body that has come (SEC-12)', async () => {
     const asked: IncomingMessage[] = []
     const { client } = await opened(request => asked.push(request.resume()))
