@@ -166,12 +166,16 @@ describe('markup that code makes of texts', () => {
       expect(text).to.include('<p:include').and.not.include('TOPSECRET')
     })
 
-  it('COMP-145 LIQ-35 nor does a template of a value that it prints as the name of an attribute', async () => {
-    const named = '<b {{ request.query.name }}="{{ request.query.value }}"><p:stamp x></p:stamp></b>'
-    await put(server, '/show.html', composed(`<div p:template="text/liquid" e:x="5">${named}</div>`))
-    const { text } = await http('GET', `/show.html?${new URLSearchParams({ name: 'e:x', value: LEAK })}`)
-    expect(text).to.match(/<b e&#58;x="[^"]+">5<\/b>/)
-  })
+  for (const [what, name] of [
+    ['', '<b {{ request.query.name }}'],
+    [', also of captured text', '{% capture c %}{{ request.query.name }}{% endcapture %}<b {{ c }}'],
+  ])
+    it(`COMP-145 LIQ-35 nor does a template of a value that it prints as the name of an attribute${what}`, async () => {
+      const named = `${name}="{{ request.query.value }}"><p:stamp x></p:stamp></b>`
+      await put(server, '/show.html', composed(`<div p:template="text/liquid" e:x="5">${named}</div>`))
+      const { text } = await http('GET', `/show.html?${new URLSearchParams({ name: 'e:x', value: LEAK })}`)
+      expect(text).to.match(/<b e&#58;x="[^"]+">5<\/b>/)
+    })
 
   for (const [language, code] of [
     ['JavaScript', 'let d = document.createElement("p"); d.innerHTML = "<p:stamp own></p:stamp>"; return d'],

@@ -1,7 +1,7 @@
 /** How text becomes part of markup (LIQ-31, LIQ-35): nothing in data can begin or end anything. */
 
 import type { Position } from './markup.ts'
-import type { Safe } from './values.ts'
+import type { Safe, Span } from './values.ts'
 
 export interface OutputPlace {
   position: Position
@@ -62,6 +62,22 @@ export function inserted(text: string, place: OutputPlace, before: string): stri
     default:
       return escapeMarkup(place.xml ? legal(text) : text)
   }
+}
+
+/** Whether what is inserted there may be part of the name of an element or attribute. */
+export function isNamed({ position }: OutputPlace): boolean {
+  return position === 'name' || position === 'declaration'
+}
+
+/** Captured text as it may stand among names: colons of data are references, which mean the same in values (COMP-145). */
+export function withoutColons(text: string, data: readonly Span[]): string {
+  let result = ''
+  let last = 0
+  for (const [start, end] of data) {
+    result += text.slice(last, start) + text.slice(start, end).replaceAll(':', reference)
+    last = end
+  }
+  return result + text.slice(last)
 }
 
 /** Safe text as it is inserted; only its author's own mistakes are left in it. */

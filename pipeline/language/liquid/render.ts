@@ -4,14 +4,15 @@ import { piecesOf } from '../../tree/document.ts'
 import { HTML_NAMESPACE } from '../../tree/nodes.ts'
 import { textKey } from '../../tree/text-key.ts'
 import { FilterError, TemplateError } from './error.ts'
-import { escapeMarkup, inserted, insertedSafe, type OutputPlace } from './escape.ts'
+import { escapeMarkup, inserted, insertedSafe, isNamed, type OutputPlace, withoutColons } from './escape.ts'
 import { evaluate, evaluateFiltered, evaluating, takesTurns } from './evaluate.ts'
 import type { Expression, Filtered } from './expression.ts'
 import { numbersOf, writingJson } from './json.ts'
 import { comparing } from './operators.ts'
-import { LoopState, Output, type Run } from './run.ts'
+import { Output } from './output.ts'
+import { LoopState, type Run } from './run.ts'
 import type { Located, Loop, Node, Template } from './template.ts'
-import { isHash, isList, isTruthy, type LiquidValue, numberIn, plain, Range, Safe } from './values.ts'
+import { isHash, isList, isTruthy, type LiquidValue, numberIn, plain, Range, Safe, type Span } from './values.ts'
 import { Pending, ready, type Work } from './work.ts'
 
 /** Nodes and loop rounds after which others may get their turn. */
@@ -116,7 +117,20 @@ function textOf(value: LiquidValue, run: Run): string {
 /** Prints the text of a value, or a piece of it. */
 function print(text: string, of: LiquidValue, place: OutputPlace, run: Run): void {
   const { tail } = run.out
-  run.print(of instanceof Safe ? insertedSafe(text, of.trust, place, tail) : inserted(text, place, tail))
+  const data = run.out.data || isNamed(place) ? colonsIn(text, of) : []
+  const piece =
+    of instanceof Safe
+      ? insertedSafe(of.trust === 'printed' && isNamed(place) ? withoutColons(text, data) : text, of.trust, place, tail)
+      : inserted(text, place, tail)
+  run.out.note(piece === text || data.length === 0 ? data : [[0, piece.length]])
+  run.print(piece)
+}
+
+/** Where colons of data stand in the text of a value, or in a piece of it. */
+function colonsIn(text: string, of: LiquidValue): readonly Span[] {
+  if (of instanceof Safe && of.trust === 'trusted') return []
+  if (of instanceof Safe && of.trust === 'printed' && (text === of.text || of.data.length === 0)) return of.data
+  return text.includes(':') ? [[0, text.length]] : []
 }
 
 /** An expression that cannot be evaluated says so where a reader sees it, and nowhere else (LIQ-60). */
@@ -207,12 +221,12 @@ function located(error: unknown, line: number): unknown {
 
 function* capture(node: Extract<Node, { kind: 'capture' }>, run: Run): Work<Jump> {
   const outer = run.out
-  run.out = new Output()
+  run.out = new Output(true)
   try {
     const jump = yield* body(node.body, run)
     const { position } = node.place
     const trust = position === 'raw' || position === 'cdata' ? 'raw' : 'printed'
-    run.frames[0]?.set(node.name, new Safe(run.out.text, trust))
+    run.frames[0]?.set(node.name, new Safe(run.out.text, trust, run.out.data))
     return jump
   } finally {
     run.out = outer

@@ -9,6 +9,7 @@ import { type ItemReading, itemProperties } from '../item-properties.ts'
 import { ElementValue, LazyDictionary } from '../values.ts'
 import { FilterError } from './error.ts'
 import { writingJson } from './json.ts'
+import { Output } from './output.ts'
 import type { LiquidScope } from './scope.ts'
 import { floatText, hashKeys, isHash, isList, type LiquidValue, plain, Range } from './values.ts'
 import { Pending, withoutPause } from './work.ts'
@@ -28,22 +29,8 @@ const PASSED_PER_STEP = 128
 /** Steps of hashes in a text that is made without a pause, or of elements: some 20 milliseconds, in which nobody else has a turn. */
 const MOST_AT_ONCE = 50_000
 
-/** Characters that are kept of what was written last. */
-const TAIL = 12
-
 /** Bytes that were printed for each request; its templates share the limit. */
 const printed = new WeakMap<Allowance, number>()
-
-export class Output {
-  text = ''
-  tail = ''
-
-  write(piece: string): void {
-    if (piece === '') return
-    this.text += piece
-    this.tail = piece.length >= TAIL ? piece.slice(-TAIL) : (this.tail + piece).slice(-TAIL)
-  }
-}
 
 export class Run implements ItemReading {
   readonly scope: LiquidScope

@@ -11,12 +11,18 @@ export class Safe {
    * `raw`: made for raw text or a section of CDATA, where markup is not escaped; anywhere else it is no safer than other text.
    */
   readonly trust: 'trusted' | 'escaped' | 'printed' | 'raw'
+  /** Where colons of data stand in a piece of template: in a name they would be those of a directive (COMP-145). */
+  readonly data: readonly Span[]
 
-  constructor(text: string, trust: 'trusted' | 'escaped' | 'printed' | 'raw') {
+  constructor(text: string, trust: 'trusted' | 'escaped' | 'printed' | 'raw', data: readonly Span[] = []) {
     this.text = text
     this.trust = trust
+    this.data = data
   }
 }
+
+/** Part of a text, its end left out. */
+export type Span = readonly [start: number, end: number]
 
 /** `(first..last)`, both included; its numbers are made where they are needed. */
 export class Range {

@@ -46,7 +46,8 @@ export const STRING_FILTERS: Filters = {
     const text = scannedText(call)
     const escaped = input instanceof Safe ? text : escapeMarkup(text)
     const broken = escaped.replace(/\r?\n/g, '<br />\n')
-    return new Safe(call.run.built(broken), input instanceof Safe ? input.trust : 'escaped')
+    const data: Safe['data'] = input instanceof Safe && input.data.length > 0 ? [[0, broken.length]] : []
+    return new Safe(call.run.built(broken), input instanceof Safe ? input.trust : 'escaped', data)
   },
   normalize_whitespace: text(input => input.replace(/\s+/gu, ' ').trim()),
   squish: text(input => input.replace(/\s+/gu, ' ').trim()),

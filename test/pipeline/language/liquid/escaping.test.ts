@@ -203,6 +203,28 @@ describe('Escaping of templates', () => {
     )
   })
 
+  for (const [what, source, written] of [
+    ['as a name', '{% capture c %}{{ a }}{% endcapture %}<i {{ c }}="1"><{{ c }}>', '<i e&#58;x="1"><e&#58;x>'],
+    [
+      'among attributes of the author',
+      '{% capture c %}e:y="{{ b }}" {{ a }}="2"{% endcapture %}<i {{ c }}></i>{{ c }}',
+      '<i e:y="http&#58;//x" e&#58;x="2"></i>e:y="http://x" e:x="2"',
+    ],
+    [
+      'captured twice, and escaped',
+      '{% capture c %}{{ a | escape }}{% endcapture %}{% capture d %}e:y {{ c }} {{ c | newline_to_br }}{% endcapture %}<i {{ d }}>',
+      '<i e:y e&#58;x e&#58;x>',
+    ],
+    [
+      'in many parts',
+      '{% capture c %}e:y {% for i in (1..2000) %}{{ a }} {% endfor %}{% endcapture %}<i {{ c }}>',
+      `<i e:y ${'e&#58;x '.repeat(2000)}>`,
+    ],
+  ] as const)
+    it(`LIQ-34 LIQ-35 COMP-145 nor is captured data one, ${what}`, async () => {
+      expect(await rendered(source, { names: { a: 'e:x', b: 'http://x' } })).to.equal(written)
+    })
+
   for (const [kind, source, a, written] of [
     [
       'html',
