@@ -28,7 +28,7 @@ export async function readElsewhere(
 ): Promise<readonly ShapeFailure[]> {
   if (!registry.isClosed(path)) return []
   if (!tree)
-    return isUnambiguous(type)
+    return isUnambiguous(withoutLateCommas(type))
       ? []
       : [failure('Browsers may take this for a document: its type can be read in several ways')]
   const { kind, source } = tree
@@ -42,6 +42,13 @@ export async function readElsewhere(
   return [
     failure('Browsers may read this document in another encoding, with other elements; a closed shape needs UTF-8'),
   ]
+}
+
+/** Behind commas among parameters (`video/webm;codecs=vp8,opus`) no reader finds another type where no slash follows. */
+function withoutLateCommas(type: string): string {
+  const from = type.indexOf(';')
+  const parameters = type.slice(from)
+  return from < 0 || parameters.includes('/') ? type : type.slice(0, from) + parameters.replaceAll(',', '.')
 }
 
 function failure(message: string): ShapeFailure {

@@ -115,7 +115,7 @@ describe('values that follow what a visitor writes', () => {
       }),
     )
     expect(seen - own).to.be.above(0)
-    // One of four thousand million, and the one that counting gives.
+    // One of sixteen million, and the one that counting gives.
     expect(seen - own).to.not.be.oneOf([1, 2, 3, 4])
     for (const path of [...hidden, '/note.html']) await remove(server, path)
   })

@@ -101,6 +101,9 @@ const AS_BLOBS = [
   'image/png, text/html',
   'text/html, image/png',
   'text/html\tx;y',
+  'video/webm;codecs=vp8,text/html',
+  'video/webm,text/html;codecs=vp8,opus',
+  'text/html x;codecs=vp8,opus',
 ]
 
 /** In encodings of China and Japan the last byte of a character takes the first `]` with it, so that CDATA ends where a comment or title is. */
@@ -242,7 +245,8 @@ describe('MOD-94 nothing that browsers alone make elements of gets through a clo
     expect((await copied('/other/a', '/n/e')).status).to.equal(422)
     expect((await copied('/other/', '/n/f/')).status).to.equal(422)
     expect((await copied('/other/', '/m/')).status).to.equal(201)
-    for (const type of ['image/png', 'text/plain; charset=gbk', 'application/x-y;a="b c"'])
+    const [recorded, film] = ['video/webm;codecs=vp8,opus', 'video/mp4; codecs="avc1.42E01E, mp4a.40.2"']
+    for (const type of ['image/png', 'text/plain; charset=gbk', 'application/x-y;a="b c"', recorded, film])
       expect((await putting('/n/e', content, type)).status, type).to.be.below(300)
   })
 
