@@ -93,7 +93,7 @@ async function findEnds(exchange: Exchange, op: 'copy' | 'move', destination: st
   // One that only leads to what is open is seen, and no more.
   if (isCollection(source)) checkWritable(author.scope, source.resource.path)
   const deep = isDeep(exchange, source, op)
-  const to = toForm(destination, source)
+  const to = toForm(destination, isCollection(source))
   // A file has no slash, whatever was asked: the scope may open the collection of this name alone.
   checkWritable(author.scope, to)
   checkPlaces(source.resource.path, to, op)
@@ -123,9 +123,9 @@ function isDeep(exchange: Exchange, source: Node, op: 'copy' | 'move'): boolean 
 }
 
 /** Collections are known by their slash, whether the client writes it or not (DAV-12). */
-function toForm(destination: string, source: Node): string {
+export function toForm(destination: string, isTree: boolean): string {
   const bare = destination.length > 1 && destination.endsWith('/') ? destination.slice(0, -1) : destination
-  if (isCollection(source)) return bare === '/' ? bare : `${bare}/`
+  if (isTree) return bare === '/' ? bare : `${bare}/`
   return bare
 }
 

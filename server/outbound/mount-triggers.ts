@@ -6,7 +6,7 @@ import { requireKnown } from '../../dav/access/credentials.ts'
 import type { Scope } from '../../dav/access/scope.ts'
 import { checkWritable, scopeAuthority } from '../../dav/access/scope-authority.ts'
 import type { Exchange } from '../../dav/exchange.ts'
-import { transferTo } from '../../dav/methods/copy-move.ts'
+import { toForm, transferTo } from '../../dav/methods/copy-move.ts'
 import { elementMove, movesElement, selectorRange } from '../../dav/methods/elements.ts'
 import type { Mount } from '../../dav/mount.ts'
 import { isCollection } from '../../dav/places/place.ts'
@@ -54,9 +54,11 @@ export function mountTriggers(parts: ReactionParts): MountTriggers {
       if (!METHODS.has(method) || path.endsWith('/') || exchange.raw) return undefined
       const triggers = triggersOn(mount, method, path)
       if (!triggers) return undefined
-      refuseEarly(exchange)
+      const to = refuseEarly(exchange)
       const selector = selectorOf(header(exchange, 'range'))
       if (!(await isOfFile(exchange))) return undefined
+      // The scope may open the folder that was named, and no file of this name.
+      if (to !== undefined) checkWritable(author.scope, toForm(to, false))
       const isBlob = selector === undefined && kindOf(storedType(path, header(exchange, 'content-type'))) === 'blob'
       const { settings } = mount
       const isShown =
@@ -239,20 +241,22 @@ function reacting(parts: ReactionParts, asked: Asked) {
 /**
  * What comes before triggers: the scope, reserved paths, and fields that cannot be read (REA-6, REA-10).
  *
+ * @returns where a whole file goes
  * @throws Fault as the method itself would
  */
-function refuseEarly(exchange: Exchange): void {
+function refuseEarly(exchange: Exchange): string | undefined {
   const { method, path, author } = exchange
-  if (method === 'COPY') transferTo(exchange, 'copy')
-  else if (method === 'MOVE') {
-    if (movesElement(exchange)) elementMove(exchange, destinationOf(exchange))
-    else transferTo(exchange, 'move')
+  if (method === 'COPY') return transferTo(exchange, 'copy')
+  if (method === 'MOVE') {
+    if (!movesElement(exchange)) return transferTo(exchange, 'move')
+    elementMove(exchange, destinationOf(exchange))
   } else {
     checkWritable(author.scope, path)
     const isPart = header(exchange, 'range') !== undefined
     if (method === 'PUT' || isPart) checkBodyFields(exchange)
     if (isPart) selectorRange(exchange)
   }
+  return undefined
 }
 
 /**

@@ -306,7 +306,7 @@ describe('mountReactions', () => {
 
   it('REA-10 DAV-7 DAV-12 what is refused before, written raw, or about a folder runs no trigger', async () => {
     const called = page(trigger({ action: `@schema Site url("${NS}/1.0"); Site.DELETE("/canary.html")` }))
-    const scopes = { all: ['/*'], part: ['/a/*'] }
+    const scopes = { all: ['/*'], part: ['/a/*'], pages: ['/*.html'] }
     const credentials = Object.entries(scopes).map(([user, scope]) => ({ user, password: 'word', scope, write: true }))
     site = await reactingSite(
       { '/a/x.html': page('<p>x</p>'), '/b/m.txt': 'm', '/t.html': called },
@@ -318,6 +318,9 @@ describe('mountReactions', () => {
     const runs: [method: string, path: string, status: number, headers: Record<string, string>, user?: string][] = [
       ['MOVE', '/a/x.html', 403, { Destination }, 'part'],
       ['COPY', '/a/x.html', 403, { Destination }, 'part'],
+      // Only the folder of this name is in the scope.
+      ['COPY', '/a/x.html', 403, { Destination: `${site.mountUrl}/a/x.txt/` }, 'pages'],
+      ['MOVE', '/a/x.html', 403, { Destination: `${site.mountUrl}/a/x.txt/` }, 'pages'],
       ['COPY', '/b/m.txt', 404, { Destination: `${site.mountUrl}/a/m.txt` }, 'part'],
       ['PUT', '/b/m.txt', 403, {}, 'part'],
       ['MOVE', '/a/x.html', 400, {}],
