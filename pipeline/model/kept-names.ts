@@ -15,6 +15,9 @@ import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { isLive, type Meaning, meaningOf } from './meanings.ts'
 import type { Registry } from './registry.ts'
 
+/** Names that are looked at in one step. */
+const NAMES_PER_STEP = 16
+
 /**
  * Has names in copies of stored elements mean nothing in a new place where they would mean something else than where they
  * are stored: what visitors have written there would become directives here. In HTML, so do names that are data in XML, which
@@ -37,17 +40,25 @@ export function* keepingNames(
   const again = new Rereading(around || isFragment ? undefined : root)
   const meaning = (uri: string): Meaning => meaningOf(uri, registry.vocabulary.ns, registry)
   let seen = 0
+  let looked = 0
   for (let next = open.pop(); next; next = open.pop()) {
     const { element, outer } = next
     if (++seen % NODES_PER_STEP === 0) yield
     const stored = copiedFrom(element)
     if (stored && isHtml) again.leave(element)
     const names = stored ? [element.tagName, ...element.attrs.map(writtenName)] : []
+    let scope = outer.within(element)
+    const bind = (prefix: string, uri: string) => {
+      bindPrefix(element, prefix, uri, kind)
+      scope = outer.within(element)
+    }
     for (const name of names) {
       const written = prefixIn(name)
       if (!stored || written === undefined) continue
+      // Each is looked for in all that stands around it.
+      if (++looked % NAMES_PER_STEP === 0) yield
       const prefix = isHtml ? asciiLower(written) : written
-      const uri = outer.within(element).namespace(prefix)
+      const uri = scope.namespace(prefix)
       const declaration = declarationOf(stored, written)
       const meant = declaration?.value || undefined
       if (isDeclaration(name) && uri === meant) continue
@@ -58,14 +69,13 @@ export function* keepingNames(
       const differs = isData || (uri === undefined ? isFragment && !isKept : isChanged)
       if (!differs && prefix === written) {
         const isFirm = isFragment ? uri === undefined : again.keeps(prefix, outer, uri)
-        if (isHtml && !isFirm) bindPrefix(element, prefix, uri ?? '', kind)
+        if (isHtml && !isFirm) bind(prefix, uri ?? '')
         continue
       }
-      bindPrefix(element, prefix, isFragment && !isKept && !isData && meant !== undefined ? meant : unbound(kind), kind)
+      bind(prefix, isFragment && !isKept && !isData && meant !== undefined ? meant : unbound(kind))
     }
-    const inner = outer.within(element)
     for (const nodes of [element.childNodes, element.content?.childNodes ?? []])
-      for (const node of nodes) if (isElement(node)) open.push({ element: node, outer: inner })
+      for (const node of nodes) if (isElement(node)) open.push({ element: node, outer: scope })
   }
 }
 

@@ -184,4 +184,11 @@ describe('COMP-145 COMP-147 REA-60 a tree that an action stores', () => {
       runs(25),
     )
   })
+
+  it('SEC-12 others have their turn between its names, each of which is looked for in all that stands around it', () => {
+    const names = Array.from({ length: 320 }, (_, n) => `q${n}:x`).join(' ')
+    const [first] = elementsOf(parseHtml(`<p ${names}>`)).filter(({ tagName }) => tagName === 'p')
+    const copy = atOnce(cloningStored(first ?? elementAlone('p')))
+    expect([...keepingNames(copy, undefined, 'html', REGISTRY)].length).to.be.at.least(20)
+  })
 })
