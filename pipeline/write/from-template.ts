@@ -101,15 +101,18 @@ function* unbinding(root: ParentNode, isLiveName: (uri: string) => boolean): Ste
       if (++seen % NODES_PER_STEP === 0) yield
       if (!isElement(node)) continue
       again.leave(node)
+      let outer = next.outer.within(node)
       for (const name of [node.tagName, ...node.attrs.map(writtenName)]) {
         const written = qualifiedName(name)?.prefix
         const prefix = written && asciiLower(written)
         if (prefix === undefined) continue
-        const uri = next.outer.within(node).namespace(prefix)
+        if (++seen % NODES_PER_STEP === 0) yield
+        const uri = outer.namespace(prefix)
         const isData = written !== prefix || (uri !== undefined && isLiveName(uri))
-        if (isData || !again.keeps(prefix, next.outer, uri)) bindPrefix(node, prefix, isData ? '' : (uri ?? ''), 'html')
+        if (!isData && again.keeps(prefix, next.outer, uri)) continue
+        bindPrefix(node, prefix, isData ? '' : (uri ?? ''), 'html')
+        outer = next.outer.within(node)
       }
-      const outer = next.outer.within(node)
       open.push({ nodes: node.childNodes, outer })
       if (node.content) open.push({ nodes: node.content.childNodes, outer })
     }
