@@ -40,15 +40,20 @@ function holdsTags(node: ChildNode): boolean {
 
 function isWholeIn({ tagName, childNodes }: ElementNode): boolean {
   if (childNodes.some(isElement)) return false
-  if (tagName === 'script') return endsAtEnd(childNodes.map(node => (isText(node) ? node.value : '<!---->')).join(''))
+  // One that nothing ends is for others to refuse: escaped, it would be another script.
+  if (tagName === 'script')
+    return endOfScript(childNodes.map(node => (isText(node) ? node.value : '<!---->')).join('')) !== 'within'
   return childNodes.every(node => !isText(node) || !ENDS.get(tagName)?.test(node.value))
 }
 
 /** What tells HTML's tokenizer where a script ends. */
 const IN_SCRIPT = /<!--|-->|<\/?script[\t\n\f\r />]/gi
 
-/** Whether a script ends with the end tag that comes behind it: one within a comment has its own, or takes that (HTML §13.2.5.15 to 31). */
-function endsAtEnd(code: string): boolean {
+/**
+ * What ends a script that is written as it is: the tag behind it, one within it, or none, where that behind it is taken for that of
+ * another one, which begins in a comment of it (HTML §13.2.5.15 to 31).
+ */
+export function endOfScript(code: string): 'behind' | 'within' | 'none' {
   let state: 'plain' | 'comment' | 'script' = 'plain'
   IN_SCRIPT.lastIndex = 0
   for (let found = IN_SCRIPT.exec(code); found; found = IN_SCRIPT.exec(code)) {
@@ -56,14 +61,14 @@ function endsAtEnd(code: string): boolean {
     if (token === '-->') state = 'plain'
     else if (token === '<!--') {
       if (state === 'plain') state = 'comment'
-      // `<!-->` is a comment with an end.
+      // The dashes that begin a comment may be those that end it.
       IN_SCRIPT.lastIndex -= 2
     } else if (token.startsWith('</')) {
-      if (state !== 'script') return false
+      if (state !== 'script') return 'within'
       state = 'comment'
     } else if (state === 'comment') state = 'script'
   }
-  return state !== 'script'
+  return state === 'script' ? 'none' : 'behind'
 }
 
 /** Whether a script has another one in what looks like a comment, so that it may not end with the first end tag. */

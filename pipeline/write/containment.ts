@@ -27,6 +27,7 @@ import {
   type ParentNode,
   parentElement,
 } from '../tree/nodes.ts'
+import { endOfScript } from '../tree/raw-text.ts'
 import { outerMarkup, writingMarkup } from '../tree/serialize.ts'
 import type { Steps } from '../tree/steps.ts'
 import { findingUndecodable, otherEncoding, xmlDeclaration } from '../tree/xml-declaration.ts'
@@ -299,20 +300,7 @@ function isEndless({ namespaceURI, tagName, childNodes }: ElementNode, kind: Doc
   if (kind === 'xml') return tagName.toLowerCase() === 'plaintext'
   if (namespaceURI !== HTML_NAMESPACE) return false
   if (tagName === 'plaintext') return true
-  return tagName === 'script' && childNodes.some(node => isText(node) && takesInEndTag(node.value))
-}
-
-/** Whether the end tag behind a script is taken for that of another one, which begins in a comment of it. */
-function takesInEndTag(script: string): boolean {
-  let state: 'script' | 'comment' | 'inner' = 'script'
-  // The dashes that begin a comment may be those that end it.
-  for (const [mark] of script.matchAll(/<!--(?:-?>)?|-->|<\/?script(?=[\t\n\f\r />])/gi)) {
-    if (mark.endsWith('>')) state = 'script'
-    else if (mark === '<!--') state = state === 'script' ? 'comment' : state
-    else if (mark[1] === '/') state = state === 'inner' ? 'comment' : state
-    else state = state === 'comment' ? 'inner' : state
-  }
-  return state === 'inner'
+  return tagName === 'script' && childNodes.some(node => isText(node) && endOfScript(node.value) === 'none')
 }
 
 function misplaced(why: string): Fault {

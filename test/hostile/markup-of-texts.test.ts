@@ -279,11 +279,11 @@ describe('markup that code makes of texts', () => {
       expect(text).to.include('<p>own</p>').and.include('<i>1</i>')
     })
 
-  for (const [what, sent, answered] of [
-    ['plaintext', '<plaintext>x', 500],
-    ['a script that holds its own end, which is escaped', '<script><!--<script>', 200],
-    ['a frameset', '<!DOCTYPE html><frameset></frameset>', 500],
-  ] as const)
+  for (const [what, sent] of [
+    ['plaintext', '<plaintext>x'],
+    ['a script that holds its own end', '<script><!--<script>'],
+    ['a frameset', '<!DOCTYPE html><frameset></frameset>'],
+  ])
     it(`COMP-147 REA-60 nor are directives of an author text, or gone, behind ${what} of a visitor that an action stores`, async () => {
       const own = `<p e:own='"SOURCE"'></p>${INCLUDE.replace('secret.html', 'data.html')}`
       await putAll(server, { '/own-page.html': composed(own), '/made.html': page('') })
@@ -297,7 +297,7 @@ describe('markup that code makes of texts', () => {
       await remove(server, '/trigger.html')
       const { text } = await http('GET', '/made.html')
       expect(text).not.to.include('SOURCE')
-      expect(status).to.equal(answered)
+      expect(status).to.equal(500)
     })
 
   it('COMP-107 COMP-147 nor is one that HTML moves into the body of a page that a POST makes', async () => {
