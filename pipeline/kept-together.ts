@@ -54,3 +54,24 @@ export class KeptTogether<Thing extends object> implements KeptMemory {
     }
   }
 }
+
+/** What one owner takes of what is kept together, where nobody tells that the owner has gone: nothing here keeps it in memory. */
+export class KeptShare<Owner extends object> {
+  readonly #together: KeptTogether<object>
+  readonly #drop: () => void
+
+  /** @param drop has the owner forget what it has */
+  constructor(together: KeptTogether<object>, owner: Owner, drop: (owner: Owner) => void) {
+    const own = new WeakRef(owner)
+    this.#together = together
+    this.#drop = () => {
+      const found = own.deref()
+      if (found) drop(found)
+    }
+  }
+
+  /** Counts it as the one that was used last. @param bytes that it takes by now */
+  use(bytes: number): void {
+    this.#together.use(this, bytes, this.#drop)
+  }
+}

@@ -4,7 +4,7 @@
  */
 
 import { getHeapStatistics } from 'node:v8'
-import { KeptTogether } from '../kept-together.ts'
+import { KeptShare, KeptTogether } from '../kept-together.ts'
 import type { Extensions } from '../tree/selector/selector.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
 import { doubtsAbout } from './doubts.ts'
@@ -317,15 +317,10 @@ export class Remembered<Answer> {
   readonly #answers = new Map<string, Answer>()
   #bytes = 0
   #counted = 0
-  readonly #together: KeptTogether<object>
-  /** Stands for these there, where nothing is told of rules that others have taken the place of. */
-  readonly #place = {}
-  readonly #drop: () => void
+  readonly #share: KeptShare<Remembered<Answer>>
 
   constructor(together = ofAllSites) {
-    this.#together = together
-    const own = new WeakRef(this)
-    this.#drop = () => own.deref()?.clear()
+    this.#share = new KeptShare(together, this, remembered => remembered.clear())
   }
 
   get(question: string): Answer | undefined {
@@ -339,7 +334,7 @@ export class Remembered<Answer> {
     this.#answers.set(question, answer)
     if (this.#bytes < this.#counted + COUNTED_AT_ONCE) return
     this.#counted = this.#bytes
-    this.#together.use(this.#place, this.#bytes, this.#drop)
+    this.#share.use(this.#bytes)
   }
 
   clear(): void {

@@ -4,7 +4,7 @@
  */
 
 import { getHeapStatistics } from 'node:v8'
-import { KeptTogether } from '../kept-together.ts'
+import { KeptShare, KeptTogether } from '../kept-together.ts'
 import { OrderedMap } from '../ordered-map.ts'
 
 /** Keys that are remembered; behind them everything counts as changed. */
@@ -25,21 +25,13 @@ export class ChangeLog {
   #floor: number
   #newest: number
   #bytes = 0
-  readonly #together: KeptTogether<object>
-  /** Stands for this one there, where nothing is told of sites that are closed. */
-  readonly #place = {}
-  readonly #drop: () => void
+  readonly #share: KeptShare<ChangeLog>
 
   /** @param floor number of the newest change that nobody has noted here */
   constructor(floor: number, together = ofAllSites) {
     this.#floor = floor
     this.#newest = floor
-    this.#together = together
-    const own = new WeakRef(this)
-    this.#drop = () => {
-      const log = own.deref()
-      if (log) log.#forget()
-    }
+    this.#share = new KeptShare(together, this, log => log.#forget())
   }
 
   /** @param at number of the change, none below those before */
@@ -57,7 +49,7 @@ export class ChangeLog {
       this.#bytes -= bytesOf(oldest)
       this.#floor = Math.max(this.#floor, forgotten)
     }
-    this.#together.use(this.#place, this.#bytes, this.#drop)
+    this.#share.use(this.#bytes)
   }
 
   /** Whether what a key names has changed behind a change; true also where nobody remembers. */

@@ -23,9 +23,9 @@ const HTML_AGAIN = new Map([
 const GLYPHS = new Set(['mglyph', 'malignmark'])
 const OF_HTML = /^(text\/html|application\/xhtml\+xml)$/i
 
-/** What ends each of them early; nothing ends `plaintext`. */
+/** What ends each of them early; nothing ends `plaintext`, and of a script `endOfScript` tells. */
 const ENDS = new Map([...RAW].map(name => [name, new RegExp(`</${name}[\\t\\n\\f\\r />]`, 'i')]))
-ENDS.delete('plaintext')
+for (const name of ['plaintext', 'script']) ENDS.delete(name)
 
 /** Whether the text in an element is written as it is. */
 export function isRaw(element: ElementNode): boolean {

@@ -101,6 +101,13 @@ const binding = (language: string, code: string) =>
 describe('markup that code makes of texts', () => {
   let server: TestServer
   let http: Client
+  /** Has a PUT of `/go.html` store another page. @param made what the action makes it of */
+  async function storing(made: string): Promise<void> {
+    const action = sessel('action', `@schema Site url("${NS}/1.0"); Site.PUT(${made}, "/made.html")`).markup
+    const where = '<meta itemprop="resource" content="/go.html"><meta itemprop="method" content="PUT">'
+    await put(server, '/trigger.html', page(`<div itemscope itemtype="${NS}/Trigger">${where}${action}</div>`))
+    await put(server, '/more.html', rulesPage(['*', 'GET|PUT', 'Allow', '/made.html|/go.html']))
+  }
   before(async () => {
     server = await startServer()
     http = client(server.port)
@@ -267,10 +274,7 @@ describe('markup that code makes of texts', () => {
       await putAll(server, { '/own-body.html': own, '/made.html': page('') })
       const made =
         '(${html} from "/own-body.html").first().clone().append(new div { Document.parse(Context.request.body) })'
-      const action = sessel('action', `@schema Site url("${NS}/1.0"); Site.PUT(${made}, "/made.html")`).markup
-      const where = '<meta itemprop="resource" content="/go.html"><meta itemprop="method" content="PUT">'
-      await put(server, '/trigger.html', page(`<div itemscope itemtype="${NS}/Trigger">${where}${action}</div>`))
-      await put(server, '/more.html', rulesPage(['*', 'GET|PUT', 'Allow', '/made.html|/go.html']))
+      await storing(made)
       const sent = await http('PUT', '/go.html', {}, `<body e:who='${LEAK}' p:y=""><i>1</i>${INCLUDE}</body>`)
       expect(sent.status, sent.text).to.be.oneOf([200, 201])
       await remove(server, '/trigger.html')
@@ -289,10 +293,7 @@ describe('markup that code makes of texts', () => {
       await putAll(server, { '/own-page.html': composed(own), '/made.html': page('') })
       const made =
         '(${html} from "/own-page.html").first().clone().prepend(new div { Document.parse(Context.request.body) })'
-      const action = sessel('action', `@schema Site url("${NS}/1.0"); Site.PUT(${made}, "/made.html")`).markup
-      const where = '<meta itemprop="resource" content="/go.html"><meta itemprop="method" content="PUT">'
-      await put(server, '/trigger.html', page(`<div itemscope itemtype="${NS}/Trigger">${where}${action}</div>`))
-      await put(server, '/more.html', rulesPage(['*', 'GET|PUT', 'Allow', '/made.html|/go.html']))
+      await storing(made)
       const { status } = await http('PUT', '/go.html', {}, sent)
       await remove(server, '/trigger.html')
       const { text } = await http('GET', '/made.html')
