@@ -1,6 +1,7 @@
 /** What of HTML has a form in XML: its parser takes nearly any character for a part of a name, and any for text. */
 
 import { isForeign } from './foreign-names.ts'
+import { localName, XML_NAMESPACE } from './namespaces.ts'
 import type { ElementNode } from './nodes.ts'
 
 const START =
@@ -24,10 +25,16 @@ function isXmlName(name: string): boolean {
 /**
  * The name of an element as XML can have it: other characters are written as the HTML standard says for those who bring HTML
  * into XML, `U` with six digits. What an author of XML has called as some editions cannot have it stays; HTML takes any name
- * from anybody.
+ * from anybody. In the namespace of `xml`, which nobody may declare, elements have that prefix.
  */
-export function xmlTagName({ tagName, isCommon }: Pick<ElementNode, 'tagName' | 'isCommon'>): string {
-  return tagNameIn(isCommon ? name => isXmlName(name) && !isForeign(name) : isXmlName, tagName)
+export function xmlTagName({
+  tagName,
+  namespaceURI,
+  isCommon,
+}: Pick<ElementNode, 'tagName' | 'namespaceURI' | 'isCommon'>): string {
+  const isName = isCommon ? (name: string) => isXmlName(name) && !isForeign(name) : isXmlName
+  if (namespaceURI === XML_NAMESPACE) return `xml:${coerced(isName, localName(tagName))}`
+  return tagNameIn(isName, tagName)
 }
 
 function tagNameIn(isName: (name: string) => boolean, tagName: string): string {

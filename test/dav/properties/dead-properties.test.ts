@@ -61,6 +61,7 @@ describe('properties over the wire', () => {
       '<x:a>one <x:b c="d">two</x:b><e xmlns="urn:e"/></x:a>',
       />one <x:b c="d">two<\/x:b><e xmlns="urn:e"(\/>|><\/e>)</,
     ],
+    ['elements of XML itself', '<x:a>one <xml:b/></x:a>', />one <xml:b\/></],
     ['attributes', '<x:a x:k="v" plain="w">t</x:a>', /x:k="v".*>t<|plain="w".*>t</],
     ['a language', '<x:a xml:lang="de">Hallo</x:a>', /xml:lang="de"[^>]*>Hallo</],
   ]
@@ -162,6 +163,14 @@ describe('properties over the wire', () => {
     const { text } = await dav('PROPPATCH', at, {}, propertyUpdate([`{${WINDOWS}}Win32FileAttributes`, '00000020']))
     expect(text).to.include(`Win32FileAttributes xmlns:x="${WINDOWS}"`).and.not.include(`${WINDOWS}Win32`)
   })
+
+  for (const set of ['<xml:b>t</xml:b>', '<xml:b/>', '<xml:b k="v">t</xml:b>', '<x:b><xml:b>t</xml:b></x:b>'])
+    it(`DAV-35 whoever lists a folder can read the answer where somebody has set ${set}`, async () => {
+      const [name = ''] = Object.keys(await patch(`${at}x.html`, update(set)))
+      const { text } = await dav('PROPFIND', at, { Depth: '1' })
+      expect([...(readMultistatus(text).get(`${at}x.html`) ?? [])].map(([each]) => each)).to.include(name)
+      expect(name).to.match(/^\{(http:\/\/www\.w3\.org\/XML\/1998\/namespace|urn:x)\}b$/)
+    })
 
   it('DAV-33 displayname and language can be set', async () => {
     const path = `${at}x.html`

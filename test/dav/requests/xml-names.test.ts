@@ -22,6 +22,8 @@ const KNOWN = [
   '_-.',
   'ﬀ'.normalize('NFKC'),
 ]
+/** What no tag may say. */
+const XML = 'xmlns="http://www.w3.org/XML/1998/namespace"'
 /** Only in the fifth edition, or in none. */
 const FOREIGN = ['😀', 'a😀', '\u{10000}', '\u0132x', '\u200cx', '\u16a0', '\u1200', 'x\u2070', '\u01c4', 'a\u0f02']
 
@@ -108,9 +110,11 @@ describe('properties with names that older parsers do not know', () => {
       { namespace: 'urn:x', name: 's', value: '<s xmlns="urn:x" a="u:-1" b="·:·">8:30<!-- u:-1 --></s>' },
       { namespace: 'urn:x', name: 't', value: '<t xmlns="urn:x"><b xmlns:u="urn:y" u:1="c"/></t>' },
       { namespace: 'urn:x', name: 'u', value: '<u xmlns="urn:x" xmlns:1="urn:y">v</u>' },
+      { namespace: 'urn:x', name: 'v', value: `<x:v xmlns:x="urn:x" ${XML}><b/></x:v>` },
+      { namespace: 'urn:x', name: 'w', value: `<w xmlns="urn:x"><b/> ${XML}</w>` },
     ]
     await site.commit({ changes: [{ op: 'describe', path: '/a.html', set, remove: [] }] })
-    const prop = '<prop xmlns:u="urn:x"><u:p/><u:q/><u:s/><u:t/><u:u/></prop>'
+    const prop = '<prop xmlns:u="urn:x"><u:p/><u:q/><u:s/><u:t/><u:u/><u:v/><u:w/></prop>'
     for (const asked of ['', '<propname/>', prop])
       for (const [path, depth] of [
         ['/a.html', '0'],
@@ -121,6 +125,8 @@ describe('properties with names that older parsers do not know', () => {
         expect([status, /<[^>]*[\u{10000}\u16a0]|<([^>]*:)?1/u.test(text)], asked).to.deep.equal([207, false])
         expect(text, asked).to.match(/<(x:)?q xmlns/)
         expect(text, asked).to.match(/<(x:)?s xmlns/)
+        expect(text, asked).to.match(/<(x:)?w xmlns/)
+        expect(text, asked).not.to.match(/<[^<>]*XML\/1998/)
       }
   })
 })

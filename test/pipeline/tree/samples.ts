@@ -140,7 +140,7 @@ export const xmlMarkup: fc.Arbitrary<string> = fc
     ),
     element: fc
       .record({
-        name: fc.constantFrom('a', 'p:a', 'q:b', 'é', 'html', '_x.y-z'),
+        name: fc.constantFrom('a', 'p:a', 'q:b', 'xml:a', 'é', 'html', '_x.y-z'),
         declarations: fc.uniqueArray(fc.tuple(fc.constantFrom('xmlns', 'xmlns:p', 'xmlns:q'), uris), {
           selector: d => d[0],
         }),

@@ -224,6 +224,13 @@ describe('tree/serialize', () => {
       ],
       ['not what nobody uses', '<r xmlns:p="u" xmlns:q="v"><a/></r>', 'a', '<a/>'],
       ['not the prefix xml', '<r><a xml:lang="en"/></r>', 'a', '<a xml:lang="en"/>'],
+      [
+        'nor that of elements, and no namespace of theirs',
+        '<r><xml:a k="1"><b/></xml:a></r>',
+        'xml:a',
+        '<xml:a k="1"><b/></xml:a>',
+      ],
+      ['no namespace of xml within', '<r xmlns="u"><a><xml:b/></a></r>', 'a', '<a xmlns="u"><xml:b/></a>'],
       ['a default namespace undone', '<r xmlns="u"><a xmlns=""><b/></a></r>', 'b', '<b/>'],
     ]
     for (const [what, source, name, expected] of cut) {
