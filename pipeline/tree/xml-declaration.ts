@@ -3,7 +3,8 @@
 import { piecesOf } from './document.ts'
 import type { Steps } from './steps.ts'
 
-const DECLARATION = /^<\?xml\s[^?]*\?>/
+/** Names may hold a byte order mark, which is white space for JavaScript. */
+const DECLARATION = /^<\?xml[\t\n\r ][^?]*\?>/
 const ENCODING = /(\sencoding\s*=\s*["'])([^"']*)/
 const UTF_8 = /^utf-?8$/i
 

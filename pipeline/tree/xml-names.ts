@@ -1,7 +1,7 @@
 /** What of HTML has a form in XML: its parser takes nearly any character for a part of a name, and any for text. */
 
 import { isForeign } from './foreign-names.ts'
-import { localName, XML_NAMESPACE } from './namespaces.ts'
+import { localName, XML_NAMESPACE, XMLNS_NAMESPACE } from './namespaces.ts'
 import type { ElementNode } from './nodes.ts'
 
 const START =
@@ -70,7 +70,7 @@ export function isXmlAttribute(name: string, value: string, isBound: (prefix: st
 /** Whether XML can bind any prefix to a value. */
 export function isNamespace(value: string): boolean {
   const namespace = value.trim()
-  return namespace !== '' && !/^http:\/\/www\.w3\.org\/(XML\/1998|2000\/xmlns)/.test(namespace)
+  return namespace !== '' && namespace !== XML_NAMESPACE && namespace !== XMLNS_NAMESPACE
 }
 
 /** Text of a comment that does not end it before its end. */

@@ -177,6 +177,12 @@ describe('tree/serialize', () => {
       expect(xml(`<!DOCTYPE a SYSTEM 'x"y'><a/>`)).to.equal(`<!DOCTYPE a SYSTEM 'x"y'>\n<a/>`)
     })
 
+    for (const source of [
+      '<?xml\ufeff version="1.0"?>\n<a/>',
+      '<p:a xmlns="http://www.w3.org/XML/1998/other" xmlns:p="u"/>',
+    ])
+      it(`keeps what only begins like XML's own: ${JSON.stringify(source)}`, () => expect(xml(source)).to.equal(source))
+
     it('declares the encoding that it is written in', () => {
       expect(xml('<?xml version="1.0" encoding="ISO-8859-1"?>\n<a/>')).to.equal(
         '<?xml version="1.0" encoding="UTF-8"?>\n<a/>',
