@@ -5,6 +5,7 @@ import { encodePath } from '../../pipeline/http/path.ts'
 import type { Property } from '../../pipeline/store/resource.ts'
 import { holdsForeignName, holdsNoLocalName, isForeign } from '../../pipeline/tree/foreign-names.ts'
 import { XML_NAMESPACE } from '../../pipeline/tree/namespaces.ts'
+import { escapeAttribute } from '../../pipeline/tree/serialize-xml.ts'
 import { DAV } from '../requests/xml.ts'
 import { ALLPROP, type LiveProperty, LOCK_DISCOVERY_KEY, liveProperty, type Subject } from './live-properties.ts'
 import type { PropRequest } from './prop-request.ts'
@@ -47,18 +48,19 @@ export function propertyElement({ namespace, name }: PropertyName, content = '')
   if (namespace === DAV) return content === '' ? `<D:${name}/>` : `<D:${name}>${content}</D:${name}>`
   // That of `xml` is declared everywhere, and may be nowhere.
   if (namespace === XML_NAMESPACE) return content === '' ? `<xml:${name}/>` : `<xml:${name}>${content}</xml:${name}>`
-  const [tag, declaration] = namespace === '' ? [name, ''] : [`x:${name}`, ` xmlns:x="${escapeMarkup(namespace)}"`]
+  const [tag, declaration] = namespace === '' ? [name, ''] : [`x:${name}`, ` xmlns:x="${escapeAttribute(namespace)}"`]
   return content === '' ? `<${tag}${declaration}/>` : `<${tag}${declaration}>${content}</${tag}>`
 }
 
-/** A tag that declares the namespace of `xml` anew, as values once did that have elements of it: no XML may. */
+/** What values once declared that have elements in the namespace of `xml`: no XML may. */
+export const REBINDING = ` xmlns="${XML_NAMESPACE}"`
 const REBOUND = /<[^<>]* xmlns="http:\/\/www\.w3\.org\/XML\/1998\/namespace"/
 
 /**
  * Whether every client can read a dead property. What was stored when names of XML's fifth edition were taken, or those without
  * a letter behind their prefix, would make many of them refuse the whole answer (DAV-35).
  */
-function isReadable({ name, value }: Property): boolean {
+export function isReadable({ name, value }: Property): boolean {
   if (isForeign(name) || /^[-.\d]/.test(name)) return false
   return !value.startsWith('<') || !(holdsForeignName(value) || holdsNoLocalName(value) || REBOUND.test(value))
 }

@@ -305,6 +305,7 @@ function escapeText(text: string): string {
   return text.replace(IN_TEXT, reference)
 }
 
-function escapeAttribute(value: string): string {
+/** @returns the value of an attribute as it is written between double quotes */
+export function escapeAttribute(value: string): string {
   return value.replace(IN_ATTRIBUTE, reference)
 }

@@ -28,6 +28,30 @@ describe('values of properties from elsewhere', () => {
     it(`DAV-34 ${isStored ? 'may be' : 'are never'} ${JSON.stringify(value)}`, () =>
       expect(isStoredValue({ namespace: 'urn:x', name: 'a', value })).to.equal(isStored))
 
+  const XML = 'http://www.w3.org/XML/1998/namespace'
+  const NAMES: readonly [namespace: string, name: string, value: string, isStored: boolean][] = [
+    ['DAV:', 'a', 'v', true],
+    ['', 'a', 'v', true],
+    ['urn:\n"<x', 'a', 'v', true],
+    [XML, 'a', 'v', true],
+    ['urn:x', 'a(', 'v', false],
+    ['', 'a,b', '', false],
+    ['DAV:', 'a}', 'v', false],
+    ['http://www.w3.org/2000/xmlns/', 'a', '', false],
+    [' urn:x', 'a', 'v', false],
+    // As older versions stored them; they are not told.
+    ['urn:x', '1', 'v', true],
+    ['urn:x', '1', 'v<b/>', false],
+    ['urn:x', '\u{10000}', 'v', true],
+    ['urn:x', 'a', `<n:a xmlns:n="urn:x" xmlns="${XML}"><xmlU00003Ab/></n:a>`, true],
+    [XML, 'b', `<xmlU00003Ab c="d" xmlns="${XML}">t</xmlU00003Ab>`, true],
+    ['urn:x', 'a', `<n:a xmlns:n="urn:x" q=">" xmlns="${XML}"/>`, false],
+    ['urn:x', 'a', `<n:a xmlns:n="urn:x" xmlns="${XML}"/></D:prop>`, false],
+  ]
+  for (const [namespace, name, value, isStored] of NAMES)
+    it(`DAV-34 ${isStored ? 'may be' : 'are never'} ${JSON.stringify(value)} of ${JSON.stringify(`{${namespace}}${name}`)}`, () =>
+      expect(isStoredValue({ namespace, name, value })).to.equal(isStored))
+
   const SET = [
     'text',
     ']]&gt; &amp;lt; "&apos;',
@@ -35,6 +59,7 @@ describe('values of properties from elsewhere', () => {
     '<![CDATA[<b>]]>',
     ' <i y="&#10;">x</i><!-- c --><?p i?>',
     '<a xmlns=""/>',
+    '<xml:a>x</xml:a>',
   ]
   for (const content of SET)
     for (const attributes of ['', ' z="&lt;"', ' xml:lang="en"'])
