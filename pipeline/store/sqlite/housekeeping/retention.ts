@@ -20,6 +20,9 @@ import { GRACE } from './sweep.ts'
 /** Bundles of a bucket that are kept at most: whoever looks for a file goes through them. */
 const BUNDLES = 1000
 
+/** Events of a path up to one of them. SQLite itself would go through those of all paths of the site. */
+const OF_PATH = 'event INDEXED BY event_path WHERE site = ?1 AND path = ?2 AND (ms, seq) <= (?3, ?4)'
+
 interface EventKey {
   ms: number
   seq: number
@@ -60,9 +63,7 @@ export function prepareRetention(database: Database, retention: number): Retenti
   const sharedOld = database.prepare<{ body: number }>(
     'SELECT DISTINCT body FROM event WHERE site = ?1 AND (ms, seq) <= (?2, ?3) AND body NOTNULL',
   )
-  const sharedOfPath = database.prepare<{ body: number }>(
-    'SELECT DISTINCT body FROM event WHERE site = ?1 AND path = ?2 AND (ms, seq) <= (?3, ?4) AND body NOTNULL',
-  )
+  const sharedOfPath = database.prepare<{ body: number }>(`SELECT DISTINCT body FROM ${OF_PATH} AND body NOTNULL`)
   const release = database.prepare(
     `DELETE FROM body WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM event WHERE body = ?1)
      AND NOT EXISTS (SELECT 1 FROM resource WHERE id = ?1 AND kind <> 0 AND in_file = 0)`,
@@ -76,7 +77,7 @@ export function prepareRetention(database: Database, retention: number): Retenti
      UNION ALL SELECT b.ms, ${SEQ}, b.bytes FROM ${BUNDLED_AT} WHERE b.site = ?1 AND ${ofFile(3)}
      ORDER BY 1 DESC, 2 DESC`,
   )
-  const removeOfPath = database.prepare('DELETE FROM event WHERE site = ?1 AND path = ?2 AND (ms, seq) <= (?3, ?4)')
+  const removeOfPath = database.prepare(`DELETE FROM ${OF_PATH}`)
   const forget = database.prepare('DELETE FROM dropped WHERE ms < ?')
   const beyondBelow = database.prepare<{ path: string }>(
     'SELECT path FROM event WHERE site = ? AND path >= ? AND path < ? GROUP BY path HAVING count(*) > ? OR sum(bytes) > ?',

@@ -216,7 +216,7 @@ describe('SQLite store: removal of events', () => {
     for (const database of [writing, reading]) database.close()
   })
 
-  it('EVT-47 what is asked of a path goes by its place, not through all events of the site', () => {
+  it('EVT-46 EVT-47 what is asked of a path, or removed, goes by its place, not through all events of the site', () => {
     const database = connectReader(opened.folder)
     const plans: string[] = []
     const prepare: Database['prepare'] = sql => {
@@ -230,8 +230,9 @@ describe('SQLite store: removal of events', () => {
       return database.prepare(sql)
     }
     prepareEvents({ database: { ...database, prepare }, clock: Date.now, eventRetention: 1 })
+    prepareRetention({ ...database, prepare }, 1)
     const searches = plans.filter(plan => /^(?:SEARCH|SCAN) (?:b|event|event_bundle) /.test(plan))
-    expect(searches).to.have.length(6)
+    expect(searches).to.have.length(10)
     for (const search of searches)
       expect(search).to.match(/event_path \(site=\? AND path=|event_bundle_place \(site=\? AND folder=/)
     database.close()
