@@ -48,6 +48,8 @@ export class SiteGraph {
   /** What directives have selected: many of one page may ask the same. */
   readonly #selected = new Map<string, readonly ElementValue[]>()
   readonly #pins: (() => void)[] = []
+  /** Documents that memory did not hold. */
+  readonly #lookedUp: string[] = []
   readonly #makeRequest: () => TreeDocument
   #request: Source | undefined
 
@@ -63,15 +65,30 @@ export class SiteGraph {
     for (const release of this.#pins.splice(0)) release()
   }
 
+  /**
+   * Has memory know what the store has shown: a commit can be seen there before that, while the index and other documents
+   * are as they were (COMP-4).
+   */
+  async followLookedUp(): Promise<void> {
+    if (this.#lookedUp.length === 0) return
+    await this.#site.inStep()
+    await Promise.all(this.#lookedUp.flatMap(path => this.#site.underWay.at(path)))
+  }
+
   /** @returns undefined where no document is stored */
   *page(path: string): Work<Page | undefined> {
     if (this.#pages.has(path)) return this.#pages.get(path)
     if (isReserved(path, this.#site.settings.brand)) return undefined
-    const file = this.#site.inMemory(path) ?? (yield* awaiting(this.#site.find(path)))
+    const file = this.#site.inMemory(path) ?? (yield* this.#lookUp(path))
     const page = file?.isDocument ? yield* this.reading(file) : undefined
     this.#reads.document(path, file?.resource)
     this.#pages.set(path, page)
     return page
+  }
+
+  *#lookUp(path: string): Work<StoredFile | undefined> {
+    this.#lookedUp.push(path)
+    return yield* awaiting(this.#site.find(path))
   }
 
   /** The page of a document that is in memory. */
