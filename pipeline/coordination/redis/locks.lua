@@ -12,6 +12,9 @@
 --   :further        hash: as how many further locks one counts that takes much, by token; and the sum of these
 --   :given-up:<token>  there when whoever asked for the lock has been told that it cannot be had
 --
+-- What looks below a path stops after so many, as Redis does nothing else meanwhile: it returns what it has found, and where it
+-- is to go on, which is empty at the end.
+--
 -- Paths have no slash at their end; the root is empty. Entries of indexes may have outlived their lock: whether a lock
 -- is in effect is read from its record alone.
 
@@ -31,6 +34,8 @@ local KEPT = 86400000
 local CHUNK = 100
 -- Expired locks removed at once, so that nobody waits long for it.
 local SWEPT = 1000
+-- Paths that one look goes through, and locks that it finds, before others have their turn.
+local LOOKED = 500
 -- Bytes that a lock may take before it counts as another one. Indexes hold its path as often as its record does.
 local LOCK_BYTES = 2048
 local PATH_COPIES = 6
@@ -94,13 +99,16 @@ local function drop(token, path)
   end
 end
 
+-- Returns whether more may have expired.
 local function sweep()
-  for _, entry in ipairs(redis.call('ZRANGEBYSCORE', EXPIRY, '-inf', now, 'LIMIT', 0, SWEPT)) do
+  local entries = redis.call('ZRANGEBYSCORE', EXPIRY, '-inf', now, 'LIMIT', 0, SWEPT)
+  for _, entry in ipairs(entries) do
     local token, path = entry:match('^(%S+) (.*)$')
     local moment = held_until(token)
     -- Looked at again when the hold may have ended.
     if moment then redis.call('ZADD', EXPIRY, now + moment - real, entry) else drop(token, path) end
   end
+  return #entries == SWEPT
 end
 
 local function add_at(path, found, fits)
@@ -126,46 +134,52 @@ local function locks_on(path)
   return found
 end
 
--- Calls `visit` with the entries of an index below a path in order, until it returns true. It may return where to go on.
-local function each_below(index, path, visit)
-  local from, to = '[' .. path .. '/', '(' .. path .. '0'
+local function begins(text, start) return text:sub(1, #start) == start end
+
+-- Calls `visit` with the entries of an index below a path in order, until it returns true. It may return how those begin that
+-- are passed over. Returns where to go on, which is empty at the end.
+local function each_below(index, path, from, visit)
+  local to = '(' .. path .. '0'
+  if from == '' then from = '[' .. path .. '/' end
+  local passed = nil
   while true do
     local entries = redis.call('ZRANGEBYLEX', index, from, to, 'LIMIT', 0, CHUNK)
-    if #entries == 0 then return end
-    from = '(' .. entries[#entries]
+    if #entries == 0 then return '' end
     for _, entry in ipairs(entries) do
-      local verdict = visit(entry)
-      if verdict == true then return end
-      if verdict then
-        from = verdict
-        break
+      if not (passed and begins(entry, passed)) then
+        local verdict = visit(entry)
+        if verdict == true then return '(' .. entry end
+        passed = verdict or nil
       end
     end
+    local last = entries[#entries]
+    -- What begins with a name and a slash lies before that name followed by what comes after the slash.
+    from = passed and begins(last, passed) and '[' .. passed:sub(1, -2) .. '0' or '(' .. last
   end
 end
 
-local function locks_below(path, most)
-  local found, paths = {}, 0
-  if most <= 0 then return found end
-  each_below(PATHS, path, function(entry)
+local function locks_below(path, most, from)
+  local found, paths, looked = {}, 0, 0
+  local on = each_below(PATHS, path, from, function(entry)
     local before = #found
     add_at(entry, found, any)
     if #found > before then paths = paths + 1 end
-    return paths >= most
+    looked = looked + 1
+    return paths >= most or looked >= LOOKED or #found >= LOOKED
   end)
-  return found
+  return { tell_all(found), on }
 end
 
-local function locks_on_members(path)
-  local found = {}
-  each_below(PATHS, path, function(entry)
+local function locks_on_members(path, from)
+  local found, looked = {}, 0
+  local on = each_below(PATHS, path, from, function(entry)
+    looked = looked + 1
     local slash = entry:find('/', #path + 2, true)
-    -- Everything below a member lies before its name followed by what comes after the slash.
-    if slash then return '[' .. entry:sub(1, slash - 1) .. '0' end
-    add_at(entry, found, any)
-    return false
+    if not slash then add_at(entry, found, any) end
+    if looked >= LOOKED or #found >= LOOKED then return true end
+    return slash and entry:sub(1, slash)
   end)
-  return found
+  return { tell_all(found), on }
 end
 
 local function conflict(path, scope, depth)
@@ -175,7 +189,8 @@ local function conflict(path, scope, depth)
   end
   if depth ~= 'infinity' then return nil end
   local found = {}
-  each_below(scope == 'exclusive' and PATHS or EXCLUSIVE, path, function(entry)
+  -- What has expired is swept: one of the first that are looked at is in the way.
+  each_below(scope == 'exclusive' and PATHS or EXCLUSIVE, path, '', function(entry)
     add_at(entry, found, fits)
     return #found > 0
   end)
@@ -187,7 +202,7 @@ local operations = {}
 function operations.take(token, path, name, scope, depth, owner, user, milliseconds, most, most_shared)
   -- A command that was under way while Redis hung, and whose sender has not waited for it.
   if redis.call('EXISTS', given_up_key(token)) == 1 then return { 'full' } end
-  sweep()
+  if sweep() then return { 'again' } end
   local holder, where = conflict(path, scope, depth)
   if holder then return { where, tell(holder) } end
   local sum = tonumber(redis.call('HGET', FURTHER, 'sum') or 0)
@@ -218,12 +233,12 @@ function operations.on(path)
   return tell_all(locks_on(path))
 end
 
-function operations.members(path)
-  return tell_all(locks_on_members(path))
+function operations.members(path, from)
+  return locks_on_members(path, from)
 end
 
-function operations.below(path, most)
-  return tell_all(locks_below(path, tonumber(most) or math.huge))
+function operations.below(path, from, most)
+  return locks_below(path, tonumber(most), from)
 end
 
 function operations.refresh(token, milliseconds)

@@ -93,15 +93,31 @@ export function redisLocks({ redis, prefix = 'scriptorium', clock, most = MOST_L
     saying ??= setTimeout(sayOver, SAY_AGAIN).unref()
   }
 
-  const list = async (site: string, operation: string, ...rest: readonly (string | number)[]): Promise<Lock[]> =>
-    (await run<Told[]>(site, operation, ...rest)).map(lockOf)
+  /**
+   * Locks that a script tells of, which looks at some paths only before Redis does something else.
+   *
+   * @param most stops after that many locked paths
+   */
+  async function look(site: string, operation: string, path: string, most = Number.MAX_SAFE_INTEGER): Promise<Lock[]> {
+    const found: Lock[] = []
+    for (let left = most, from = ''; left > 0; ) {
+      const [told, next] = await run<[Told[], string]>(site, operation, lockKey(path), from, left)
+      const locks = told.map(lockOf)
+      for (const lock of locks) found.push(lock)
+      if (next === '') break
+      from = next
+      left -= new Set(locks.map(lock => lockKey(lock.path))).size
+    }
+    return found
+  }
 
   return {
-    async take(site, { path, scope, depth, owner, user, seconds }) {
+    async take(site, wanted) {
+      const { path, scope, depth, owner, user, seconds } = wanted
       const token = `opaquelocktoken:${randomUUID()}`
       // What was never sent needs not be given up: nobody knows how many ask while Redis is away, or for how long.
       const isSent = !isAway()
-      const [outcome, told] = await run<['taken' | 'held' | 'below', Told] | ['full', undefined?]>(
+      const [outcome, told] = await run<['taken' | 'held' | 'below', Told] | ['full' | 'again', undefined?]>(
         site,
         'take',
         ...[token, lockKey(path), path, scope, depth, owner, user, seconds * 1000, most, MOST_SHARED],
@@ -109,6 +125,8 @@ export function redisLocks({ redis, prefix = 'scriptorium', clock, most = MOST_L
         if (isSent && !wasRefused(error)) giveUp(site, token)
         throw error
       })
+      // Many have expired, of which some were swept.
+      if (outcome === 'again') return this.take(site, wanted)
       if (!told) return { ok: false, reason: 'full' }
       const lock = lockOf(told)
       if (outcome === 'taken') return { ok: true, lock }
@@ -118,9 +136,9 @@ export function redisLocks({ redis, prefix = 'scriptorium', clock, most = MOST_L
       const told = await run<Told | null>(site, 'find', token)
       return told ? lockOf(told) : undefined
     },
-    on: (site, path) => list(site, 'on', lockKey(path)),
-    onMembers: (site, collection) => list(site, 'members', lockKey(collection)),
-    below: (site, path, limit) => list(site, 'below', lockKey(path), limit ?? ''),
+    on: async (site, path) => (await run<Told[]>(site, 'on', lockKey(path))).map(lockOf),
+    onMembers: (site, collection) => look(site, 'members', collection),
+    below: (site, path, limit) => look(site, 'below', path, limit),
     async refresh(site, token, seconds) {
       const told = await run<Told | null>(site, 'refresh', token, seconds * 1000)
       return told ? lockOf(told) : undefined

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Redis } from 'ioredis'
+import type { Lock } from '../../../pipeline/coordination/locks.ts'
 import { redisLocks } from '../../../pipeline/coordination/redis/locks.ts'
 import { locksContract } from './locks-contract.ts'
 import { startRedis, type TestRedis } from './redis-server.ts'
@@ -126,6 +127,37 @@ describe('locks in Redis', () => {
     now += 2_000
     expect(await take('/d')).to.be.a('string')
     expect(await take('/e', owner)).to.be.a('string')
+  })
+
+  it('DAV-82 SEC-12 many of one folder, or that have expired, are gone through in scripts of some hundred', async () => {
+    const COUNT = 2_100
+    let now = START
+    await redis.flushall()
+    const locks = redisLocks({ redis, clock: () => now })
+    const names = Array.from({ length: COUNT }, (_, i) => (i % 3 === 0 ? `/f/in${i}/a` : `/f/${i}`)).sort()
+    await Promise.all(names.map(path => locks.take(SITE, wish(path))))
+    /** Scripts that Redis carries out for it. */
+    const scripts = async <T>(work: () => Promise<T>) => {
+      await redis.config('RESETSTAT')
+      const result = await work()
+      const [, calls] = /cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats')) ?? []
+      return { result, scripts: Number(calls) }
+    }
+    const paths = (found: readonly Lock[]) => found.map(({ path }) => path)
+    const below = await scripts(() => locks.below(SITE, '/f/'))
+    expect(paths(below.result)).to.deep.equal(names)
+    expect(below.scripts).to.be.above(COUNT / 1000)
+    expect(paths(await locks.below(SITE, '/f/', 777))).to.deep.equal(names.slice(0, 777))
+    const members = await scripts(() => locks.onMembers(SITE, '/f/'))
+    expect(paths(members.result)).to.deep.equal(names.filter(path => !path.endsWith('/a')))
+    expect(members.scripts).to.be.above(COUNT / 1000)
+    now += 600_000
+    const none = await scripts(() => locks.below(SITE, '/f/', 1))
+    expect(none.result).to.deep.equal([])
+    expect(none.scripts).to.be.above(COUNT / 1000)
+    const taken = await scripts(() => locks.take(SITE, { ...wish('/f/'), depth: 'infinity' }))
+    expect([taken.result.ok, taken.scripts > COUNT / 1000]).to.deep.equal([true, true])
+    expect(paths(await locks.below(SITE, '/'))).to.deep.equal(['/f/'])
   })
 
   it('DAV-90 a Redis that lost its scripts is given them again', async () => {
