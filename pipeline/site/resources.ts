@@ -385,8 +385,8 @@ export class Resources {
 
 /** Bytes of a blob that a commit stores, if they are in memory and nothing else happens to its path. */
 function blobBytes({ changes }: Pick<Commit, 'changes'>, path: string): Uint8Array | undefined {
-  const [first, ...others] = changes
+  const [first] = changes
   if (first?.op !== 'put' || first.path !== path || first.kind !== 'blob' || !('bytes' in first.content))
     return undefined
-  return others.every(({ op }) => op === 'describe') ? first.content.bytes : undefined
+  return changes.every((change, at) => at === 0 || change.op === 'describe') ? first.content.bytes : undefined
 }

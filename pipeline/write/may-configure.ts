@@ -67,7 +67,12 @@ export async function refuseFollowing(
   mayPut: (path: string) => boolean,
 ): Promise<void> {
   const further = own.changes.filter(change => change.op === 'put' && follows.own.has(change.path))
-  const changes = [...further, ...follows.changes].filter(change => !('path' in change && mayPut(change.path)))
+  const changes: Change[] = []
+  const turns = new TurnsBetween()
+  for (const change of [...further, ...follows.changes]) {
+    await turns.next()
+    if (!('path' in change && mayPut(change.path))) changes.push(change)
+  }
   if (changes.length === 0) return
   try {
     await refuseTouching(site, { changes, written: [...own.written, ...follows.written] })

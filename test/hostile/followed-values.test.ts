@@ -2,12 +2,15 @@
 
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
+import type { Site } from '../../pipeline/site/site.ts'
+import { refuseFollowing } from '../../pipeline/write/may-configure.ts'
 import { composed } from '../pipeline/compose/composing.ts'
 import { instance, meta, property, schema } from '../pipeline/model/markup.ts'
 import { trigger } from '../pipeline/react/site.ts'
 import { NS, page, put, putAll, type RuleLine, remove, rulesPage } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { turnsOf } from '../support/turns.ts'
 
 const PERSON = 'urn:t:Person'
 const NOTE = 'urn:t:Note'
@@ -181,5 +184,24 @@ describe('values that follow what a visitor writes', () => {
     expect((await rename('bob')).status).to.equal(206)
     expect((await http('GET', PLACE)).text).to.include('bob')
     await remove(server, PLACE)
+  })
+})
+
+describe('many documents that follow a value', () => {
+  it('SEC-8 SEC-12 whether each may be PUT is asked in turns', async () => {
+    const changes = Array.from({ length: 8 }, (_, i) => ({ op: 'delete', path: `/${i}.html` }) as const)
+    const asked: string[] = []
+    /** As long as many rules take. */
+    const mayPut = (path: string) => {
+      const end = performance.now() + 6
+      while (performance.now() < end) asked.push(path)
+      return true
+    }
+    const own = { changes: [], written: [] }
+    const turns = await turnsOf(() =>
+      refuseFollowing({} as Site, own, { changes, written: [], own: new Map() }, mayPut),
+    )
+    expect(turns).to.be.at.least(changes.length / 2)
+    expect([...new Set(asked)]).to.deep.equal(changes.map(({ path }) => path))
   })
 })

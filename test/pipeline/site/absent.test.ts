@@ -123,3 +123,22 @@ describe('paths where nothing is', () => {
     expect(asked).to.have.length(1001)
   })
 })
+
+describe('many files that go in one commit', () => {
+  it('SEC-12 its changes are not looked through for each of them', () => {
+    const { resources } = emptyStore()
+    const paths = Array.from({ length: 300 }, (_, i) => `/${i}`)
+    let reads = 0
+    const changes = new Proxy(
+      paths.map(path => ({ op: 'delete', path }) as const),
+      {
+        get(list, name) {
+          reads++
+          return Reflect.get(list, name, list)
+        },
+      },
+    )
+    resources.take({ changes }, new Map(paths.map(path => [path, undefined])), new Map())
+    expect(reads).to.be.below(10 * paths.length)
+  })
+})
