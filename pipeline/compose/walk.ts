@@ -20,6 +20,7 @@ import { type Composing, type Dispatch, type FailedPart, isData, meaning, type S
 import { append, bytesOf, copyOf, NODE_BYTES, shallowCopy } from './copy.ts'
 import { type AttributeDirective, type Directives, directivesOf, spelledLocal, spellings } from './directives.ts'
 import { compositionError, failureOfPart, named, tooMuch } from './failure.ts'
+import { appendShown } from './foreign-parts.ts'
 import { fitBuilt } from './html-in-xml.ts'
 import { authorsSelector, including } from './include.ts'
 import { attributeCall, calling, elementCall, notFound } from './method.ts'
@@ -77,7 +78,7 @@ function* containing(
     into.childNodes.length = before
     composing.paginators.length = paginators
     const instead = shallowCopy(element, [])
-    append(into, instead)
+    appendShown(composing, into, instead)
     failures.push({ element: instead, fault })
   }
 }
@@ -365,8 +366,9 @@ function* copying(
   { page, inPlace }: { page: Page; inPlace: boolean },
 ): Work<void> {
   const copy = yield* copyOf(composing.allowance, element, inPlace)
-  append(into, copy)
-  if (isElement(copy)) composing.wholes.set(copy, { page, element })
+  if (!isElement(copy)) return
+  appendShown(composing, into, copy)
+  composing.wholes.set(copy, { page, element })
 }
 
 function adding(
@@ -377,7 +379,7 @@ function adding(
   { page, output }: Surroundings,
 ): ElementNode {
   const copy = shallowCopy(element, attrs)
-  append(into, copy)
+  appendShown(composing, into, copy)
   if (page) composing.origins.set(copy, { page, element })
   else if (composing.kind === 'xml' && !output) fitBuilt(copy)
   return copy

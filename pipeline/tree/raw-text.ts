@@ -15,7 +15,7 @@ export const TEXT_ONLY = new Set([...RAW, 'title', 'textarea'])
 const ELSEWHERE = new Set([...TEXT_ONLY, 'select'])
 const FOREIGN = new Set(['svg', 'math'])
 /** Elements in which there is HTML again, by what they have to stand in. */
-const HTML_AGAIN = new Map([
+export const HTML_AGAIN = new Map([
   ...['foreignobject', 'desc', 'title'].map(name => [name, 'svg'] as const),
   ...['mi', 'mo', 'mn', 'ms', 'mtext', 'annotation-xml'].map(name => [name, 'math'] as const),
 ])
@@ -126,6 +126,7 @@ function isReadAsText({ tagName, parentNode }: ElementNode): boolean {
   return !isElsewhere && (foreign === undefined || again.get(foreign) === false)
 }
 
-function isOfHtml({ attrs }: ElementNode): boolean {
+/** Whether an `annotation-xml` holds HTML. */
+export function isOfHtml({ attrs }: ElementNode): boolean {
   return attrs.some(({ name, value }) => name === 'encoding' && OF_HTML.test(value))
 }

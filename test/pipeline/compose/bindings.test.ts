@@ -24,6 +24,9 @@ describe('Bindings, stamps and templates', () => {
       '/data/a.html': page(
         '<article id="a" class="post" itemscope itemtype="urn:t:Post"><h2 itemprop="title">Ape</h2></article><template><p class="post">in a template</p></template>',
       ),
+      '/data/parts.html': page(
+        '<svg><plaintext class="part">x</plaintext><g class="part"></g></svg><math><html class="part" hidden></html></math>',
+      ),
     })
   })
   after(() => server.close())
@@ -38,6 +41,13 @@ describe('Bindings, stamps and templates', () => {
 
   const POSTS =
     '<article id="a" class="post" itemscope="" itemtype="urn:t:Post"><h2 itemprop="title">Ape</h2></article><article id="b" class="post" itemscope="" itemtype="urn:t:Post"><h2 itemprop="title">Bee &amp; co</h2><i itemprop="tag">x</i><i itemprop="tag">y</i></article>'
+
+  const PARTS = [
+    '<plaintext class="part">x</plaintext>',
+    '<g class="part"></g>',
+    '<html class="part" hidden=""></html>',
+  ]
+  const APART = `<svg>${PARTS[0]}</svg><svg>${PARTS[1]}</svg><math>${PARTS[2]}</math>`
 
   const cases: [rule: string, body: string, expected: string][] = [
     [
@@ -55,6 +65,11 @@ describe('Bindings, stamps and templates', () => {
       'COMP-31 several names in the order of the attributes, their values ignored',
       '<div r:one="#a h2" r:two="#b h2"><p:stamp two="1" one="2"></p:stamp></div>',
       '<div><h2 itemprop="title">Bee &amp; co</h2><h2 itemprop="title">Ape</h2></div>',
+    ],
+    [
+      'COMP-31 KEY-1 parts of SVG and MathML stand in these, so that none is an element of HTML that takes in what follows',
+      '<div r:parts=".part"><p:stamp parts></p:stamp><svg><p:stamp parts></p:stamp><desc><p:stamp parts></p:stamp></desc></svg></div>',
+      `<div>${APART}<svg>${PARTS.join('')}<desc>${APART}</desc></svg></div>`,
     ],
     [
       'COMP-20 COMP-33 names are not seen by siblings or ancestors, nor before they are written',
