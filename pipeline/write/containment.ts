@@ -138,7 +138,7 @@ function* holdingStrangers(changes: readonly PlannedSplice[], { document, nodes 
 
 /**
  * Whether the new nodes are, or hold, what is another tree when it is written and read again, as a table, the end of a form, or a
- * heading that formatting in another one has left comes to stand; in steps.
+ * heading that formatting in another one has left comes to stand, or a table where there is no doctype; in steps.
  *
  * @param mayBe whether that is granted: then nothing is read for it
  */
@@ -149,6 +149,7 @@ function* holdingUnwritable(
 ): Steps<boolean> {
   if (document.kind === 'xml') return false
   if ((yield* matching(changes, /<h[1-6]/i)) && (yield* holding(nodes, standsInHeading)) && !mayBe()) return true
+  if (document.root.mode === 'quirks' && (yield* holding(nodes, standsInParagraph)) && !mayBe()) return true
   if (!(yield* matching(changes, /<(?:table|form)/i)) || mayBe()) return false
   const places = new Map<ElementNode, ChildNode[]>()
   for (const node of nodes) {
@@ -184,6 +185,17 @@ function* holdingOthers(nodes: readonly ChildNode[], isWithin: boolean, from = 0
 function standsInHeading(node: ChildNode): boolean {
   const parent = parentElement(node)
   return isHeading(node) && parent !== undefined && isHeading(parent)
+}
+
+/** In these, and in SVG and MathML, a table ends no `p` around them. */
+const AROUND_TABLES = new Set(['td', 'th', 'caption', 'button', 'object', 'marquee', 'applet'])
+
+/** Whether it is a table in a `p`, as documents without a doctype have it: in pages with one it ends the `p`. */
+function standsInParagraph(node: ChildNode): boolean {
+  if (!isElement(node) || !isHtmlElement(node, 'table')) return false
+  for (let at = parentElement(node); at && !isForeign(at) && !AROUND_TABLES.has(at.tagName); at = parentElement(at))
+    if (isHtmlElement(at, 'p')) return true
+  return false
 }
 
 function isHeading(node: ChildNode): boolean {

@@ -146,6 +146,18 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
         expect((await send(method, '/list.html', selecting(range), fragment)).status).to.equal(422)
         expect((await send('GET', '/list.html')).text).to.equal(list)
       })
+    it('nor a table where a page with a doctype, which shows it, would end the p around it', async () => {
+      for (const [around, status] of [
+        ['<p hidden><b id="mine"></b>', 422],
+        ['<p><button id="mine"></button>', 206],
+        ['<!DOCTYPE html><p><b id="mine"></b>', 422],
+        ['<div id="mine"></div>', 206],
+      ] as const) {
+        await put(server, '/mine.html', around)
+        const { status: given } = await send('POST', '/mine.html', selecting('#mine'), '<table><tr><td>x</table>')
+        expect(given, around).to.equal(status)
+      }
+    })
     it('nor is such a template moved there', async () => {
       await put(server, '/list.html', list)
       const to = { Destination: '/list.html', 'Destination-Range': 'selector=#list; placement=append' }
