@@ -176,6 +176,14 @@ describe('markup that code makes of texts', () => {
   for (const [what, name] of [
     ['', '<b {{ request.query.name }}'],
     [', also of captured text', '{% capture c %}{{ request.query.name }}{% endcapture %}<b {{ c }}'],
+    [
+      ', also behind branches that end in different places',
+      '{% if no %}<i title="{% else %}<i lang="{% endif %}a">4</i><b {{ request.query.name }}',
+    ],
+    [
+      ', also where only one of two branches ends in a tag',
+      '{% if request.query.name %}<b {% else %}<i>4</i>{% endif %}{{ request.query.name }}',
+    ],
   ])
     it(`COMP-145 LIQ-35 nor does a template of a value that it prints as the name of an attribute${what}`, async () => {
       const named = `${name}="{{ request.query.value }}"><p:stamp x></p:stamp></b>`

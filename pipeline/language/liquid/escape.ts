@@ -8,6 +8,8 @@ export interface OutputPlace {
   xml: boolean
   /** Raw text behind a `<!--`: `<script` would hide the end tag. */
   hidden: boolean
+  /** Behind branches that end in different places, it may be any other. */
+  uncertain: boolean
 }
 
 const MARKUP: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
@@ -34,6 +36,9 @@ export function escapeOnce(text: string): string {
   return text.replace(/&(?!(?:[a-z][\da-z]*|#\d+|#x[\da-f]+);)|[<>"']/gi, char => MARKUP[char] ?? char)
 }
 
+/** What a name does not hold. */
+const NO_NAME = /[^\w.\-\u0080-\u{10ffff}]|[\u0085\u00a0\u2028\u2029]/gu
+
 function reference(char: string): string {
   return `&#${char.codePointAt(0)};`
 }
@@ -44,7 +49,9 @@ function reference(char: string): string {
  * @param before the last characters written before it, twelve at most
  */
 export function inserted(text: string, place: OutputPlace, before: string): string {
-  const { position } = place
+  const { position, xml, uncertain } = place
+  // As in a name, of which references are none: in text and in values they stand for the same.
+  if (uncertain) return (xml ? legal(text) : text).replace(NO_NAME, reference)
   switch (position) {
     case 'raw':
       return inRawText(text, place, before)
@@ -52,21 +59,21 @@ export function inserted(text: string, place: OutputPlace, before: string): stri
       return escapeMarkup(text).replace(/[\s=`]/gu, reference)
     case 'name':
       // One with a prefix may be that of a directive (COMP-145).
-      return text.replace(/[^\w.\-\u0080-\u{10ffff}]|[\u0085\u00a0\u2028\u2029]/gu, reference)
+      return text.replace(NO_NAME, reference)
     case 'declaration':
       return text.replace(/[^A-Za-z0-9]/gu, reference)
     case 'comment':
-      return withoutDashes(escapeMarkup(place.xml ? legal(text) : text))
+      return withoutDashes(escapeMarkup(xml ? legal(text) : text))
     case 'cdata':
       return inSection(legal(text).replaceAll(']', APART), before)
     default:
-      return escapeMarkup(place.xml ? legal(text) : text)
+      return escapeMarkup(xml ? legal(text) : text)
   }
 }
 
 /** Whether what is inserted there may be part of the name of an element or attribute. */
-export function isNamed({ position }: OutputPlace): boolean {
-  return position === 'name' || position === 'declaration'
+export function isNamed({ position, uncertain }: OutputPlace): boolean {
+  return uncertain || position === 'name' || position === 'declaration'
 }
 
 /** Captured text as it may stand among names: colons of data are references, which mean the same in values (COMP-145). */
@@ -82,8 +89,9 @@ export function withoutColons(text: string, data: readonly Span[]): string {
 
 /** Safe text as it is inserted; only its author's own mistakes are left in it. */
 export function insertedSafe(text: string, trust: Safe['trust'], place: OutputPlace, before: string): string {
-  const { position, xml } = place
+  const { position, xml, uncertain } = place
   if (trust === 'trusted') return text
+  if (uncertain && trust === 'escaped') return text.replace(/[\s=`:/!-]/gu, reference)
   if (position === 'raw') return setApart(text, place, before)
   if (trust === 'raw') {
     if (position === 'cdata') return inSection(text, before)

@@ -162,9 +162,9 @@ class Parser {
 
   #place(): OutputPlace {
     const { position, hidden } = this.#scanner
-    if (!this.#uncertain) return { position, xml: this.#xml, hidden }
-    // The strictest escaping that does not spoil ordinary text.
-    return { position: position === 'text' || position === 'escapable' ? 'text' : 'unquoted', xml: this.#xml, hidden }
+    const place = { xml: this.#xml, hidden, uncertain: this.#uncertain }
+    if (!this.#uncertain) return { position, ...place }
+    return { position: position === 'text' || position === 'escapable' ? 'text' : 'unquoted', ...place }
   }
 
   #tag(text: string, place: OutputPlace): void {

@@ -27,6 +27,10 @@ const PLACES: [string, string][] = [
   ['formulas behind the end of a picture', '<math></svg><style>{{ a }}</style><mi>{{ b }}</mi></math><p>x</p>'],
   ['noscript', '<noscript>{{ a }}<b title="{{ b }}">x</b></noscript><p>x</p>'],
   ['branches that open other places', '{% if no %}<script>{% endif %}<p>{{ a }}</p>{% if no %}</script>{% endif %}'],
+  [
+    'branches that end in a tag',
+    '{% if no %}<i title="{% else %}<i {% endif %}lang="{{ a }}" title=z{{ b }}>{{ a | escape }}</i><!--{{ a }}--><b>{{ b }}</b>',
+  ],
   ['pictures that are closed in a branch', '<svg>{% if no %}</svg>{% endif %}<style>{{ a }}</style></svg><p>x</p>'],
   ['declarations', '<!doctype {{ a }}><p>x</p>'],
   ['text behind an angle bracket', '<p>1 <{{ a }}</p>'.replace('<{{', '< {{')],
