@@ -48,11 +48,11 @@ export function* checkingConfiguration(
   if (!site.counts(path)) return
   const sorts = sortsOf(site)
   const brought = view.reread ?? view.nodes
+  const parts = op === 'post' ? brought : [...brought, target]
   const brings = yield* findingConfiguration(brought, sorts)
   const takes = op !== 'post' && (yield* findingConfiguration([target], sorts))
-  if (!brings && !takes && !changes(site, path, view, derived, sorts)) {
+  if (!brings && !takes && !(yield* changing(site, path, view, parts, derived, sorts))) {
     if (!derived.profile.types.some(sorts.isReaction)) return
-    const parts = op === 'post' ? brought : [...brought, target]
     if (!(yield* changingItems(view, parts, sorts.isReaction))) return
   }
   if (mayPut(authority, path)) return
@@ -87,8 +87,20 @@ export function isConfiguration(site: Site, element: ElementNode): boolean {
   return atOnce(findingConfiguration([element], sorts)) || !around.every(sorts.isList)
 }
 
-/** Whether a write changes what the document declares, beyond entries of the lists that it stands in. */
-function changes(site: Site, path: string, { parents }: View, { declares }: Derived, sorts: Sorts): boolean {
+/**
+ * Whether a write changes what the document declares, beyond entries of the lists that it stands in. In steps.
+ *
+ * @param parts what it brings and takes
+ */
+function* changing(
+  site: Site,
+  path: string,
+  view: View,
+  parts: readonly ChildNode[],
+  { declares }: Derived,
+  sorts: Sorts,
+): Steps<boolean> {
+  const { parents } = view
   if (parents.some(parent => typesAround(parent).some(sorts.decides))) return true
   const before = (name: KindName): unknown => site.declarations(name).document(path)
   if (KIND_NAMES.every(name => KINDS[name].sameAsWritten(declares[name], before(name)))) return false
@@ -97,11 +109,15 @@ function changes(site: Site, path: string, { parents }: View, { declares }: Deri
     return types.length > 0 && types.every(sorts.isList)
   })
   if (!inLists) return true
-  return !KIND_NAMES.every(name => {
+  const isEntries = KIND_NAMES.every(name => {
     const kind = KINDS[name]
     const withoutEntries = (raw: unknown) => (raw === undefined ? raw : (kind.withoutEntries?.(raw) ?? raw))
     return kind.sameAsWritten(withoutEntries(declares[name]), withoutEntries(before(name)))
   })
+  if (!isEntries) return true
+  // Another list may take entries from here (RULE-4).
+  const own = new Set(parents.flatMap(elementsFrom))
+  return yield* findingReferred(view, parts, yield* referredBy(view, sorts.isList, own))
 }
 
 /**
@@ -110,20 +126,31 @@ function changes(site: Site, path: string, { parents }: View, { declares }: Deri
  */
 function* changingItems(view: View, parts: readonly ChildNode[], isMeant: (type: string) => boolean): Steps<boolean> {
   if (view.parents.some(parent => typesAround(parent).some(isMeant))) return true
-  const referred = yield* referredBy(view, isMeant)
+  return yield* findingReferred(view, parts, yield* referredBy(view, isMeant))
+}
+
+/** Whether some elements of a write, or those that it stands in, have one of these ids. In steps. */
+function* findingReferred(view: View, parts: readonly ChildNode[], referred: ReadonlySet<string>): Steps<boolean> {
   if (referred.size === 0) return false
   const isReferred = (element: ElementNode) => referred.has(attribute(element, 'id') ?? '')
-  for (const parent of view.parents)
-    for (let at: ParentNode | null = parent; at && isElement(at); at = at.parentNode) if (isReferred(at)) return true
+  if (view.parents.some(parent => elementsFrom(parent).some(isReferred))) return true
   return yield* finding(parts, isReferred)
 }
 
-/** The ids that items of some types refer to. */
-function* referredBy({ document }: View, isMeant: (type: string) => boolean): Steps<Set<string>> {
+/**
+ * The ids that items of some types refer to. In steps.
+ *
+ * @param except items that do not count
+ */
+function* referredBy(
+  { document }: View,
+  isMeant: (type: string) => boolean,
+  except?: ReadonlySet<ElementNode>,
+): Steps<Set<string>> {
   const ids = new Set<string>()
   yield* finding(document.root.childNodes, element => {
     const references = attribute(element, 'itemref')
-    if (references && typesOf(element).some(isMeant))
+    if (references && !except?.has(element) && typesOf(element).some(isMeant))
       for (const id of references.split(/[\t\n\f\r ]+/)) if (id !== '') ids.add(id)
     return false
   })
@@ -202,8 +229,12 @@ function* finding(nodes: readonly ChildNode[], test: (element: ElementNode) => b
 
 /** Types of all items that a node is or lies in. */
 function typesAround(node: ParentNode): string[] {
-  const types: string[] = []
-  for (let outer: ParentNode | null = node; outer && isElement(outer); outer = outer.parentNode)
-    types.push(...typesOf(outer))
-  return types
+  return elementsFrom(node).flatMap(typesOf)
+}
+
+/** A node and the elements that it lies in, the innermost first. */
+function elementsFrom(node: ParentNode): ElementNode[] {
+  const elements: ElementNode[] = []
+  for (let at: ParentNode | null = node; at && isElement(at); at = at.parentNode) elements.push(at)
+  return elements
 }

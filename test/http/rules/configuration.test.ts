@@ -25,6 +25,9 @@ const PAGE = page(
     `<template id="shelf"></template>${TABLE}${SCHEMA}${TRIGGER}`,
     `<div id="staff" itemscope itemtype="${NS}/Group"><ul id="members"><li id="ann" itemprop="member">ann@x.example</li>` +
       '<li id="bob" itemprop="member">bob@x.example</li></ul><b itemprop="name">staff</b></div>',
+    `<div itemscope itemtype="${NS}/Group" itemref="cleo dot"><b itemprop="name">owners</b></div>`,
+    `<div itemscope itemtype="${NS}/Group" itemref="own"><b itemprop="name">guests</b><ul id="own"></ul>` +
+      '<ul id="lent"><li id="dot" itemprop="member">dot@x.example</li></ul></div>',
     `<div id="split" itemscope itemtype="${NS}/AuthorizationRule" itemref="fields"><b itemprop="actor">*</b></div>`,
     '<p id="fields"><b itemprop="method">PUT</b><b itemprop="action">Deny</b><b itemprop="resource">/other.html</b></p>',
     `<div id="both"><div id="narrow"><div id="within"><b itemprop="selector">#a</b>${DENY}</div></div>${DENY}</div>`,
@@ -39,6 +42,7 @@ const EVERY_PART: RuleLine[] = [
 const move = (from: string, to: string) => ['MOVE', moving('/page.html', from, to, 'append'), undefined] as const
 const remove = (selector: string) => ['DELETE', selecting(selector), undefined] as const
 const replace = (selector: string, text: string) => ['PUT', selecting(selector), text] as const
+const append = (selector: string, text: string) => ['POST', selecting(selector), text] as const
 
 type Write = readonly [method: string, fields: Record<string, string>, body: string | undefined]
 
@@ -64,6 +68,10 @@ const CONFIGURING: [name: string, write: Write][] = [
   ['a group is moved out of effect', move('#staff', '#shelf')],
   ['a group is given another name by its members', replace('#ann', '<li itemprop="name">editors</li>')],
   ['a member is moved in from outside', move('#plain', '#members')],
+  ['a member is one of another group, too', append('#members', '<li id="cleo" itemprop="member">cleo@x.example</li>')],
+  ['a member becomes one of another group', replace('#ann', '<li id="cleo" itemprop="member">ann@x.example</li>')],
+  ['a member of two groups is deleted', remove('#dot')],
+  ['something is added to a member of two groups', append('#dot', '<b itemprop="member">eve@x.example</b>')],
 ]
 
 /** What is deleted is no item, or not only items, so that those that stay say something else: no DELETE of the whole would do that. */
@@ -74,6 +82,7 @@ const CHANGING_BY_DELETION = new Set([
   'a rule is deleted with what another one refers to',
   'a rule is deleted with a part of what another one refers to',
   'a field of a schema is deleted',
+  'a member of two groups is deleted',
 ])
 
 /** Writes that leave the configuration alone, or to which its author has let people in. */
@@ -84,6 +93,7 @@ const ORDINARY: [name: string, write: Write][] = [
   ['GRP-6 a member is deleted', remove('#ann')],
   ['GRP-6 a member is replaced', replace('#ann', '<li itemprop="member">cy@x.example</li>')],
   ['GRP-6 a member is moved', move('#ann', '#members')],
+  ['GRP-6 a member is added where its group refers to', append('#own', '<li itemprop="member">eve@x.example</li>')],
   ['an emptied template is deleted', remove('#shelf')],
 ]
 
@@ -107,7 +117,7 @@ describe('writes to parts of a page that would configure the site', () => {
         await put(server, '/page.html', PAGE.replace('"plain"', '"plain" itemprop="member"'))
       await grant()
       const answer = await leavesAlone(server, ['/page.html'], () => http(method, '/page.html', fields, body))
-      expect(failureOf(answer)).to.equal(method === 'PUT' ? '422 InvalidFragment' : '401 /page.html')
+      expect(failureOf(answer)).to.equal(body === undefined ? '401 /page.html' : '422 InvalidFragment')
     })
     it(`COMP-147 ${name}: by whoever may PUT the whole`, async () => {
       await grant(['*', 'PUT', 'Allow', '/page.html'])
