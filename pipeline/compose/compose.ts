@@ -85,7 +85,7 @@ export async function compose(
       const composition = await doing(
         composing(site, file, viewer, languages, params ?? new Map(), graph, reads, options),
       )
-      await graph.followLookedUp()
+      await graph.followShown()
       // What was read over several turns is of one state only if nothing has changed (COMP-4).
       if (tries >= ATTEMPTS || reads.hold(site)) return composition
       continue

@@ -66,13 +66,17 @@ export class SiteGraph {
   }
 
   /**
-   * Has memory know what the store has shown: a commit can be seen there before that, while the index and other documents
-   * are as they were (COMP-4).
+   * Has memory know what the store has shown: a commit can be seen there before that, while documents in memory are as they
+   * were (COMP-4).
    */
-  async followLookedUp(): Promise<void> {
-    if (this.#lookedUp.length === 0) return
-    await this.#site.inStep()
-    await Promise.all(this.#lookedUp.flatMap(path => this.#site.underWay.at(path)))
+  async followShown(): Promise<void> {
+    const { index, underWay } = this.#site
+    const readings = index?.readings ?? 0
+    const isIndexAhead = index && index.followed < readings
+    if (this.#lookedUp.length === 0 && !isIndexAhead) return
+    const shown = isIndexAhead ? ['/'] : this.#lookedUp
+    await Promise.all([this.#site.inStep(), ...shown.flatMap(path => underWay.at(path))])
+    if (isIndexAhead) index.followed = Math.max(index.followed, readings)
   }
 
   /** @returns undefined where no document is stored */

@@ -63,6 +63,10 @@ export class DocumentIndex implements GivesWay {
   /** Tokens by when a document has last got or lost them. */
   #moved = new ChangeLog(0)
   #moves = 0
+  /** Rises whenever something was read from the store, which may show a commit before memory knows it. */
+  readings = 0
+  /** Up to which of them memory has come in step. */
+  followed = 0
   /** What has changed since it was last read; paths that end in a slash stand for all below them. */
   readonly #changed = new Set<string>()
 
@@ -185,6 +189,8 @@ export class DocumentIndex implements GivesWay {
     } catch (error) {
       for (const path of changed) this.#changed.add(path)
       throw error
+    } finally {
+      this.readings++
     }
   }
 

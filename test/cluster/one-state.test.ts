@@ -58,4 +58,23 @@ describe('several documents that go in one commit', () => {
         expect(await shown(reader)).to.equal(left)
         await changed
       })
+
+  it('COMP-4 a page shows what is left where the index has seen first that one of them is gone', async () => {
+    const [reader, other] = await two()
+    for (const path of DOCUMENTS) await other.put(path, page('<i class="of">1</i>'))
+    await other.put('/all.html', composed('<main r:x=".of"><p:stamp x/></main>'))
+    await reader.coherence.inStep()
+    expect(await shown(reader)).to.equal(DOCUMENTS.length)
+    await other.put('/d/b.html', page('<i class="of">2</i>'))
+    await reader.coherence.inStep()
+    const { store } = reader.site
+    const { derived } = store
+    store.derived = async (path, kind) => {
+      store.derived = derived
+      await other.remove('/d/')
+      return derived.call(store, path, kind)
+    }
+    expect(await shown(reader)).to.equal(0)
+    expect(store.derived).to.equal(derived)
+  })
 })
