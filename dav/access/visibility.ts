@@ -30,7 +30,8 @@ function isVisible(scope: Scope, { path, kind }: Pick<Resource, 'path' | 'kind'>
 }
 
 /** Whether a credential would see what stands at a path, by its path alone. */
-function isSeenAt(scope: Scope, path: string): boolean {
+/** Whether a credential sees what stands at a path, or would. */
+export function isSeenAt(scope: Scope, path: string): boolean {
   return isVisible(scope, { path, kind: namesCollection(path) ? 'collection' : 'blob' })
 }
 

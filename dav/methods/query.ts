@@ -18,6 +18,8 @@ import { RequestValue } from '../../pipeline/request-value.ts'
 import { notHtml, type StoredFile } from '../../pipeline/site/stored-file.ts'
 import { type Selector, selectingAll } from '../../pipeline/tree/selector/selector.ts'
 import { inTurns, type Steps } from '../../pipeline/tree/steps.ts'
+import { readAtOneMoment } from '../../pipeline/write/one-moment.ts'
+import { isSeenAt } from '../access/visibility.ts'
 import { checkAwaited, type Exchange } from '../exchange.ts'
 import { isServerOwned } from '../locks/guard.ts'
 
@@ -25,7 +27,6 @@ import { isServerOwned } from '../locks/guard.ts'
 const MOST_MARKUP = 64 * 1024 * 1024
 
 export async function query(exchange: Exchange): Promise<Answer> {
-  const { path } = exchange
   const type = essence(header(exchange, 'content-type') ?? '')
   if (type === 'text/sessel') return queryProgram(exchange)
   if (type !== 'text/css-selector')
@@ -34,24 +35,40 @@ export async function query(exchange: Exchange): Promise<Answer> {
     })
   if (excludes(header(exchange, 'accept'), 'multipart/mixed'))
     throw new Fault(406, 'NotAcceptable', 'A query is answered as multipart/mixed only.')
-  const documents = documentsAt(exchange)
-  const first = await documents.next()
-  if (first.done) throw absent()
+  await requireStored(exchange)
   const text = await selectorText(exchange)
   const selector = toSelector(text, exchange.mount.site)
-  const room = new PartsRoom(MOST_MARKUP)
-  const { parts, places } = first.value ? await matchesIn(exchange, selector, first.value, room) : NOTHING
-  const found = { parts: [...parts], places: [...places] }
-  if (path.endsWith('/'))
-    for await (const file of documents) {
-      if (!file) continue
-      const more = await matchesIn(exchange, selector, file, room)
-      // There can be more than a call takes arguments.
-      for (const part of more.parts) found.parts.push(part)
-      for (const place of more.places) found.places.push(place)
-    }
+  const found = await atOneMoment(exchange, () => matchesBelow(exchange, selector))
+  if (!found) throw absent()
   const length = found.parts.reduce((sum, { content = '' }) => sum + content.length, 0)
   return inTurns(answering(exchange, text, found), length)
+}
+
+/** @throws Fault 404 where a query is about nothing */
+async function requireStored(exchange: Exchange): Promise<void> {
+  const { done } = await atOneMoment(exchange, () => documentsAt(exchange).next())
+  if (done) throw absent()
+}
+
+/** How long others take to change what is hidden tells nothing. */
+function atOneMoment<T>({ mount, path, author }: Exchange, read: () => Promise<T>): Promise<T> {
+  return readAtOneMoment(mount.site, path, changed => isSeenAt(author.scope, changed), read)
+}
+
+/** @returns undefined where nothing is stored */
+async function matchesBelow(exchange: Exchange, selector: Selector): Promise<Found | undefined> {
+  const room = new PartsRoom(MOST_MARKUP)
+  const found: { parts: Part[]; places: Match[] } = { parts: [], places: [] }
+  let isThere = false
+  for await (const file of documentsAt(exchange)) {
+    isThere = true
+    if (!file) continue
+    const more = await matchesIn(exchange, selector, file, room)
+    // There can be more than a call takes arguments.
+    for (const part of more.parts) found.parts.push(part)
+    for (const place of more.places) found.places.push(place)
+  }
+  return isThere ? found : undefined
 }
 
 /**
@@ -89,8 +106,7 @@ async function* documentsAt(exchange: Exchange): AsyncGenerator<StoredFile | und
 async function queryProgram(exchange: Exchange): Promise<Answer> {
   const { path, mount, author, allowance, request, body } = exchange
   const { site } = mount
-  const first = await documentsAt(exchange).next()
-  if (first.done) throw absent()
+  await requireStored(exchange)
   const requested = new RequestValue({
     method: 'QUERY',
     path,

@@ -74,7 +74,7 @@ export class CommitsUnderWay {
   readonly #handed = new Set<UnderWay>()
   /** Of those that wait to be taken behind others of their row, what memory knows of commits that came after them. */
   readonly #waiting = new Set<Foreign[]>()
-  readonly #moments = new Set<{ paths: readonly string[]; isOver: boolean }>()
+  readonly #moments = new Set<{ isMeant: (changed: readonly string[]) => boolean; isOver: boolean }>()
   /** Version of the newest commit of this process that memory knows. */
   #newestTaken = 0
 
@@ -186,11 +186,15 @@ export class CommitsUnderWay {
     return this.#find(commit => concerns(pathsOf(commit).filter(isShown), path))
   }
 
-  /** Begins to look at paths; commits of other processes are noted when memory follows them. */
-  moment(paths: readonly string[]): Moment {
+  /**
+   * Begins to look at paths; commits of other processes are noted when memory follows them.
+   *
+   * @param isShown whether a change of a path counts
+   */
+  moment(paths: readonly string[], isShown: (changed: string) => boolean = () => true): Moment {
     const moment = {
-      paths,
-      isOver: paths.some(path => this.at(path).length > 0),
+      isMeant: (changed: readonly string[]) => paths.some(path => concerns(changed.filter(isShown), path)),
+      isOver: paths.some(path => this.at(path, isShown).length > 0),
       end: () => this.#moments.delete(moment),
     }
     if (!moment.isOver) this.#moments.add(moment)
@@ -198,7 +202,7 @@ export class CommitsUnderWay {
   }
 
   #endMoments(changed: readonly string[]): void {
-    for (const moment of this.#moments) moment.isOver ||= moment.paths.some(path => concerns(changed, path))
+    for (const moment of this.#moments) moment.isOver ||= moment.isMeant(changed)
   }
 
   #find(isMeant: (commit: UnderWay) => boolean): Promise<void>[] {

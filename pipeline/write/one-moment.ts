@@ -1,4 +1,4 @@
-/** Refusals that were true at one moment, although they look at several places. */
+/** Refusals and reads that were true at one moment, although they look at several places. */
 
 import { Fault } from '../fault.ts'
 import { canonicalPath } from '../http/path.ts'
@@ -7,6 +7,9 @@ import { bothForms } from '../store/paths.ts'
 
 /** Looks before a refusal is told that may never have been true: others write all the time. */
 const ATTEMPTS = 8
+
+/** Reads of many documents, which take longer; the last counts. */
+const READS = 3
 
 /** Refusals by what stands somewhere, or is locked there. */
 const LOOKED_UP: readonly number[] = [409, 412, 423]
@@ -51,6 +54,33 @@ export async function atOneMoment<T>(site: Site, places: readonly string[], look
       await site.inStep()
       await untilKnown(site, places)
       if (!moment.isOver || attempt === ATTEMPTS) throw error
+    } finally {
+      moment.end()
+    }
+  }
+}
+
+/**
+ * Reads what is below a collection over several turns, and once more where others were changing some of it: what moves from
+ * one place to the other would be seen at both, or nowhere (DAV-8).
+ *
+ * @param isShown whether a change of a path counts
+ */
+export async function readAtOneMoment<T>(
+  site: Site,
+  path: string,
+  isShown: (path: string) => boolean,
+  read: () => Promise<T>,
+): Promise<T> {
+  // One document is of one state in any case.
+  if (!path.endsWith('/')) return read()
+  for (let attempt = 1; ; attempt++) {
+    const moment = site.underWay.moment(bothForms(path), isShown)
+    try {
+      const seen = await read()
+      await site.inStep()
+      await untilKnown(site, [path], isShown)
+      if (!moment.isOver || attempt === READS) return seen
     } finally {
       moment.end()
     }

@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { Fault } from '../../../pipeline/fault.ts'
 import { PartsRoom } from '../../../pipeline/read/elements.ts'
+import type { Resource } from '../../../pipeline/store/resource.ts'
 import { page, putAll } from '../../support/content.ts'
 import type { Fields } from '../../support/http.ts'
 import { partsOf } from '../../support/multipart.ts'
@@ -87,6 +88,34 @@ describe('QUERY over the wire', () => {
     await wire.dav('DELETE', '/posts/june.html')
     expect((await query('/posts/', 'h2', { 'If-None-Match': etag })).status).to.equal(304)
   })
+
+  for (const [language, asked, found] of [
+    ['text/css-selector', 'h2', ['/to/b/1.html', '/to/b/2.html']],
+    ['text/sessel', `\${h2}.count()`, undefined],
+  ] as const)
+    it(`DAV-8 HTTP-133 documents that move meanwhile are found where they are: ${language}`, async () => {
+      await putAll(wire.server, { '/to/a/1.html': page('<h2>1</h2>'), '/to/a/2.html': page('<h2>2</h2>') })
+      const { store } = wire.server.site
+      const { walk } = store
+      // The first look is whether anything is there.
+      let walks = found ? 2 : 1
+      store.walk = async function* (path, options) {
+        const members = walk.call(store, path, options)
+        if (--walks > 0) return yield* members
+        store.walk = walk
+        // The folder was listed before the move, and what is in it is read behind it.
+        const all: Resource[] = []
+        for await (const member of members) all.push(member)
+        const [first] = all
+        expect((await wire.dav('MOVE', '/to/a/', { Destination: '/to/b/' })).status).to.equal(201)
+        if (found && first) yield first
+      }
+      const answer = await query('/to/', asked, { 'Content-Type': language })
+      expect(answer.status).to.equal(found ? 201 : 200)
+      if (found) expect(partsOf(answer).map(({ headers }) => headers['Content-Location'])).to.deep.equal(found)
+      else expect(answer.text).to.equal('2')
+      expect((await wire.dav('DELETE', '/to/')).status).to.equal(204)
+    })
 
   const REFUSED: [name: string, path: string, selector: string, fields: Fields, outcome: RegExp][] = [
     ['no document', '/none.html', 'p', {}, /^404 NotFound/],
