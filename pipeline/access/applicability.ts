@@ -11,7 +11,7 @@ import { lookUp, type Part } from './lookup.ts'
 import { type MatchingRule, NOBODY } from './matching.ts'
 import { canBeMet } from './needs.ts'
 import { type Requester, verifiedEmail } from './principal.ts'
-import { type Actor, collapse, type Group, type Rule, type Tier } from './rules.ts'
+import { type Actor, collapse, exactly, type Group, type Rule, type Tier } from './rules.ts'
 import { renderSelector } from './selector-template.ts'
 
 /** Characters of a value in a selector: with a longer one it is too large to be one, with a common one it never is. */
@@ -133,7 +133,7 @@ export class Applicability {
     // What is known to be a selector is parsed when it is tried, which OPTIONS never does.
     if (written.needs && this.#fits(written.lookups)) return new LazyScope(text, extensions)
     const selector = parseSelector(text, extensions)
-    return selector && { text: collapse(text), selector }
+    return selector && { text: collapse(text), exact: exactly(text), selector }
   }
 
   #render(parts: readonly Part[]): string {
@@ -161,6 +161,10 @@ class LazyScope {
     this.text = collapse(text)
     this.#written = text
     this.#extensions = extensions
+  }
+
+  get exact(): string {
+    return exactly(this.#written)
   }
 
   get selector(): Selector {

@@ -17,10 +17,10 @@ export interface MatchingRule {
   rule: Rule
   tier: Tier
   /** Which elements it is for; missing when it counts for the whole resource. */
-  scope: { text: string; selector: Selector } | undefined
+  scope: { text: string; exact: string; selector: Selector } | undefined
 }
 
-/** A selector as a rule has it for some subscriber; the text has its white space collapsed. */
+/** A selector as a rule has it for some subscriber; the text has its white space collapsed, the exact one is that of no other. */
 export type RuleScope = NonNullable<MatchingRule['scope']>
 
 /** Whether a rule names a method, in upper case (METH-1, METH-2). */

@@ -32,7 +32,7 @@ export type Tier = 0 | 1 | 2 | 3
  * values decide whether it is a selector at all; otherwise it is one with any values that are there and not too long.
  */
 export type RuleSelector =
-  | { text: string; selector: Selector; needs: Needs }
+  | { text: string; exact: string; selector: Selector; needs: Needs }
   | { template: readonly TemplatePart[]; lookups: readonly string[]; text?: undefined; needs: Needs | undefined }
 
 export interface Rule {
@@ -220,7 +220,7 @@ function compileRuleSelector(text: string, extensions: Extensions | undefined): 
     return { template, lookups, needs: isShort ? templateNeeds(template) : undefined }
   }
   const selector = parseSelector(plain, extensions)
-  return selector ? { text: collapse(plain), selector, needs: needsOf(selector) } : 'broken'
+  return selector ? { text: collapse(plain), exact: exactly(plain), selector, needs: needsOf(selector) } : 'broken'
 }
 
 /** What leaves room for values in a selector: characters as written, and values. */
@@ -243,6 +243,14 @@ function templateNeeds(template: readonly TemplatePart[]): Needs | undefined {
 /** The form in which the texts of selectors are compared (CAP-3): runs of white space are one space. */
 export function collapse(selector: string): string {
   return selector.trim().replace(/\s+/g, ' ')
+}
+
+/** Space that may be part of a name or value: beside strings, escapes and comments, or none to CSS. */
+const MEANT = /["'\\]|\/\*|[^\S \t\n\r\f]/
+
+/** A text that only selectors have in common which say the same (EVT-67). */
+export function exactly(selector: string): string {
+  return MEANT.test(selector) ? selector : collapse(selector)
 }
 
 /** The beginning of what an author has written, for a finding. */

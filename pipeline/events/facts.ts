@@ -51,9 +51,9 @@ export function* tellingFacts(
 ): Steps<string> {
   const scopes = new Map<string, Selector>()
   for (const source of [scopesOn(rules, path), onlookers]) {
-    for (const { text, selector } of source) {
+    for (const { exact, selector } of source) {
       if (scopes.size >= MOST_SELECTORS) break
-      scopes.set(text, selector)
+      scopes.set(exact, selector)
     }
   }
   const matched: number[][] = keys.map(() => [])
@@ -157,7 +157,7 @@ export function mayReadElements(access: Access, path: string, facts: ElementFact
     const decide = (favour: boolean) =>
       resolve(matching, ({ rule, scope }) => {
         if (!scope) return true
-        const place = places.get(scope.text)
+        const place = places.get(scope.exact)
         if (place === undefined) return rule.allow === favour
         return costly.has(place) ? !rule.allow : matched.has(place)
       })

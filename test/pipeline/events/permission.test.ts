@@ -276,6 +276,36 @@ describe('permission of streams', () => {
       expect([ann, bob].map(({ reader }) => reader.mutations.length)).to.deep.equal([0, 2])
     })
 
+    for (const [one, other, title] of [
+      ['[title="a  b"]', '[title="a b"]', 'a  b'],
+      ["[title='a\tb']", "[title='a b']", 'a\tb'],
+      ['.\\61 b', '.\\61  b', 'any'],
+      ['.c\u00a0d', '.c d', 'any'],
+    ] as const)
+      it(`EVT-66 white space within ${JSON.stringify(one)} is no other`, async () => {
+        for (const selectors of [
+          [one, other],
+          [other, one],
+        ]) {
+          await ruled(OPEN, ...selectors.map((each): RuleLine => ['*', 'GET', 'Deny', PATH, each]))
+          const { reader } = await site.watch(PATH)
+          await site.write(PATH, ['PUT', '#p', `<p id="p" class="c\u00a0d ab" title="${title}">p</p>`])
+          await site.write(PATH, ['PUT', '#b', '<li id="b">b</li>'])
+          expect(bodiesOf(reader.mutations), selectors.join()).to.deep.equal(['<li id="b">b</li>'])
+        }
+      })
+
+    it('EVT-67 lookups whose values differ in white space alone are those of others', async () => {
+      await ruled(OPEN, ['authenticated', 'GET', 'Deny', PATH, `:not([data-owner="\${request.auth.name}"])`])
+      const called = (name: string) => site.watch(PATH, { principal: user(name, { name }) })
+      const names = ['Ann Lee', 'Ann  Lee', 'Ann\tLee']
+      const watching = []
+      for (const name of names) watching.push(await called(name))
+      const written = names.map(name => `<p id="p" data-owner="${name}">p</p>`)
+      for (const element of written) await site.write(PATH, ['PUT', '#p', element])
+      expect(watching.flatMap(({ reader }) => bodiesOf(reader.mutations))).to.deep.equal(written)
+    })
+
     it('EVT-67 what was not tried at commit is a reset: nothing is given away, nothing lost in silence', async () => {
       await ruled(OPEN)
       const from = (await site.store.site('a.example').events(PATH)).at(-1)?.id ?? ''
