@@ -21,7 +21,7 @@ import {
   parentElement,
   type TreeDocument,
 } from '../tree/nodes.ts'
-import { outerMarkup, serializeDocument } from '../tree/serialize.ts'
+import { writingMarkup, writingWholeDocument } from '../tree/serialize.ts'
 import { isVoid } from '../tree/serialize-html.ts'
 import type { Steps } from '../tree/steps.ts'
 import { addingInPlace } from './revise-in-place.ts'
@@ -114,14 +114,10 @@ function* revisingAtOnce(
   yield
   apply(revisions)
   const attempts = attemptsFor(document, tail)
-  const sources = [
-    ...(changes ? [() => changedSource(document.source, changes)] : []),
-    () => widened(document, revisions),
-    () => serializeDocument(document),
-  ]
+  // None begins before those ahead of it were read.
+  const sources = [changing(document, changes), widening(document, revisions), writingWholeDocument(document)]
   for (const source of sources) {
-    yield
-    const text = source()
+    const text = yield* source
     const parsed = text === undefined ? undefined : yield* parsingExpected(attempts, text)
     if (!parsed) continue
     const wanted = [document.root, ...tracked]
@@ -217,24 +213,34 @@ function endOfContent(document: TreeDocument, tail: Tail, element: ElementNode):
   return end === undefined ? undefined : Math.min(end, tail.start)
 }
 
+/** The source with its changes; undefined where it has none. */
+function* changing({ source }: TreeDocument, changes: PlannedSplice[] | undefined): Steps<string | undefined> {
+  yield
+  return changes && changedSource(source, changes)
+}
+
 /** The source with the elements around all revisions written anew; undefined when they have no place of their own. */
-function widened(document: TreeDocument, revisions: readonly Revision[]): string | undefined {
+function* widening(document: TreeDocument, revisions: readonly Revision[]): Steps<string | undefined> {
   const elements = new Set<ElementNode>()
   for (const revision of revisions) {
     const around = revision.op === 'append' ? revision.to : parentElement(revision.by[0] ?? revision.element)
     if (!around) return undefined
     elements.add(around)
   }
-  const changes: PlannedSplice[] = []
+  const places: { start: number; end: number; element: ElementNode }[] = []
   for (const element of elements) {
     const place = element.sourceCodeLocation
     if (!place?.startTag || isHtmlElement(element, 'body') || isHtmlElement(element, 'html')) return undefined
-    changes.push({ start: place.startOffset, end: place.endOffset, text: outerMarkup(element, document.kind) })
+    places.push({ start: place.startOffset, end: place.endOffset, element })
   }
-  changes.sort((a, b) => a.start - b.start || b.end - a.end)
-  const kept: PlannedSplice[] = []
-  for (const change of changes) if (change.start >= (kept.at(-1)?.end ?? 0)) kept.push(change)
-  return changedSource(document.source, kept)
+  places.sort((a, b) => a.start - b.start || b.end - a.end)
+  const changes: PlannedSplice[] = []
+  for (const { start, end, element } of places) {
+    // It is written with the one around it: of elements in each other, each would be written with all that is in it.
+    if (start < (changes.at(-1)?.end ?? 0)) continue
+    changes.push({ start, end, text: yield* writingMarkup(element, document.kind) })
+  }
+  return changedSource(document.source, changes)
 }
 
 /** Nodes as they stand in a revised document; what is gone is left out. */

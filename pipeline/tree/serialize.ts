@@ -83,10 +83,19 @@ export function serializeDocument(document: TreeDocument): string {
 
 /** `serializeDocument` in steps, for those who read a part at a time. */
 export function* writingDocument(document: TreeDocument): Steps<Stretches> {
+  return (yield* whole(document)).stretches
+}
+
+/** `serializeDocument` in steps. */
+export function* writingWholeDocument(document: TreeDocument): Steps<string> {
+  return (yield* whole(document)).whole
+}
+
+function* whole(document: TreeDocument): Steps<LongText> {
   const markup = new LongText()
   markup.add(declarationOf(document))
   yield* inner(document.root, document.kind, markup)
-  return markup.stretches
+  return markup
 }
 
 function declarationOf({ kind, source }: TreeDocument): string {
