@@ -111,17 +111,14 @@ export function redisFanOut(options: RedisFanOutOptions): FanOut {
     }
   }
 
-  function serveAll(site?: string, paths?: readonly string[]): void {
-    if (paths && !paths.some(path => path.endsWith('/'))) {
-      for (const path of paths) {
-        const lane = lanes.get(keyOf(site ?? '', path))
-        if (lane) void serve(lane)
-      }
-      return
-    }
-    const concerns = (lane: Lane) =>
-      !paths || (lane.site === site && paths.some(path => lane.path === path || isBelow(lane.path, path)))
-    for (const lane of lanes.values()) if (concerns(lane)) void serve(lane)
+  /** To be called after a commit: of all lanes the trees alone are asked for, as it may name thousands of paths. */
+  function serveAll(site: string, paths: readonly string[]): void {
+    const concerned = new Set(paths.flatMap(path => lanes.get(keyOf(site, path)) ?? []))
+    const trees = paths.filter(path => path.endsWith('/'))
+    if (trees.length > 0)
+      for (const lane of lanes.values())
+        if (lane.site === site && trees.some(tree => isBelow(lane.path, tree))) concerned.add(lane)
+    for (const lane of concerned) void serve(lane)
   }
 
   /** Word of everything that is committed in one turn of the event loop goes out once. */
@@ -145,7 +142,8 @@ export function redisFanOut(options: RedisFanOutOptions): FanOut {
   connection.onResume(lookAround)
   const stopListening = coherence.onCommit((commit, isSetBack) => {
     if (isSetBack) setBacks++
-    serveAll(commit?.site, commit?.paths)
+    if (commit) serveAll(commit.site, commit.paths)
+    else for (const lane of lanes.values()) void serve(lane)
   })
 
   async function finish(site: string, paths: ReadonlySet<string>, outcome: CommitOutcome): Promise<void> {

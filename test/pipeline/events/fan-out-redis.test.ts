@@ -63,6 +63,34 @@ describe('fan-out between processes', () => {
     { connected: true },
   )
 
+  it('EVT-45 SEC-12 what another process has changed is not looked through for each path that is watched', async () => {
+    const connection = await server.open()
+    let tell: Parameters<Coherence['onCommit']>[0] = () => undefined
+    const coherence = {
+      inStep: () => undefined,
+      onCommit: (listener: typeof tell) => {
+        tell = listener
+        return () => undefined
+      },
+    }
+    const site = { newestEvent: async () => undefined }
+    const fanOut = redisFanOut({ store: { site: () => site } as unknown as Store, coherence, connection })
+    const watched = Array.from({ length: 200 }, (_, i) => `/watched/${i}`)
+    const watcher = { published: () => undefined, interrupted: () => undefined }
+    for (const path of watched) fanOut.watch(SITE, path, watcher)
+    let reads = 0
+    const paths = new Proxy([...watched.map(path => `/changed${path}`), '/other/'], {
+      get(list, name) {
+        reads++
+        return Reflect.get(list, name, list)
+      },
+    })
+    tell({ version: 1, site: SITE, paths, raised: [] }, false)
+    expect(reads).to.be.below(20 * watched.length)
+    await fanOut.close()
+    await connection.close()
+  })
+
   type Joined = Awaited<ReturnType<typeof joined>>
 
   async function publish({ fanOut, store }: Joined, payload: string, path = PATH): Promise<readonly string[]> {
