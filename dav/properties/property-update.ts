@@ -2,6 +2,7 @@
 
 import { parseHttpDate } from '../../pipeline/http/conditions.ts'
 import { isOverlong } from '../../pipeline/http/media.ts'
+import { isFieldValue } from '../../pipeline/store/field-value.ts'
 import type { Property } from '../../pipeline/store/resource.ts'
 import { LATEST_SHOWN } from '../../pipeline/store/tags.ts'
 import { declaredPrefix, XML_NAMESPACE } from '../../pipeline/tree/namespaces.ts'
@@ -112,7 +113,8 @@ export function* judging(
     if (setting === 'protected' || (setting === 'language' && collection)) status = '403 Forbidden'
     else if (setting === 'language') {
       patch.language = op === 'set' ? textContent(element).trim() : ''
-      if (isOverlong(patch.language)) status = '507 Insufficient Storage'
+      if (!isFieldValue(patch.language)) status = '409 Conflict'
+      else if (isOverlong(patch.language)) status = '507 Insufficient Storage'
     } else if (setting === 'modified' && op === 'set') {
       const seconds = readUnixSeconds(textContent(element))
       if (seconds === undefined) status = '409 Conflict'

@@ -19,7 +19,8 @@ const field = z.string().refine(isFieldValue)
 const LONGEST_PATH = 8192
 
 const size = z.int().nonnegative()
-const language = field.optional()
+/** One that no field can tell, as PROPPATCH once took any text, is not worth the rest of the backup. */
+const language = field.optional().catch(undefined)
 /** Requests ask for names in NFC: in another form nobody would ever reach them, and two could look like one. */
 const path = z
   .string()

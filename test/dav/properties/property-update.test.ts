@@ -139,6 +139,17 @@ describe('property updates', () => {
       expect(decide(set, [], true).statuses).to.deep.equal(['getcontentlanguage 403'])
     })
 
+    for (const [language, status] of [
+      ['de-AT, é', 200],
+      ['de&#10;en', 409],
+      ['😀', 409],
+      ['&#x7f;', 409],
+    ] as const)
+      it(`DAV-33 the language ${language}: ${status}`, () =>
+        expect(decide([`set <D:getcontentlanguage>${language}</D:getcontentlanguage>`]).statuses).to.deep.equal([
+          `getcontentlanguage ${status}`,
+        ]))
+
     it('DAV-33 checksums are ignored, 200', () => {
       const { statuses, patch } = decide(['set <o:checksums xmlns:o="http://owncloud.org/ns">SHA1:0</o:checksums>'])
       expect(statuses).to.deep.equal(['checksums 200'])

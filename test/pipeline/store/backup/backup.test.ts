@@ -77,6 +77,15 @@ for (const [name, open] of [
       other.clock.now = START + 200_000_000
     }
 
+    it('DAV-33 a language that no field can tell, which servers once took, does not come back, and all else does', async () => {
+      for (const [i, language] of ['😀', 'de\nen', 'de, é'].entries())
+        await done(site(), [put(`/${i}.html`, 'x', { language })])
+      await save()
+      await restore()
+      const back = await Promise.all([0, 1, 2].map(i => there(other.store.site('a.example'), `/${i}.html`)))
+      expect(back.map(each => each.language)).to.deep.equal([undefined, undefined, 'de, é'])
+    })
+
     it('everything comes back elsewhere, with the same tags', async () => {
       await fill()
       const saved = await save()
