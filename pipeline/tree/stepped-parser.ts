@@ -220,6 +220,18 @@ export class SteppedParser<Nodes extends TreeAdapterTypeMap> extends Parser<Node
     // What ends with the text, a `template` among it, would get the place of the last tag as that of its own end tag.
     this.currentToken = token
     super.onEof(token)
+    this.#endBody(token)
+  }
+
+  /** The parser tells where a `body` without end tag ends only where `html` has a tag, too: it would end with its own. */
+  #endBody(token: Token.EOFToken): void {
+    const { treeAdapter, openElements, fragmentContext } = this
+    const body = fragmentContext ? undefined : openElements.items[1]
+    const place = body && treeAdapter.getNodeSourceCodeLocation(body)
+    if (!place?.startTag || place.endTag || place.endOffset !== place.startTag.endOffset || !token.location) return
+    const isBlank = (node: Nodes['childNode']) =>
+      treeAdapter.isTextNode(node) && !/\S/.test(treeAdapter.getTextNodeContent(node))
+    if (!treeAdapter.getChildNodes(body).every(isBlank)) this._setEndLocation(body, token)
   }
 
   override onComment(token: Token.CommentToken): void {

@@ -132,6 +132,15 @@ describe('tree/html', () => {
         expect(comment?.sourceCodeLocation?.endOffset).to.equal(source.length)
       })
     }
+    for (const html of ['', '<html>', '<title>t</title>'])
+      it(`HTTP-100 a body without end tag ends with the text, ${html ? `behind ${html}` : 'at its beginning'}, too`, () => {
+        const source = `${html}<body><p>x`
+        expect(sliceOf(source, find(parseHtml(source), 'body'))).to.equal('<body><p>x')
+      })
+    it('a body that the end tag of html ends does not hold what is behind it', () => {
+      const source = '<body></html>\n'
+      expect(sliceOf(source, find(parseHtml(source), 'body'))).to.equal('<body>')
+    })
     for (const name of ['script', 'style', 'title', 'textarea', 'plaintext', 'noscript', 'xmp']) {
       it(`${name} that the text cuts short ends with it`, () => {
         const source = `<body><p>a<${name}>x`

@@ -152,6 +152,15 @@ describe('HTTP-24 a write replaces only what it changes', () => {
     ],
   ]
   for (const line of ENDS) check('html', 'splice', true, line)
+
+  // A body without end tag, in an html without any, goes with all that it holds.
+  check('html', 'reparsed', false, ['remove body', '<title>t</title><body class=b>\n<p>x', '<title>t</title>'])
+  check('html', 'reparsed', false, ['remove body', '<body></i>x<!--c-->', ''])
+  check('html', 'splice', false, [
+    'replace body <body>y</body>',
+    '<title>t</title><body><p>x',
+    '<title>t</title><body>y</body>',
+  ])
 })
 
 describe('HTTP-24 a write to misnested markup replaces only what it changes where it can', () => {
