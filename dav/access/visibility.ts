@@ -35,12 +35,6 @@ export function isSeenAt(scope: Scope, path: string): boolean {
   return isVisible(scope, { path, kind: namesCollection(path) ? 'collection' : 'blob' })
 }
 
-/** What stands at a path, as the credential sees it. */
-export async function findSeen(looking: Looking, path: string): Promise<Node | undefined> {
-  const node = visible(looking, await looking.mount.view.find(path))
-  return node && asSeen(looking, node)
-}
-
 /** A collection with its members. */
 export interface Listing {
   /** As everybody sees it, and as the credential does. */
