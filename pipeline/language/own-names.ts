@@ -38,14 +38,23 @@ function namesIn(source: string): Set<string> {
     let [start, end] = [at, at + 1]
     while (start > 0 && at - start < LONGEST_NAME && !AROUND.test(source.charAt(start - 1))) start--
     while (end < source.length && end - at < LONGEST_NAME && !AROUND.test(source.charAt(end))) end++
-    if (start < at && !BEHIND_LABEL.test(source.slice(at + 1, end + 1)) && !isKey(source, start))
-      names.add(source.slice(start, end))
+    const name = source.slice(start, end)
+    if (
+      start < at &&
+      !BEHIND_LABEL.test(source.slice(at + 1, end + 1)) &&
+      !SELECTED.test(name) &&
+      !isKey(source, start)
+    )
+      names.add(name)
   }
   return names
 }
 
 /** Behind `{ p: 1 }` no name goes on; nor in `e:{`, `e:for(;;)` and `x?p:[1]`, where none of markup would. */
 const BEHIND_LABEL = /^\s|[({[]$/
+
+/** In selectors, as of the first `p`: there is no such directive, and an element of that name fails a page (COMP-14). */
+const SELECTED = /:(?:(?:first|last|only)-(?:child|of-type)|first-l(?:ine|etter)|hover)(?![\w-])/
 
 /** What stands before keys of `{p:1,e:x}`, labels and choices (`case p:`, `x? p:e`, `x?y=p:e`), of which short scripts are full. */
 const BEFORE_KEY = /[{,;?=+>&|*^~!-]$|[?=&|!+]new$|\b(?:case|typeof|void|await|instanceof|in|delete|yield)$/

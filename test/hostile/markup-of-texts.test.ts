@@ -23,7 +23,7 @@ const DECLARED = asText(
 )
 const NAMED =
   `<b class="entry" title="${IN_TEXT}" data-own="${DECLARED}" data-tag="p:include" data-name="e:x" data-e:x='${LEAK}' ` +
-  `data-p:template="text/liquid" data-declares="xmlns:e" data-as="${NS}/Binding/Sessel">${IN_TEXT}</b>`
+  `data-p:template="text/liquid" data-declares="xmlns:e" data-selected="${asText('<p:first-child></p:first-child><p:last-child.x/>')}" data-as="${NS}/Binding/Sessel">${IN_TEXT}</b>`
 
 const script = (slot: string, source: string) => ({
   markup: `<div itemprop="${slot}" itemscope itemtype="${NS}/JavaScript/Module"><script itemprop="source" type="module">${source}</script></div>`,
@@ -69,6 +69,11 @@ const MADE: [language: 'JavaScript' | 'Sessel', what: string, code: string][] = 
     'JavaScript',
     'a value as the name of a declaration',
     'let d = document.createElement("b"); d.setAttribute(e.getAttribute("data-declares"), e.getAttribute("data-as")); d.setAttribute(e.getAttribute("data-name"), e.getAttribute("data-e:x")); d.setAttribute("p:template", "text/liquid"); d.textContent = "{{ x }}"; return d',
+  ],
+  [
+    'JavaScript',
+    'its text, in a script with selectors like names',
+    'let d = document.createElement("div"); d.innerHTML = e.textContent + e.getAttribute("data-selected"); d.querySelector("p:first-child"); d.querySelector("ul p:last-child.x, p:only-of-type~b"); return d',
   ],
   [
     'JavaScript',
