@@ -137,7 +137,7 @@ describe('markup that code makes of texts', () => {
           schema(`${TYPE}/lent2`, {}, property('missing', lending('attr("data-own") + " https://x.example"'))),
       ),
       '/rules.html': rulesPage(
-        ['*', 'POST', 'Allow', '/data.html|/page.html', '#c'],
+        ['*', 'POST', 'Allow', '/data.html|/page.html|/twin.html', '#c'],
         ['*', 'GET', 'Allow', '/show.html|/page.html'],
         ['*', 'GET', 'Deny', '/secret.html'],
       ),
@@ -159,6 +159,22 @@ describe('markup that code makes of texts', () => {
       expect(text)
         .to.match(/p:include|e:x/)
         .and.not.include('TOPSECRET')
+    })
+
+  for (const [what, host] of [
+    ['an expression', `j:m='[all].flat().map(a => { CODE })'`],
+    ['one that looks at the document', `j:m='[all].flat().map(a => { document.querySelector("i"); CODE })'`],
+    ['a method', `xmlns:t="${TYPE}/shown" t:made="1"`],
+  ] as const)
+    it(`COMP-12 COMP-145 nor by names of directives that stand where it is asked: ${what}`, async () => {
+      const code = 'let d = document.createElement("div"); d.innerHTML = a.textContent; return d'
+      const made = `<div itemprop="property" itemscope itemtype="${NS}/Method"><meta itemprop="name" content="made">${script('implementation', `export default () => [Context.all].flat().map(a => { ${code} })`).markup}</div>`
+      await put(server, '/shown.html', page(schema(`${TYPE}/shown`, {}, made)))
+      await put(server, '/twin.html', page('<ul id="c"></ul>'))
+      const twin = `<li class="twin">${asText('<b r:all="#secret"><p:stamp all></p:stamp></b>')}</li>`
+      expect((await http('POST', '/twin.html', { Range: 'selector=#c' }, twin)).status).to.equal(206)
+      const text = await shown(`<div r:all=".twin" ${host.replace('CODE', code)}><p:stamp m></p:stamp></div>`)
+      expect(text).to.include('<b r:all="#secret">').and.not.include('TOPSECRET')
     })
 
   for (const [type, what, written] of [

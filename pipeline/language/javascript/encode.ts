@@ -4,7 +4,7 @@
  */
 
 import { treeOf } from '../../tree/microdata.ts'
-import type { ChildNode, ParentNode, TreeDocument } from '../../tree/nodes.ts'
+import type { ChildNode, ElementNode, ParentNode, TreeDocument } from '../../tree/nodes.ts'
 import { isElement } from '../../tree/nodes.ts'
 import { atOnce } from '../../tree/steps.ts'
 import type { Allowance } from '../allowance.ts'
@@ -32,6 +32,13 @@ const STEPS_PER_VALUE = 8
 /** Steps for each node of a tree that is copied for a worker. */
 const STEPS_PER_NODE = 4
 
+/**
+ * Sources that may take elements out of their document, or out of the element that a method is called for. What does not is
+ * not handed what stands there: names of the page's own directives are no more than data in texts of which it makes markup.
+ */
+const LOOKS = /\bdocument\b(?!\s*\.\s*(?:create|import|adopt))|ownerDocument|getRootNode/
+const TAKES_THIS = /\bthis\b(?!\s*\.\s*(?:(?:get|has)Attribute|textContent|id|title|className)\b)/
+
 /** Children among which one is not looked for each time. */
 const MANY = 32
 
@@ -46,6 +53,10 @@ export class Sender {
   /** Nodes of a view that the program may change, so that paths would lead elsewhere. */
   readonly #viewNodes = new Map<ChildNode, number>()
   readonly #isWritable: boolean
+  /** Whether the program may take elements out of the view by itself. */
+  readonly #looks: boolean
+  /** Has the program among its attributes: no copy of it is of use. */
+  readonly #host: ElementNode | undefined
   readonly #numbers = new Map<ChildNode, number>()
   /** Places of children of elements that have many. */
   readonly #places = new Map<ParentNode, Map<ChildNode, number>>()
@@ -61,6 +72,8 @@ export class Sender {
     this.#view = job.document
     this.names = new StoredNames(new OwnNames(job.source))
     this.#isWritable = job.place === 'default'
+    this.#host = job.place === 'expression' ? job.document?.scope : undefined
+    this.#looks = this.#isWritable || LOOKS.test(job.source) || (job.this !== undefined && TAKES_THIS.test(job.source))
     this.#schemas = job.schemas
   }
 
@@ -70,12 +83,11 @@ export class Sender {
     if (!view) return undefined
     const { document, scope } = view
     let count = 0
-    // What code has built stands in a document of its own, which is none of its parents.
-    const isStored = scope ? treeOf(scope) === document.root : document.root.childNodes[0]?.parentNode === document.root
+    const isStored = isStoredIn(view)
     const tree = compact(document.kind, document.root.mode, scope ? [scope] : document.root.childNodes, node => {
       // Each node is paid for before the next, as the copy is made without a pause.
       this.#allowance.step(STEPS_PER_NODE)
-      this.names.note(node, isStored, document.kind)
+      if (this.#looks && node !== this.#host) this.names.note(node, isStored, document.kind)
       if (this.#isWritable) this.#viewNodes.set(node, count++)
     })
     return { tree }
@@ -83,7 +95,7 @@ export class Sender {
 
   /** A worker may have it already: names are noted where they are asked for. */
   version({ document }: DocumentView): void {
-    this.names.addLater(this.names.notingAll(document.root.childNodes, true, document.kind))
+    if (this.#looks) this.names.addLater(this.names.notingAll(document.root.childNodes, true, document.kind))
   }
 
   /** The JSON of what a place hands over, with what it refers to. */
@@ -202,7 +214,11 @@ export class Sender {
     const inView = this.#viewNodes.get(node)
     if (inView !== undefined) return { view: inView }
     const path = this.#pathInView(node)
-    if (path) return { path }
+    if (path) {
+      if (this.#view && !this.#looks && node !== this.#view.scope)
+        atOnce(this.names.notingAll([node], isStoredIn(this.#view), this.#view.document.kind))
+      return { path }
+    }
     const document: Pick<TreeDocument, 'kind' | 'root'> | undefined = source?.document
     const isStored = source?.path !== undefined
     const kind = document?.kind ?? 'html'
@@ -235,4 +251,9 @@ export class Sender {
     }
     return places.get(child) ?? -1
   }
+}
+
+/** What code has built stands in a document of its own, which is none of its parents. */
+function isStoredIn({ document, scope }: DocumentView): boolean {
+  return scope ? treeOf(scope) === document.root : document.root.childNodes[0]?.parentNode === document.root
 }
