@@ -112,7 +112,14 @@ export function* isReadAgain(
   // Read again, a carriage return is a line feed, which moves nothing.
   const text = markup.whole.replaceAll('\r', '&#13;')
   try {
-    return yield* comparing(nodes, yield* parsingFragmentAlike(document, text, place))
+    if (!(yield* comparing(nodes, yield* parsingFragmentAlike(document, text, place)))) return false
+    // It may end what the place stands in.
+    const lead = yield* writingAround(place)
+    const { mode } = surroundings(place)
+    const owed = owedIn(place)
+    return (
+      (yield* findingState(`${lead}${owed}`, true, mode)) === (yield* findingState(`${lead}${text}${owed}`, true, mode))
+    )
   } catch (error) {
     if (error instanceof TreeError) return false
     throw error
@@ -122,11 +129,15 @@ export function* isReadAgain(
 /** Whether nothing of a text of XML reaches beyond its place where that stands in an HTML page, in steps. */
 export function* endingAsBegun(place: ElementNode | undefined, text: string): Steps<boolean> {
   const lead = `${AROUND}${place ? yield* writingAround(place) : ''}`
-  // Rows and columns of a table stand in a group that nobody has written: what follows them does not mind.
-  const owed = place?.tagName.toLowerCase() === 'table' ? '</tbody>' : ''
+  const owed = owedIn(place)
   const state = yield* findingState(`${lead}${owed}`, true)
   const read = (scriptingEnabled: boolean) => findingState(`${lead}${text}${owed}`, scriptingEnabled)
   return state === (yield* read(true)) && state === (yield* read(false))
+}
+
+/** Rows and columns of a table stand in a group that nobody has written: what follows them does not mind. */
+function owedIn(place: ElementNode | undefined): string {
+  return place?.tagName.toLowerCase() === 'table' ? '</tbody>' : ''
 }
 
 /**

@@ -158,6 +158,20 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
         expect(given, around).to.equal(status)
       }
     })
+    it('nor what would end an element further around where it is written without the table', async () => {
+      for (const [around, fragment, status] of [
+        ['<ul><li hidden><div id="mine"></div></ul>', '<table><li>x</table>', 422],
+        ['<ul><li hidden id="mine"></ul>', '<table><li>x</table>', 422],
+        ['<button><span id="mine"></span></button>', '<p><table><button>x</table>', 422],
+        ['<a><b id="mine"></b></a>', '<table><a>x</a></table>', 422],
+        ['<ul><li><div id="mine"></div></ul>', '<table><tr><td><ul><li>x</ul></table>', 206],
+        ['<table id="mine"></table>', '<tr><td><table></table>', 206],
+      ] as const) {
+        await put(server, '/mine.html', `<!DOCTYPE html>${around}`)
+        const { status: given } = await send('POST', '/mine.html', selecting('#mine'), fragment)
+        expect(given, around).to.equal(status)
+      }
+    })
     it('nor is such a template moved there', async () => {
       await put(server, '/list.html', list)
       const to = { Destination: '/list.html', 'Destination-Range': 'selector=#list; placement=append' }
