@@ -72,7 +72,7 @@ describe('docker: the services of compose.yaml', () => {
     for (const name of ['server', 'server-2']) servers.push(await startServer(name))
     proxy = await startProxy()
     const authorization = `Basic ${Buffer.from(`editor:${PASSWORD}`).toString('base64')}`
-    const place = { port: httpsPort, tls: true }
+    const place = { port: httpsPort, tls: true, once: true }
     site = client({ ...place, serverName: 'localhost' })
     mount = client({ ...place, serverName: 'dav.localhost' }, { Host: 'dav.localhost', Authorization: authorization })
     await eventually(async () => {

@@ -48,8 +48,8 @@ function nodeOf(server: ServerProcess): Node {
   return {
     server,
     url: `http://localhost:${server.port}`,
-    http: client(server.port),
-    dav: client(mountPort, { Authorization: authorization }),
+    http: client({ port: server.port, once: true }),
+    dav: client({ port: mountPort, once: true }, { Authorization: authorization }),
   }
 }
 

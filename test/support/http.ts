@@ -36,6 +36,8 @@ export interface Place {
   tls?: boolean
   /** Host name to ask for by TLS, where it is not the address. */
   serverName?: string
+  /** Send each request on a connection of its own: of several processes behind one address, any may answer it. */
+  once?: boolean
 }
 
 /** One connection on which a test says what is sent, byte by byte if it wants. */
@@ -52,29 +54,68 @@ export interface Connection {
   /** Settles when the server has closed its side or the connection broke. */
   readonly ended: Promise<void>
   close(): void
+  /** Whether it is as a new one: no side has ended it, all is sent, and nothing is left of what came. */
+  isUnused(): boolean
 }
 
-/** Sends one request on a connection of its own and resolves with the final response. */
+/** Sends one request and resolves with the final response. */
 export type Client = (method: string, target: string, fields?: Fields, body?: string | Uint8Array) => Promise<Received>
 
 /**
+ * A request that follows an answer at once goes on the same connection, unless the place says otherwise: to make one takes
+ * longer than most requests. Later ones are sent on new ones.
+ *
  * @param fields sent with every request unless a request has its own; a name in lower case stands for all spellings
  * @returns a client that sends `Host` and, with a body, `Content-Length` unless the test says something else
  */
 export function client(place: Place | number, fields: Fields = {}): Client {
   const to = typeof place === 'number' ? { port: place } : place
+  const kept: Connection[] = []
   return async (method, target, own = {}, body) => {
-    const connection = await connect(to)
+    const all = { ...without(fields, own), ...own }
+    const connection = taken(kept) ?? (await connect(to))
+    let goesOn = false
     try {
-      connection.send(requestBytes(method, target, { ...without(fields, own), ...own }, body, to))
+      connection.send(requestBytes(method, target, all, body, to))
       for (;;) {
         const received = await connection.receive({ head: method === 'HEAD' })
-        if (received.status >= 200) return received
+        if (received.status < 200) continue
+        goesOn = !to.once && mayFollow(all, received) && connection.isUnused()
+        return received
       }
     } finally {
-      connection.close()
+      if (goesOn) keepForATurn(connection, kept)
+      else connection.close()
     }
   }
+}
+
+/** Fields with which a test frames a request by hand, or ends its connection. */
+const BY_HAND = /^(?:connection|content-length|expect|transfer-encoding|upgrade)$/i
+
+/** @returns whether another request may follow on the connection, as far as a request and its answer tell */
+function mayFollow(fields: Fields, { version, headers }: Received): boolean {
+  if (Object.keys(fields).some(name => BY_HAND.test(name))) return false
+  return version === '1.1' && !/close|upgrade/i.test(headers.connection ?? '')
+}
+
+/** @returns the connection that was kept last, if it is as a new one */
+function taken(kept: Connection[]): Connection | undefined {
+  const last = kept.pop()
+  if (last?.isUnused()) return last
+  last?.close()
+  return undefined
+}
+
+/** Beyond the turn in which its answer came nobody has to count with a connection: neither the server's limits, nor its end. */
+function keepForATurn(connection: Connection, kept: Connection[]): void {
+  kept.push(connection)
+  setImmediate(() => {
+    const at = kept.indexOf(connection)
+    if (at < 0) return
+    kept.splice(at, 1)
+    connection.close()
+  })
 }
 
 function without(fields: Fields, own: Fields): Fields {
@@ -208,6 +249,7 @@ function reader(socket: Socket): Connection {
       }
     },
     close: () => socket.destroy(),
+    isUnused: () => !over && socket.writableLength === 0 && received.all.length === 0,
   }
 }
 
