@@ -174,7 +174,7 @@ function compileRule(
     if (hint) report(`The resource ${cut(resource)} ${hint}.`)
     return pattern
   })
-  const strongest = Math.max(...actors.map(tierFor)) as Tier
+  const strongest = actors.reduce<Tier>((most, actor) => Math.max(most, tierFor(actor)) as Tier, 0)
   const looksUp = patterns.some(pattern => pattern.open) || (scope !== undefined && scope.text === undefined)
   return { ...place, allow, actors, strongest, patterns, methods, selector: scope, looksUp }
 }

@@ -3,13 +3,16 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { checkingValues, findingInstances } from '../../pipeline/model/instance-check.ts'
-import { valueReader } from '../../pipeline/model/items.ts'
+import { itemElements, valueReader } from '../../pipeline/model/items.ts'
+import { extractingReactions } from '../../pipeline/react/declared/extract.ts'
 import { parseDocument } from '../../pipeline/tree/document.ts'
+import type { ElementNode } from '../../pipeline/tree/nodes.ts'
 import { atOnce } from '../../pipeline/tree/steps.ts'
 import { schema as methodSchema } from '../pipeline/compose/site-of-one-case.ts'
 import { groupConstraint, property, schema, shape } from '../pipeline/model/markup.ts'
-import { trigger } from '../pipeline/react/site.ts'
+import { request, trigger } from '../pipeline/react/site.ts'
 import { NS, page, put, putAll, rulesPage } from '../support/content.ts'
+import { takesLess } from '../support/cost.ts'
 import { type Client, client } from '../support/http.ts'
 import { leavesTheLoop } from '../support/loop-hold.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -45,6 +48,24 @@ describe('many declarations', () => {
     const when = (i: number) => `Context.request.headers["x-a"] == "v${i}"`
     await declare(many(10_000, i => trigger({ resource: '/t.html', method: 'PUT', when: when(i), action: '1' })))
     await leavesTheLoop(async () => expect(await write('/t.html', page('x'))).to.be.oneOf([200, 201]))
+  })
+
+  const reactionsIn = (items: readonly ElementNode[]) =>
+    atOnce(extractingReactions(items, { ns: NS, schemaHost: '' }, (type, own) => type === own))?.reactions
+
+  it('REA-4 a request that holds an element with many names', async () => {
+    const names = Array.from({ length: 16_000 }, (_, i) => (i + 1000).toString(36)).join(' ')
+    const action = request('action', { url: '/u' }, `<i itemprop="${names}">x</i>`)
+    const items = itemElements(parseDocument('html', trigger({ action })).root)
+    expect(await takesLess(100, () => reactionsIn(items))).to.have.length(1)
+  })
+
+  it('REA-4 a request that holds more elements than a call has arguments', () => {
+    const { root } = parseDocument('html', trigger({ action: request('action', { url: '/u' }, '<p>x</p>') }))
+    const items = itemElements(root)
+    const around = items[1]?.childNodes[1] as ElementNode
+    around.childNodes = new Array(130_000).fill(around.childNodes[0])
+    expect(reactionsIn(items)?.[0]?.action).to.deep.equal([{ properties: [['url', '/u']] }])
   })
 
   it('MOD-6 many schemas, the names of which have one hash', async () => {

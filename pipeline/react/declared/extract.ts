@@ -74,7 +74,7 @@ export interface RawReactions {
 const KINDS = ['Trigger', 'Processor', 'TransitionConstraint', 'TransitionHandler'] as const
 type Kind = (typeof KINDS)[number]
 
-const CALL_FIELDS: ReadonlySet<string> = new Set<CallField>(['url', 'method', 'content-type', 'body', 'retry'])
+const CALL_PROPERTIES = ['header', 'url', 'method', 'content-type', 'body', 'retry'] as const
 /** Reasons kept for one document version. */
 const REASONS = 20
 
@@ -214,31 +214,39 @@ function actionOf(element: ElementNode, reading: Reading): RawAction[] {
 function callOf(item: ModelItem, reading: Reading): RawCall {
   const properties: RawCall['properties'][number][] = []
   const seen = new Set<string>()
-  for (const [name, element] of inOrder(item)) {
+  for (const [name, element] of inOrder(item, CALL_PROPERTIES)) {
     if (name === 'header') {
       const header = headerOf(element, item, reading)
       if (header) properties.push(['header', header])
-    } else if (CALL_FIELDS.has(name) && !seen.has(name)) {
+    } else if (!seen.has(name)) {
       const value = propertyValue(element, item, reading, name === 'body')
       if (value === undefined) continue
       seen.add(name)
-      properties.push([name as CallField, value])
+      properties.push([name, value])
     }
   }
   return { properties }
 }
 
-/** Properties in document order: those of one name are in it, and no element comes twice under one name. */
-function inOrder({ element: scope, properties }: ModelItem): [name: string, element: ElementNode][] {
-  const names = new Map<ElementNode, string[]>()
-  for (const [name, elements] of properties)
-    for (const element of elements) names.set(element, [...(names.get(element) ?? []), name])
-  const ordered: [string, ElementNode][] = []
+/**
+ * Properties of some names in document order: those of one name are in it, and no element comes twice under one name.
+ *
+ * @param meant few names: an element may have thousands of others
+ */
+function inOrder<Name extends string>(
+  { element: scope, properties }: ModelItem,
+  meant: readonly Name[],
+): [name: Name, element: ElementNode][] {
+  const names = new Map<ElementNode, Name[]>()
+  for (const name of meant)
+    for (const element of properties.get(name) ?? []) names.set(element, [...(names.get(element) ?? []), name])
+  const ordered: [Name, ElementNode][] = []
   const open = [...scope.childNodes].reverse()
   for (let node = open.pop(); node; node = open.pop()) {
     if (!('tagName' in node)) continue
     for (const name of names.get(node) ?? []) ordered.push([name, node])
-    if (!isItem(node)) open.push(...[...node.childNodes].reverse())
+    // However many they are: as arguments of one call they would be too many.
+    if (!isItem(node)) for (const child of node.childNodes.toReversed()) open.push(child)
   }
   return ordered
 }
@@ -260,8 +268,7 @@ function headerOf(element: ElementNode, item: ModelItem, reading: Reading): RawH
   }
   const pair: (readonly ['key' | 'value', RawValue])[] = []
   const own = readItem(element)
-  for (const [name, part] of inOrder(own)) {
-    if (name !== 'key' && name !== 'value') continue
+  for (const [name, part] of inOrder(own, ['key', 'value'])) {
     const value = propertyValue(part, own, reading)
     if (value !== undefined && !pair.some(([known]) => known === name)) pair.push([name, value])
   }

@@ -47,6 +47,10 @@ describe('fields of a rule', () => {
       ])
     })
   }
+  it('ACT-3 its actors may be ever so many', () => {
+    const { rule } = compile({ actor: [...new Array<string>(130_000).fill('{ns}'), 'u'] })
+    expect(rule?.strongest).to.equal(3)
+  })
   it('RULE-7 several selectors are one list', () => {
     const document = html('<a></a><b></b><i></i>')
     const rules = site([])
