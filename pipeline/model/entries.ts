@@ -140,15 +140,24 @@ function* listing(
   for (const [i, element] of items.entries()) {
     if (i % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) yield
     const entry = yield* entryOf(element, ns, values, changed, beyond)
-    const further = others.size > 0 ? others.get(tagPlace(element))?.shift() : undefined
+    const further = others.size > 0 ? others.get(tagPlace(element))?.next().value : undefined
     add(further ? yield* withKeys(entry, further) : entry)
   }
-  for (const keys of [...others.values()].flat()) add(yield* entryWith(keys))
+  let added = 0
+  for (const left of others.values())
+    for (const keys of left) {
+      if (++added % ITEMS_PER_STEP === 0) yield
+      add(yield* entryWith(keys))
+    }
   return entries
 }
 
 /** Keys of items by the tag that each comes from: of one tag the standard may make several elements. */
-function* keysByPlace(items: readonly ElementNode[], ns: string, beyond: Beyond): Steps<Map<string, string[][]>> {
+function* keysByPlace(
+  items: readonly ElementNode[],
+  ns: string,
+  beyond: Beyond,
+): Steps<Map<string, IterableIterator<string[], undefined>>> {
   const values = new DocumentValues(ns)
   const found = new Map<string, string[][]>()
   for (const [i, element] of items.entries()) {
@@ -159,7 +168,7 @@ function* keysByPlace(items: readonly ElementNode[], ns: string, beyond: Beyond)
     if (list) list.push(keys)
     else found.set(place, [keys])
   }
-  return found
+  return new Map(found.entries().map(([place, list]) => [place, list.values()]))
 }
 
 function* withKeys(entry: Entry, further: readonly string[]): Steps<Entry> {

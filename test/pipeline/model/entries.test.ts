@@ -6,7 +6,7 @@ import { memoryBody } from '../../../pipeline/body.ts'
 import { type Derived, deriving } from '../../../pipeline/declarations/derive.ts'
 import { derivingEdit } from '../../../pipeline/declarations/derive-edit.ts'
 import { noCode } from '../../../pipeline/model/code.ts'
-import { entriesOf, idKey, typeKey, valueKey } from '../../../pipeline/model/entries.ts'
+import { entriesOf, idKey, listingBoth, typeKey, valueKey } from '../../../pipeline/model/entries.ts'
 import { itemElements } from '../../../pipeline/model/items.ts'
 import { elementsAround } from '../../../pipeline/model/place.ts'
 import { perform } from '../../../pipeline/operation.ts'
@@ -18,6 +18,7 @@ import { atOnce } from '../../../pipeline/tree/steps.ts'
 import { writeElement } from '../../../pipeline/write/element.ts'
 import type { ElementWrite } from '../../../pipeline/write/element-target.ts'
 import { NS, page } from '../../support/content.ts'
+import { takesLess } from '../../support/cost.ts'
 import { openHosted } from './hosted.ts'
 import { SCHEMA_HOST } from './markup.ts'
 
@@ -199,6 +200,12 @@ describe('Entries of documents that pages show otherwise', () => {
         [typeKey('x:a'), valueKey('x:a', 'p', '1')],
       ])
     })
+
+  it('COMP-6 SEC-12 of many items that HTML makes of one tag take time in proportion to them', async () => {
+    const document = parseDocument('html', page(`<p><b itemscope itemtype="u:t"><p>${'x<p>'.repeat(50_000)}`))
+    const entries = await takesLess(400, () => atOnce(listingBoth(document, document, NS)))
+    expect(entries).to.have.length(50_002)
+  })
 
   it('COMP-6 MOD-40 are after edits in the midst of a page what they are made anew', async () => {
     const { site, put, text, close } = await openHosted(noCode)
