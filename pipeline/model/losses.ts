@@ -3,7 +3,7 @@
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { readingAsWritten } from '../tree/readings.ts'
 import type { Steps } from '../tree/steps.ts'
-import { findingItems, isItem, readItem, valueReader } from './items.ts'
+import { findingItems, isItem, type ModelItem, readItem, valueReader } from './items.ts'
 import type { Registry } from './registry.ts'
 
 /** A value that an item of a type no longer has in a document. */
@@ -39,16 +39,36 @@ export function heldBy(
 ): ReferredValues {
   if (!isItem(element)) return NOTHING_HELD
   const item = readItem(element)
-  const guarded = item.types.map(type => ({ type, names: registry.guardedOf(type) }))
   const held = new Map<string, { type: string; property: string; values: readonly string[] }>()
-  // By what the item has: of what its types declare it may lack nearly all.
-  for (const [property, elements] of item.properties) {
-    const types = guarded.filter(({ names }) => names.some(each => each.has(property)))
-    if (types.length === 0) continue
+  const guarding = typesGuarding(registry, item)
+  for (const [property, elements] of guarding.size > 0 ? item.properties : []) {
+    const types = guarding.get(property)
+    if (!types) continue
     const values = elements.flatMap(value => read(value, item) || [])
-    for (const { type } of types) held.set(keyOf(type, property), { type, property, values })
+    for (const type of types) held.set(keyOf(type, property), { type, property, values })
   }
   return held
+}
+
+/**
+ * Types of an item by those of its properties that they guard. It may have thousands of types and of names, of which nobody
+ * has declared anything, and its types may declare nearly only what it lacks.
+ */
+function typesGuarding(registry: Registry, { types, properties }: ModelItem): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>()
+  for (const type of types) {
+    for (const names of registry.guardedOf(type)) {
+      const [few, many] = names.size < properties.size ? [names, properties] : [properties, names]
+      for (const property of few.keys()) if (many.has(property)) put(found, property, type)
+    }
+  }
+  return found
+}
+
+function put(found: Map<string, Set<string>>, property: string, type: string): void {
+  const known = found.get(property)
+  if (known) known.add(type)
+  else found.set(property, new Set([type]))
 }
 
 /** What a document holds, as HTML has its items or as pages show them (COMP-6). */
@@ -73,8 +93,9 @@ export function* findingHoldings(registry: Registry, document: TreeDocument | un
 export function* listingHeld(registry: Registry, document: TreeDocument): Steps<ReferredValues[]> {
   const read = valueReader(registry.vocabulary.ns)
   const list: ReferredValues[] = []
-  for (const [i, element] of (yield* findingItems(document.root)).entries()) {
-    if (i % ITEMS_PER_STEP === 0) yield
+  for (const element of yield* findingItems(document.root)) {
+    // One may have thousands of types and of names.
+    yield
     const held = heldBy(registry, element, read)
     if (held.size > 0) list.push(held)
   }
@@ -184,8 +205,8 @@ interface Identified {
 function* identifying(registry: Registry, document: TreeDocument): Steps<Map<string, Identified[]>> {
   const read = valueReader(registry.vocabulary.ns)
   const found = new Map<string, Identified[]>()
-  for (const [i, element] of (yield* findingItems(document.root)).entries()) {
-    if (i % ITEMS_PER_STEP === 0) yield
+  for (const element of yield* findingItems(document.root)) {
+    yield
     const item = readItem(element)
     const types = item.types.filter(type => registry.guardedOf(type).length > 0)
     if (types.length === 0) continue

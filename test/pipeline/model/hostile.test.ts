@@ -145,6 +145,19 @@ describe('Data model, hostile input', () => {
       expect([few.refused, asked(450).refused]).to.deep.equal([0, 1])
     })
 
+    it('MOD-52 SEC-12 what an item of many types with many names holds is found by what is declared', async () => {
+      const referring = schema('x:r', {}, property('r', { references: 'x:k#p', cascade: 'true' }))
+      const registry = registryOf(schema('x:k', {}, property('p', { unique: 'true' })), referring)
+      const many = (count: number, prefix = '') =>
+        range(count)
+          .map(i => `${prefix}${(i + 1000).toString(36)}`)
+          .join(' ')
+      const markup = `<i itemscope itemtype="x:k ${many(10_800, 'x:')}"><b itemprop="p ${many(16_000)}">v</b></i>`
+      const [item] = itemElements(parseDocument('html', markup).root)
+      const held = await takesLess(100, () => item && heldBy(registry, item))
+      expect([...(held?.values() ?? [])]).to.deep.equal([{ type: 'x:k', property: 'p', values: ['v'] }])
+    })
+
     it('MOD-52 MOD-55 SEC-12 of what is guarded an item has what it holds, however much its types have, and each value is compared once', () => {
       const registry = registryOf(
         schema('x:b', {}, ...range(256).map(i => property(`p${i}`, { unique: 'true', key: 'true' }))),
