@@ -117,11 +117,13 @@ function* findingShownParents({ document }: WrittenPlace, { shown }: ProposedEdi
 /** The text around what a write has brought. */
 function surroundings(place: WrittenPlace): { before: string; behind: string } {
   const { source } = place.document
-  const spans = broughtBy(place).flatMap(({ sourceCodeLocation }) => sourceCodeLocation ?? [])
-  if (spans.length === 0) return { before: source, behind: '' }
-  const start = Math.min(...spans.map(({ startOffset }) => startOffset))
-  const end = Math.max(...spans.map(({ endOffset }) => endOffset))
-  return { before: source.slice(0, start), behind: source.slice(end) }
+  let [start, end] = [source.length, 0]
+  // However many they are: as arguments of one call they would be too many.
+  for (const { sourceCodeLocation: span } of broughtBy(place)) {
+    start = Math.min(start, span?.startOffset ?? start)
+    end = Math.max(end, span?.endOffset ?? end)
+  }
+  return start > end ? { before: source, behind: '' } : { before: source.slice(0, start), behind: source.slice(end) }
 }
 
 function namedBy(wanted: Edit): ElementNode[] {
