@@ -11,6 +11,9 @@ import type { Revised, Revision } from './revise.ts'
 /** More additions than this are made all at once. */
 const FEW = 16
 
+/** Nodes that are followed: of more, all are found in one pass through the document made anew. */
+const MOST_TRACKED = 32
+
 /** Documents below this size are read again in less time than it takes to be clever, UTF-16 code units. */
 const SMALL = 32 * 1024
 
@@ -24,6 +27,8 @@ export function* addingInPlace(
   tracked: readonly AnyNode[],
 ): Steps<Revised | undefined> {
   if (!document.clean || revisions.length > FEW || document.source.length < SMALL) return undefined
+  // The way to each goes through its siblings, in one turn.
+  if (tracked.length > MOST_TRACKED) return undefined
   const additions = revisions.flatMap(revision => (revision.op === 'append' ? [revision] : []))
   if (additions.length !== revisions.length) return undefined
   // An addition comes behind all other children, so that the ways to them stay as they are.
