@@ -40,6 +40,15 @@ describe('Data model, large documents', () => {
     permit: ['li[class][itemscope][itemtype]', 'b[itemprop]', 'i[itemprop]'],
   })
 
+  it('MOD-30 SEC-12 a fragment of many siblings, one of which is completed', async () => {
+    await shelf.declare(schema(STATION, {}, property('state', { default: 'raw' })))
+    await shelf.replace('/s.html', listPage('<li>x</li>'))
+    const body = `${'<li></li>'.repeat(6000)}<li itemscope itemtype="${STATION}"></li>`
+    await leavesTheLoop(async () =>
+      expect(verdictOf(await shelf.http('POST', '/s.html', selecting('#list'), body))).to.equal('206'),
+    )
+  })
+
   it('MOD-110 all of a whole document: schemas, uniqueness, references, closed shapes', async () => {
     await shelf.declare(...typed, closed)
     const pages = [listPage(...numbers.map(i => station(i))), listPage(...numbers.map(i => station(i + 1)))]
