@@ -213,6 +213,33 @@ describe('markup that code makes of texts', () => {
       expect(text).to.match(/<b e&#58;x="[^"]+">5<\/b>/)
     })
 
+  const VALUE = '{{ request.query.name }}="{{ request.query.value }}"'
+  const STAMPED = '><p:stamp x></p:stamp></b>'
+  for (const [what, markup] of [
+    ['a loop begins once more in a tag', `{% for i in (1..2) %}${VALUE}${STAMPED}<b {% endfor %}>`],
+    [
+      'a loop goes on in a tag',
+      `{% for i in (1..2) %}${VALUE}${STAMPED}<b {% if i == 1 %}{% continue %}{% endif %}>{% endfor %}`,
+    ],
+    ['a loop is left in a tag', `{% for i in (1..2) %}<b {% break %}>{% endfor %}${VALUE}${STAMPED}`],
+    ['a branch begins a value', `<b title {% if no %}={% endif %}${VALUE}${STAMPED}`],
+    [
+      'a branch begins a value, of captured text',
+      `{% capture c %}{{ request.query.name }}{% endcapture %}<b title {% if no %}={% endif %}{{ c }}="{{ request.query.value }}"${STAMPED}`,
+    ],
+    [
+      'a loop begins with a value',
+      `<b {% for i in (1..2) %}{% if i == 1 %}x={% endif %}${VALUE} {% endfor %}${STAMPED}`,
+    ],
+  ] as const)
+    it(`COMP-145 LIQ-35 nor does a template where ${what}`, async () => {
+      await put(server, '/show.html', composed(`<div p:template="text/liquid" e:x="5">${markup}</div>`))
+      const { text } = await http('GET', `/show.html?${new URLSearchParams({ name: 'e:x', value: LEAK })}`)
+      expect(text)
+        .to.match(/e(?:&#58;|:)x=/)
+        .and.not.include('TOPSECRET')
+    })
+
   for (const [language, code] of [
     ['JavaScript', 'let d = document.createElement("p"); d.innerHTML = "<p:stamp own></p:stamp>"; return d'],
     [

@@ -56,7 +56,8 @@ export function inserted(text: string, place: OutputPlace, before: string): stri
     case 'raw':
       return inRawText(text, place, before)
     case 'unquoted':
-      return escapeMarkup(text).replace(/[\s=`]/gu, reference)
+      // Where a branch has the `=` before it, it may be a name.
+      return escapeMarkup(text).replace(/[\s=`:]/gu, reference)
     case 'name':
       // One with a prefix may be that of a directive (COMP-145).
       return text.replace(NO_NAME, reference)
@@ -73,7 +74,7 @@ export function inserted(text: string, place: OutputPlace, before: string): stri
 
 /** Whether what is inserted there may be part of the name of an element or attribute. */
 export function isNamed({ position, uncertain }: OutputPlace): boolean {
-  return uncertain || position === 'name' || position === 'declaration'
+  return uncertain || position === 'name' || position === 'declaration' || position === 'unquoted'
 }
 
 /** Captured text as it may stand among names: colons of data are references, which mean the same in values (COMP-145). */
@@ -98,7 +99,7 @@ export function insertedSafe(text: string, trust: Safe['trust'], place: OutputPl
     return inserted(xml ? text.replaceAll(APART, ']') : text, place, before)
   }
   // Where blanks end a value, escaped text would not be one value.
-  if (position === 'unquoted') return text.replace(/[\s=`]/gu, reference)
+  if (position === 'unquoted') return text.replace(trust === 'escaped' ? /[\s=`:]/gu : /[\s=`]/gu, reference)
   // XML has no two dashes in a comment, and a whole page is an error with them.
   if (trust === 'printed' && !(xml && position === 'comment')) return text
   switch (position) {

@@ -29,6 +29,8 @@ export interface OpenBlock {
   hasElse: boolean
   /** Where in markup the block began; its branches should end there, too. */
   fingerprint: string
+  /** Spans before it whose place is certain. */
+  outputs: number
 }
 
 /** A `liquid` tag whose lines are being read. */
@@ -77,6 +79,8 @@ class Parser {
   #line = 1
   /** An unquoted value began with a span. */
   #valueOpen = false
+  /** Where spans stand, as far as that is certain: a loop may begin once more somewhere else. */
+  readonly #outputs: OutputPlace[] = []
   /** Branches leave markup in different states: where an output stands is not certain. */
   #uncertain = false
 
@@ -162,9 +166,10 @@ class Parser {
 
   #place(): OutputPlace {
     const { position, hidden } = this.#scanner
-    const place = { xml: this.#xml, hidden, uncertain: this.#uncertain }
-    if (!this.#uncertain) return { position, ...place }
-    return { position: position === 'text' || position === 'escapable' ? 'text' : 'unquoted', ...place }
+    const place = { position, xml: this.#xml, hidden, uncertain: false }
+    if (this.#uncertain) makeUncertain(place)
+    else this.#outputs.push(place)
+    return place
   }
 
   #tag(text: string, place: OutputPlace): void {
@@ -221,7 +226,8 @@ class Parser {
       const block = this.#blocks.at(-1)
       if (isOpening(name)) {
         if (this.#blocks.length >= MAX_BLOCKS) throw new Malformed('Blocks are nested too deeply.')
-        this.#blocks.push(openBlock(name, reader, state, this.#scanner.fingerprint))
+        const { fingerprint } = this.#scanner
+        this.#blocks.push(openBlock(name, reader, state, { fingerprint, outputs: this.#outputs.length }))
       } else if (isDivider(name)) {
         this.#compare(block)
         divideBlock(name, reader, state)
@@ -233,6 +239,7 @@ class Parser {
         const node = plainTag(name, reader, state)
         if (node) this.#body().push(node)
         if (name === 'echo' || name === 'cycle') this.#scanner.output()
+        if (name === 'break' || name === 'continue') this.#compare(this.#blocks.findLast(isLoop))
       }
     })
   }
@@ -244,7 +251,10 @@ class Parser {
   }
 
   #compare(block: OpenBlock | undefined): void {
-    if (block && block.fingerprint !== this.#scanner.fingerprint) this.#uncertain ||= changesRules(block, this.#scanner)
+    if (!block || block.fingerprint === this.#scanner.fingerprint || !changesRules(block, this.#scanner)) return
+    this.#uncertain = true
+    // The next time it begins where it has ended.
+    if (isLoop(block)) for (const place of this.#outputs.splice(block.outputs)) makeUncertain(place)
   }
 
   #reading(read: () => void): void {
@@ -258,6 +268,16 @@ class Parser {
   #error(message: string): TemplateError {
     return new TemplateError(message, this.#line)
   }
+}
+
+function isLoop({ tag }: OpenBlock): boolean {
+  return tag === 'for' || tag === 'tablerow'
+}
+
+function makeUncertain(place: OutputPlace): void {
+  const { position } = place
+  place.position = position === 'text' || position === 'escapable' ? 'text' : 'unquoted'
+  place.uncertain = true
 }
 
 /** Whether what follows would be read by other rules if the branch were not taken. */

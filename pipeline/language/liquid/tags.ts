@@ -17,10 +17,14 @@ export function isDivider(name: string): boolean {
 }
 
 /** @throws Malformed */
-export function openBlock(tag: string, reader: ExpressionReader, at: Parsing, fingerprint: string): OpenBlock {
+export function openBlock(
+  tag: string,
+  reader: ExpressionReader,
+  { line, place }: Parsing,
+  begun: Pick<OpenBlock, 'fingerprint' | 'outputs'>,
+): OpenBlock {
   const body: Node[] = []
-  const { line, place } = at
-  const open = (node: Node): OpenBlock => ({ tag, line, body, node, hasElse: false, fingerprint })
+  const open = (node: Node): OpenBlock => ({ tag, line, body, node, hasElse: false, ...begun })
   switch (tag) {
     case 'if':
     case 'unless': {
