@@ -240,6 +240,29 @@ describe('markup that code makes of texts', () => {
         .and.not.include('TOPSECRET')
     })
 
+  for (const [what, before] of [
+    ['in a branch', 'title={% if no %}long{% endif %}'],
+    ['in one of several', 'title={% case no %}{% when 1 %}{{ no }}{% when 2 %}long{% endcase %}'],
+    ['in a loop', 'title={% for i in no %}long{% endfor %}'],
+    ['in what is captured', 'title={% capture c %}long{% endcapture %}'],
+    ['before a branch', 'title={{ no }}{% if no %} id="long"{% endif %}'],
+    ['in one of two branches', '{% unless no %}title={{ no }}{% else %}id="long"{% endunless %}'],
+    ['before a branch that goes on with it', 'title={{ no }}{% if no %}long id=a{% else %}{% endif %}'],
+  ])
+    it(`COMP-145 LIQ-35 nor does a template behind an unquoted value that is empty as it stands ${what}`, async () => {
+      const markup = `<b ${before} lang="{{ request.query.value }}"${STAMPED}`
+      await put(server, '/show.html', composed(`<div p:template="text/liquid" e:x="5">${markup}</div>`))
+      const value = `y e:x=${LEAK.replaceAll('"', "'").replaceAll(' ', '')} `
+      const { text } = await http('GET', `/show.html?${new URLSearchParams({ value })}`)
+      expect(text).to.include('<b title="" lang="y e:x=(').and.include('>5</b>')
+    })
+  it('COMP-145 LIQ-35 nor where a loop begins once more behind such a value', async () => {
+    const markup = `<b{% for i in (1..2) %} lang="{{ request.query.value }}" title={{ no }}{% endfor %}${STAMPED}`
+    await put(server, '/show.html', composed(`<div p:template="text/liquid" e:x="5">${markup}</div>`))
+    const { text } = await http('GET', `/show.html?${new URLSearchParams({ value: 'y e:x=1 ' })}`)
+    expect(text).to.include('<b lang="y e:x=1 " title="">5</b>')
+  })
+
   for (const [language, code] of [
     ['JavaScript', 'let d = document.createElement("p"); d.innerHTML = "<p:stamp own></p:stamp>"; return d'],
     [

@@ -126,19 +126,14 @@ export class MarkupScanner {
     return this.#state === 'before-value'
   }
 
-  get inUnquoted(): boolean {
-    return this.#state === 'unquoted' || this.#state === 'before-value'
+  /** Whether a tag is open, but no quoted value. */
+  get inNames(): boolean {
+    return this.position === 'name' || this.position === 'unquoted'
   }
 
   /** Whether raw text here may not hold `<script` either. */
   get hidden(): boolean {
     return this.#hidden
-  }
-
-  /** Whether names and values here belong to a tag. */
-  get inTag(): boolean {
-    const place = POSITIONS[this.#state === 'content' ? 'data' : this.#state]
-    return place === 'name' || place === 'quoted' || place === 'unquoted'
   }
 
   /** Takes note of an output at this place: it stands for something that is written there. */

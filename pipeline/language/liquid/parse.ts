@@ -31,6 +31,10 @@ export interface OpenBlock {
   fingerprint: string
   /** Spans before it whose place is certain. */
   outputs: number
+  /** Whether a value before it may have no text yet. */
+  valueOpen: boolean
+  /** The same behind one of its branches. */
+  leavesOpen: boolean
 }
 
 /** A `liquid` tag whose lines are being read. */
@@ -77,7 +81,7 @@ class Parser {
   #trim = false
   readonly #lines: Lines
   #line = 1
-  /** An unquoted value began with a span. */
+  /** An unquoted value may have no text yet where the next one begins. */
   #valueOpen = false
   /** Where spans stand, as far as that is certain: a loop may begin once more somewhere else. */
   readonly #outputs: OutputPlace[] = []
@@ -138,7 +142,7 @@ class Parser {
 
   #text(start: number, end: number): void {
     if (start >= end) return
-    const endsValue = this.#valueOpen && this.#scanner.inUnquoted && /[\s>]/.test(this.#source[start] ?? '')
+    const endsValue = this.#valueOpen && /[\s>]/.test(this.#source[start] ?? '')
     this.#valueOpen = false
     this.#body().push({ kind: 'text', text: this.#source.slice(start, end), endsValue })
     this.words++
@@ -226,20 +230,29 @@ class Parser {
       const block = this.#blocks.at(-1)
       if (isOpening(name)) {
         if (this.#blocks.length >= MAX_BLOCKS) throw new Malformed('Blocks are nested too deeply.')
-        const { fingerprint } = this.#scanner
-        this.#blocks.push(openBlock(name, reader, state, { fingerprint, outputs: this.#outputs.length }))
+        const { fingerprint, inNames } = this.#scanner
+        // A loop begins once more behind what stands at its end, or where it goes on.
+        const valueOpen = this.#valueOpen || (isLoop(name) && inNames)
+        this.#valueOpen = valueOpen
+        const begun = { fingerprint, outputs: this.#outputs.length, valueOpen, leavesOpen: valueOpen }
+        this.#blocks.push(openBlock(name, reader, state, begun))
       } else if (isDivider(name)) {
         this.#compare(block)
         divideBlock(name, reader, state)
+        if (block) {
+          block.leavesOpen ||= this.#valueOpen
+          this.#valueOpen = block.valueOpen
+        }
       } else if (name.startsWith('end') && block) {
         this.#compare(block)
         closeBlock(name, reader, state)
+        this.#valueOpen ||= block.leavesOpen
         this.#body().push(block.node)
       } else {
         const node = plainTag(name, reader, state)
         if (node) this.#body().push(node)
         if (name === 'echo' || name === 'cycle') this.#scanner.output()
-        if (name === 'break' || name === 'continue') this.#compare(this.#blocks.findLast(isLoop))
+        if (name === 'break' || name === 'continue') this.#compare(this.#blocks.findLast(({ tag }) => isLoop(tag)))
       }
     })
   }
@@ -254,7 +267,7 @@ class Parser {
     if (!block || block.fingerprint === this.#scanner.fingerprint || !changesRules(block, this.#scanner)) return
     this.#uncertain = true
     // The next time it begins where it has ended.
-    if (isLoop(block)) for (const place of this.#outputs.splice(block.outputs)) makeUncertain(place)
+    if (isLoop(block.tag)) for (const place of this.#outputs.splice(block.outputs)) makeUncertain(place)
   }
 
   #reading(read: () => void): void {
@@ -270,7 +283,7 @@ class Parser {
   }
 }
 
-function isLoop({ tag }: OpenBlock): boolean {
+function isLoop(tag: string): boolean {
   return tag === 'for' || tag === 'tablerow'
 }
 

@@ -21,7 +21,7 @@ export function openBlock(
   tag: string,
   reader: ExpressionReader,
   { line, place }: Parsing,
-  begun: Pick<OpenBlock, 'fingerprint' | 'outputs'>,
+  begun: Pick<OpenBlock, 'fingerprint' | 'outputs' | 'valueOpen' | 'leavesOpen'>,
 ): OpenBlock {
   const body: Node[] = []
   const open = (node: Node): OpenBlock => ({ tag, line, body, node, hasElse: false, ...begun })
