@@ -29,6 +29,7 @@ const instants = new WeakMap<Allowance, number>()
 class PageScope implements LiquidScope {
   readonly #dispatch: Dispatch
   readonly propertyNames = instanceNames
+  readonly hasDirectives = true
   readonly refersIn: (path: string) => boolean
 
   constructor(dispatch: Dispatch) {

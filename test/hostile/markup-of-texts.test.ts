@@ -256,6 +256,20 @@ describe('markup that code makes of texts', () => {
       const { text } = await http('GET', `/show.html?${new URLSearchParams({ value })}`)
       expect(text).to.include('<b title="" lang="y e:x=(').and.include('>5</b>')
     })
+  for (const [what, quote] of [
+    ['of captured text', '{% capture q %}"{% endcapture %}<b title="a{{ q }}'],
+    ['that the author vouches for', '<b title="a{{ \'"\' | raw }}'],
+  ])
+    it(`COMP-145 LIQ-35 nor does a template in which a value ends by a quote ${what}`, async () => {
+      const markup = `${quote} lang={{ request.query.value }}${STAMPED}`
+      await put(server, '/show.html', composed(`<div p:template="text/liquid" e:x="5">${markup}</div>`))
+      const value = `y e:x=${LEAK.replaceAll('"', "'").replaceAll(' ', '')}`
+      const { status, text } = await http('GET', `/show.html?${new URLSearchParams({ value })}`)
+      expect(status, text).to.equal(200)
+      expect(text).to.not.include('TOPSECRET')
+      expect(text).to.include('>5</b>')
+    })
+
   it('COMP-145 LIQ-35 nor where a loop begins once more behind such a value', async () => {
     const markup = `<b{% for i in (1..2) %} lang="{{ request.query.value }}" title={{ no }}{% endfor %}${STAMPED}`
     await put(server, '/show.html', composed(`<div p:template="text/liquid" e:x="5">${markup}</div>`))

@@ -77,12 +77,27 @@ export function isNamed({ position, uncertain }: OutputPlace): boolean {
   return uncertain || position === 'name' || position === 'declaration' || position === 'unquoted'
 }
 
-/** Captured text as it may stand among names: colons of data are references, which mean the same in values (COMP-145). */
-export function withoutColons(text: string, data: readonly Span[]): string {
+/** Whether references mean there what they stand for. */
+export function takesReferences({ position, uncertain }: OutputPlace): boolean {
+  return uncertain || (position !== 'raw' && position !== 'comment' && position !== 'cdata')
+}
+
+/** Text of markup with references for its colons, which mean the same in texts and values, and make no name (COMP-145). */
+export function withoutColons(text: string): string {
+  return text.replaceAll(':', reference)
+}
+
+/**
+ * The same for data in captured text.
+ *
+ * @param inNames also where references mean nothing: it may be part of a name now
+ */
+export function withoutColonsOfData(text: string, data: readonly Span[], inNames: boolean): string {
   let result = ''
   let last = 0
-  for (const [start, end] of data) {
-    result += text.slice(last, start) + text.slice(start, end).replaceAll(':', reference)
+  for (const [start, end, isRaw] of data) {
+    if (isRaw && !inNames) continue
+    result += text.slice(last, start) + withoutColons(text.slice(start, end))
     last = end
   }
   return result + text.slice(last)

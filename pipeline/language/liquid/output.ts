@@ -5,9 +5,6 @@ import type { Span } from './values.ts'
 /** Characters that are kept of what was written last. */
 const TAIL = 12
 
-/** Parts of a captured text that are told from the rest. */
-const MOST_SPANS = 1000
-
 export class Output {
   text = ''
   tail = ''
@@ -18,14 +15,14 @@ export class Output {
     if (isCaptured) this.data = []
   }
 
-  /** Notes parts of what is written next; of many, the last ones are taken for one with what stands between them. */
-  note(spans: readonly Span[]): void {
+  /**
+   * Notes parts of what is written next.
+   *
+   * @param isRaw references mean nothing there
+   */
+  note(spans: readonly Span[], isRaw: boolean): void {
     const { data, text } = this
-    if (!data) return
-    for (const [start, end] of spans) {
-      const last = data.length < MOST_SPANS ? undefined : data.pop()
-      data.push([last?.[0] ?? text.length + start, text.length + end])
-    }
+    if (data) for (const [start, end, raw] of spans) data.push([text.length + start, text.length + end, raw || isRaw])
   }
 
   write(piece: string): void {

@@ -4,7 +4,16 @@ import { piecesOf } from '../../tree/document.ts'
 import { HTML_NAMESPACE } from '../../tree/nodes.ts'
 import { textKey } from '../../tree/text-key.ts'
 import { FilterError, TemplateError } from './error.ts'
-import { escapeMarkup, inserted, insertedSafe, isNamed, type OutputPlace, withoutColons } from './escape.ts'
+import {
+  escapeMarkup,
+  inserted,
+  insertedSafe,
+  isNamed,
+  type OutputPlace,
+  takesReferences,
+  withoutColons,
+  withoutColonsOfData,
+} from './escape.ts'
 import { evaluate, evaluateFiltered, evaluating, takesTurns } from './evaluate.ts'
 import type { Expression, Filtered } from './expression.ts'
 import { numbersOf, writingJson } from './json.ts'
@@ -20,6 +29,9 @@ const PER_TURN = 50
 
 /** UTF-16 code units of a value that are escaped and printed without a pause. */
 const PIECE = 128 * 1024
+
+/** What is taken for a part of a captured text that is data. */
+const SPAN_BYTES = 48
 
 /** Characters of a message in a page (LIQ-60). */
 const MAX_MESSAGE = 300
@@ -104,8 +116,12 @@ function* printing(text: string, of: LiquidValue, place: OutputPlace, run: Run):
     print(text, of, place, run)
     return
   }
-  for (const piece of piecesOf(text, PIECE)) {
-    print(piece, of, place, run)
+  // Where colons of data stand is known of the whole.
+  const isCaptured = of instanceof Safe && of.trust === 'printed' && hidesColons(place, run)
+  const whole = isCaptured ? withoutColonsOfData(text, of.data, isNamed(place)) : text
+  const value = isCaptured ? new Safe(whole, of.trust) : of
+  for (const piece of piecesOf(whole, PIECE)) {
+    print(piece, value, place, run)
     yield undefined
   }
 }
@@ -114,15 +130,29 @@ function textOf(value: LiquidValue, run: Run): string {
   return value instanceof Safe ? value.text : run.text(value)
 }
 
+/**
+ * Whether colons of data are written as references: wherever a page is read that may have directives, whatever markup it turns
+ * out to be in the end. What is captured keeps them, as it may be compared or split.
+ */
+function hidesColons(place: OutputPlace, run: Run): boolean {
+  return isNamed(place) || (run.scope.hasDirectives === true && !run.out.data && takesReferences(place))
+}
+
 /** Prints the text of a value, or a piece of it. */
 function print(text: string, of: LiquidValue, place: OutputPlace, run: Run): void {
   const { tail } = run.out
-  const data = run.out.data || isNamed(place) ? colonsIn(text, of) : []
-  const piece =
-    of instanceof Safe
-      ? insertedSafe(of.trust === 'printed' && isNamed(place) ? withoutColons(text, data) : text, of.trust, place, tail)
-      : inserted(text, place, tail)
-  run.out.note(piece === text || data.length === 0 ? data : [[0, piece.length]])
+  const hides = hidesColons(place, run)
+  const data = run.out.data || hides ? colonsIn(text, of) : []
+  let piece: string
+  if (!(of instanceof Safe)) piece = inserted(text, place, tail)
+  else if (of.trust === 'printed' && hides)
+    piece = insertedSafe(withoutColonsOfData(text, data, isNamed(place)), of.trust, place, tail)
+  else piece = insertedSafe(text, of.trust, place, tail)
+  if (hides && !(of instanceof Safe && (of.trust === 'printed' || of.trust === 'trusted'))) piece = withoutColons(piece)
+  if (run.out.data) {
+    run.allowance.take(SPAN_BYTES * data.length)
+    run.out.note(piece === text || data.length === 0 ? data : [[0, piece.length]], !takesReferences(place))
+  }
   run.print(piece)
 }
 

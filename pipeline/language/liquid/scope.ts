@@ -31,6 +31,9 @@ export interface LiquidScope {
   /** The instant of the request, in milliseconds since 1970 (LIQ-44). */
   now: number
 
+  /** Whether names with a prefix may be directives where the output is read: no value has a `:` of its own then (COMP-145). */
+  hasDirectives?: boolean
+
   /** The operator's ceiling for the cost of `bcrypt`; 14 when undefined (LIQ-46). */
   bcryptCeiling?: number
 }

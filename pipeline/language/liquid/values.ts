@@ -21,8 +21,8 @@ export class Safe {
   }
 }
 
-/** Part of a text, its end left out. */
-export type Span = readonly [start: number, end: number]
+/** Part of a text, its end left out, and whether references mean nothing in it. */
+export type Span = readonly [start: number, end: number, isRaw?: boolean]
 
 /** `(first..last)`, both included; its numbers are made where they are needed. */
 export class Range {
