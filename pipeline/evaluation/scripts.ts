@@ -28,7 +28,7 @@ import { readItem, valueReader } from '../model/items.ts'
 import { copiedPart, writingTexts } from '../model/write-back.ts'
 import type { Site } from '../site/site.ts'
 import { isConfiguration } from '../tree/microdata-value.ts'
-import type { ElementNode } from '../tree/nodes.ts'
+import { type ElementNode, isElement } from '../tree/nodes.ts'
 import { outerMarkup, serializeDocument } from '../tree/serialize.ts'
 import { atOnce, inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { ownElement, payingFor } from './given-elements.ts'
@@ -223,7 +223,7 @@ async function taking(
 }
 
 /**
- * Pays for the copies of what is stored, and for those that texts need beyond the values that there were.
+ * Pays for the copies of what is stored, and for those that texts need: of values that hold elements, and beyond those that there were.
  *
  * @throws AllowanceSpent
  */
@@ -242,12 +242,12 @@ function* paying(
     }
     return { elements }
   }
-  const form = values.at(-1)
-  const part = form && copiedPart(form, byContent)
-  const surplus = part ? result.texts.length - values.length : 0
-  for (let paid = 1; part && paid <= surplus; paid++) {
-    yield* payingFor(part, allowance)
-    if (paid % NODES_PER_STEP === 0) yield
+  for (const at of result.texts.keys()) {
+    const form = values[at] ?? values.at(-1)
+    const part = form && copiedPart(form, byContent)
+    // Values may stand in each other: each is copied with all that is in it.
+    if (part && (at >= values.length || part.childNodes.some(isElement))) yield* payingFor(part, allowance)
+    if (at % NODES_PER_STEP === NODES_PER_STEP - 1) yield
   }
   return result
 }

@@ -16,7 +16,7 @@ import type { RawCode } from '../model/declarations.ts'
 import type { Site } from '../site/site.ts'
 import { cloneNode } from '../tree/clone.ts'
 import { comparing } from '../tree/compare.ts'
-import { attribute, type ElementNode } from '../tree/nodes.ts'
+import { attribute, type ElementNode, isElement } from '../tree/nodes.ts'
 import { atOnce, inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { fetching } from './fetched.ts'
 import { ownElement, payingFor } from './given-elements.ts'
@@ -31,6 +31,8 @@ interface Bound {
   names?: ReadonlyMap<string, Value>
   /** Whether `prior` is bound: the document before the write. */
   hasPrior?: boolean
+  /** What has to be done, and paid, before `self` can be read. */
+  prepare?: () => Promise<void>
 }
 
 export const sessel: LanguageOf = (site, allowance, others) => {
@@ -60,19 +62,11 @@ export const sessel: LanguageOf = (site, allowance, others) => {
       run(slot, at, { self: new ElementValue(at.element, sourceOf(at)), hasPrior: true }, value => ({
         value: isTruthy(value),
       })),
-    write: (slot, at) => {
-      const copies = at.elements.map(element => new ElementValue(detached(element)))
-      return run(slot, at, { self: copies, hasPrior: true }, value =>
-        inTurns(giving(value, copies, at, slot, allowance), 0),
-      )
-    },
+    write: (slot, at) => resolving(slot, at, { hasPrior: true }),
     read: async steps => {
       const results: CodeResult<Given>[] = []
       for (const { code: slot, at } of steps) {
-        const copies = at.elements.map(element => new ElementValue(detached(element)))
-        const result = await run(slot, at, { self: copies }, value =>
-          inTurns(giving(value, copies, at, slot, allowance), 0),
-        )
+        const result = await resolving(slot, at, {})
         results.push('response' in result ? noResponse(slot) : result)
       }
       return results
@@ -84,6 +78,13 @@ export const sessel: LanguageOf = (site, allowance, others) => {
       const self = new ElementValue(at.element, sourceOf(at), at.itemtype)
       return run(implementation, at, { self, names }, value => ({ value: isTruthy(value) }))
     },
+  }
+  const resolving = (slot: RawCode, at: CodeValues, more: { hasPrior?: boolean }) => {
+    const copies: ElementValue[] = []
+    const prepare = () => inTurns(copyingValues(at, copies, allowance), 0)
+    return run(slot, at, { ...more, self: copies, prepare }, value =>
+      inTurns(giving(value, copies, at, slot, allowance), 0),
+    )
   }
   const language: Language = { speaks: type => isSessel(type, ns), code }
   return language
@@ -102,10 +103,20 @@ function storedValues(at: CodeValues): Value {
   return at.elements.map(element => new ElementValue(element, source))
 }
 
-function detached(element: ElementNode): ElementNode {
-  const copy = cloneNode(element)
-  delete copy.sourceCodeLocation
-  return copy
+/**
+ * MOD-70: working copies, which code may change. Those that hold elements are paid for: values may stand in each other, so
+ * that each is copied with all that is in it.
+ *
+ * @throws AllowanceSpent
+ */
+function* copyingValues({ elements }: CodeValues, copies: ElementValue[], allowance: Allowance): Steps<void> {
+  for (const element of elements) {
+    if (element.childNodes.some(isElement)) yield* payingFor(element, allowance)
+    const copy = cloneNode(element)
+    delete copy.sourceCodeLocation
+    copies.push(new ElementValue(copy))
+    yield
+  }
 }
 
 /**
@@ -178,6 +189,7 @@ async function runSlot<T>(
   const reach = new SiteReach(site, allowance, { scope: '/' })
   try {
     const program = await compileInTurns(code.source)
+    await bound.prepare?.()
     // Reading the document as it was before is left out where nobody asks for it.
     const isAsked = bound.hasPrior && code.source.includes('prior')
     const prior = isAsked ? ((await reach.document(at.path)) ?? null) : bound.hasPrior ? null : undefined

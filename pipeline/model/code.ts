@@ -34,7 +34,7 @@ export interface CodeItem {
 /** The values of a property of an item. */
 export interface CodeValues extends CodeItem {
   property: string
-  /** In tree order, at least one. */
+  /** In tree order, at least one. Code that changes them has copies of them (MOD-70). */
   elements: readonly ElementNode[]
   /** Whether JavaScript gets the values as an array (MOD-65). */
   asList: boolean

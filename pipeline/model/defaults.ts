@@ -179,7 +179,7 @@ export async function additionsFor(
 }
 
 /** The node of a set that a node is, or stands in. */
-export function aroundIn(node: AnyNode, set: ReadonlySet<AnyNode>): AnyNode | undefined {
+export function aroundIn(node: AnyNode, set: Pick<ReadonlySet<AnyNode>, 'has'>): AnyNode | undefined {
   for (let at: AnyNode | null | undefined = node; at; at = 'parentNode' in at ? at.parentNode : undefined)
     if (set.has(at)) return at
   return undefined

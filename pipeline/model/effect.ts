@@ -2,9 +2,17 @@
 
 import { bringsProgram, findingPrograms } from '../language/liquid/programs.ts'
 import { isConfiguration } from '../tree/microdata-value.ts'
-import { type ElementNode, type ParentNode, parentElement, rootElement, type TreeDocument } from '../tree/nodes.ts'
+import {
+  type AnyNode,
+  type ElementNode,
+  type ParentNode,
+  parentElement,
+  rootElement,
+  type TreeDocument,
+} from '../tree/nodes.ts'
 import { readingAsWritten } from '../tree/readings.ts'
 import type { Steps } from '../tree/steps.ts'
+import { aroundIn } from './defaults.ts'
 import type { Referrer } from './inheritance.ts'
 import { findingItems, isItem, readItem, tagPlace, valueReader } from './items.ts'
 import { heldBy, NOTHING_HELD, type Pair } from './losses.ts'
@@ -12,7 +20,7 @@ import type { WrittenPlace } from './place.ts'
 import type { Registry } from './registry.ts'
 import { findAll, followedIn, type Revision, revising } from './revise.ts'
 import { closingShown, openingShown } from './shown-place.ts'
-import { withText } from './write-back.ts'
+import { writingText } from './write-back.ts'
 
 /** What a property that referred to a value does now that the value has ended. */
 export interface Effect {
@@ -62,7 +70,9 @@ interface ItemFate {
   element: ElementNode
   /** The item goes; else these value elements are replaced. */
   goes: boolean
-  values: Map<ElementNode, ElementNode[]>
+  values: Map<ElementNode, string | undefined>
+  /** The item is a configuration item, whose values a `content` attribute holds on any element. */
+  byContent: boolean
   /** UTF-16 code units of what replaces them. */
   written: number
 }
@@ -111,13 +121,8 @@ function* followingIn(
   if (written > most) return 'too-much'
   const going = new Set(changes.flatMap(({ element, goes }) => (goes ? element : [])))
   if (going.size > 0 && !isOwn && (yield* isNothingLeft(document, items, going))) return 'gone'
-  const revisions: Revision[] = []
-  const staying: ElementNode[] = []
-  for (const { element, goes, values } of changes) {
-    if (!goes) staying.push(element)
-    const replaced = goes ? [[element, []] as const] : values
-    for (const [old, by] of replaced) revisions.push({ op: 'replace', element: old, by })
-  }
+  const staying = changes.flatMap(({ element, goes }) => (goes ? [] : element))
+  const revisions = yield* revisionsFor(changes)
   const before = staying.map(element => heldBy(registry, element))
   const parents = new Set<ParentNode>(place.part?.parents)
   const fresh: ElementNode[] = []
@@ -145,6 +150,23 @@ function* followingIn(
   return { place: { document: revised.document, part, ...followedIn(revised, place.followed) }, pairs, written }
 }
 
+/** Of elements in each other the outermost is replaced: what is in it, it takes along, once for all. */
+function* revisionsFor(changes: readonly ItemFate[]): Steps<Revision[]> {
+  /** By element, which may be a value of many items. */
+  const replaced = new Map<AnyNode, { element: ElementNode; to: string | undefined; byContent: boolean }>()
+  for (const { element, goes, values, byContent } of changes)
+    for (const [old, to] of goes ? [[element, undefined] as const] : values)
+      if (!replaced.has(old)) replaced.set(old, { element: old, to, byContent })
+  const revisions: Revision[] = []
+  for (const { element, to, byContent } of replaced.values()) {
+    yield
+    if (element.parentNode && aroundIn(element.parentNode, replaced)) continue
+    const by = to === undefined ? [] : [yield* writingText(element, to, byContent)]
+    revisions.push({ op: 'replace', element, by })
+  }
+  return revisions
+}
+
 function* findingChanges(
   registry: Registry,
   items: readonly ElementNode[],
@@ -164,8 +186,8 @@ function* findingChanges(
   for (const element of items) {
     yield
     const item = readItem(element)
-    const change: ItemFate = { element, goes: false, values: new Map(), written: 0 }
     const byContent = isConfiguration(item.types, ns)
+    const change: ItemFate = { element, goes: false, values: new Map(), byContent, written: 0 }
     for (const [name, byValue] of item.types.flatMap(type => [...(wanted.get(type) ?? [])])) {
       const elements = item.properties.get(name) ?? []
       const matching = elements.flatMap(each => {
@@ -175,9 +197,8 @@ function* findingChanges(
       const disappearing = matching.filter(({ effect }) => effect.to === undefined).length
       for (const { each, effect } of matching) {
         if (effect.to === undefined && goes(effect.referrer, elements.length, disappearing)) change.goes = true
-        const by = effect.to === undefined ? [] : [withText(each, effect.to, byContent)]
         if (change.values.has(each)) continue
-        change.values.set(each, by)
+        change.values.set(each, effect.to)
         change.written += effect.to?.length ?? 0
       }
     }

@@ -4,7 +4,6 @@
  */
 
 import { toldFailure } from '../language/told.ts'
-import { cloneNode } from '../tree/clone.ts'
 import { comparing } from '../tree/compare.ts'
 import { isConfiguration } from '../tree/microdata-value.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
@@ -82,8 +81,7 @@ export function valuesFor(
     element: instance.item.element,
     itemtype: schema.type,
     property: property.name,
-    // Working copies: code may change them (MOD-70).
-    elements: values.map(element => cloneNode(element, element.parentNode)),
+    elements: values,
     asList: isList(property, values.length),
   }
 }

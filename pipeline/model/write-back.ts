@@ -3,19 +3,14 @@
 import { cloningElement, copiedFrom, noteStored } from '../tree/clone.ts'
 import { valueAttribute } from '../tree/microdata-value.ts'
 import { attribute, type ElementNode } from '../tree/nodes.ts'
-import { atOnce, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
+import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 
 /**
- * A copy of a property's element that has another value.
+ * A copy of a property's element that has another value, in steps.
  *
  * @param byContent the item is a configuration item, whose values a `content` attribute holds on any element
  * @returns an element without a place in a source
  */
-export function withText(element: ElementNode, text: string, byContent: boolean): ElementNode {
-  return atOnce(writingText(element, text, byContent))
-}
-
-/** `withText` in steps. */
 export function* writingText(element: ElementNode, text: string, byContent: boolean): Steps<ElementNode> {
   const own = attributeOfValue(element, byContent)
   const copy = yield* cloningElement(copiedPart(element, byContent))

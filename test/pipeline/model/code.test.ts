@@ -4,6 +4,7 @@ import { type CodeFailure, Fault } from '../../../pipeline/fault.ts'
 import type { CodeHost, CodeItem, CodeResult, CodeValues, Given } from '../../../pipeline/model/code.ts'
 import type { RawCode } from '../../../pipeline/model/declarations.ts'
 import { isItem } from '../../../pipeline/model/items.ts'
+import { cloneNode } from '../../../pipeline/tree/clone.ts'
 import { parseFragment } from '../../../pipeline/tree/fragment.ts'
 import { attribute, type ElementNode } from '../../../pipeline/tree/nodes.ts'
 import { outerMarkup, textContent } from '../../../pipeline/tree/serialize.ts'
@@ -39,8 +40,9 @@ describe('Data model, code through its host', () => {
     twice: ({ elements }) => ({ texts: [textOf(elements[0]), `${textOf(elements[0])} again`] }),
     keep: ({ elements }) => ({ elements }),
     change: ({ elements }) => {
-      for (const { attrs } of elements) for (const a of attrs) if (a.name === 'content') a.value += '?'
-      return { elements }
+      const changed = elements.map(element => cloneNode(element))
+      for (const { attrs } of changed) for (const a of attrs) if (a.name === 'content') a.value += '?'
+      return { elements: changed }
     },
     element: ({ element }) => ({
       elements: parseFragment('html', '<b itemprop="p">new &amp; bold</b>', element).filter(node => 'tagName' in node),
