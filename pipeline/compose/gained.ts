@@ -96,9 +96,9 @@ function* countingShown(
       const around = next.around.within(node)
       const start = node.sourceCodeLocation?.startOffset ?? next.start
       const meanings = [...namespacesOf(node, around)].filter(uri => isLive(meaningOf(uri, ns, model), kind))
-      if (meanings.length > 0) add('directive', [startTagOf(node, text), ...meanings])
+      if (meanings.length > 0) add('directive', [startTagOf(node), ...meanings])
       if (plain && start !== next.start && !plain.has(placeIn(text, start, next.start)))
-        add('place', [startTagOf(node, text)])
+        add('place', [startTagOf(node)])
       open.push({ parent: node, around, start })
       if (node.content) open.push({ parent: node.content, around, start })
     }
@@ -132,8 +132,9 @@ function* collectingPlaces(text: string): Steps<Set<number>> {
   return places
 }
 
-function startTagOf({ sourceCodeLocation: place }: ElementNode, text: string): string {
-  return text.slice(place?.startOffset ?? 0, place?.startTag?.endOffset ?? place?.endOffset ?? 0)
+/** The same for a tag that was written anew, with other quotes, as lists are whose entries leave tags open (HTTP-24). */
+function startTagOf({ tagName, attrs }: ElementNode): string {
+  return JSON.stringify([tagName, ...attrs.map(attr => [writtenName(attr), attr.value])])
 }
 
 /** Of the prefixed names of an element. */

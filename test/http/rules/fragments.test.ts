@@ -115,6 +115,19 @@ describe('fragments that configure the site', () => {
     })
   }
 
+  it('COMP-147 HTTP-96 a list with a directive of its author is open to the next entry, whatever tags others have left open', async () => {
+    const list = (own: string) =>
+      `<!doctype html><html xmlns:p="${NS}/1.0"><body><ul id=comments ${own}></ul></body></html>`
+    for (const own of ['p:paginate=20', `xmlns:r='${NS}/Binding/CSS' r:all='#comments > li'`]) {
+      await put(server, '/comments.html', list(own))
+      // Word, an editor that misnests, and a tag that was forgotten.
+      for (const entry of ['<p>Hi<o:p></o:p></p>', '<p><b>x<p>y</b>', '<b>open', '2', '<p>3<p>4']) {
+        const answer = await http('POST', '/comments.html', selecting('#comments'), `<li>${entry}</li>`)
+        expect(answer.status, `${own} ${entry} ${answer.text}`).to.equal(206)
+      }
+    }
+  })
+
   it('COMP-147 an element that takes the place of a referenced one cannot change a rule from outside', async () => {
     // `itemref` takes the first element with the id: one in front of the author's own would make its fields count.
     const hijack = '<li id="who"><meta itemprop="actor" content="*"></li>'
