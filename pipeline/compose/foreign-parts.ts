@@ -33,5 +33,6 @@ export function appendShown({ kind, allowance }: Composing, parent: ParentNode, 
 function isHtmlIn(parent: ParentNode): boolean {
   if (!isElement(parent) || parent.namespaceURI === HTML_NAMESPACE) return true
   const name = parent.tagName.toLowerCase()
-  return name === 'annotation-xml' ? isOfHtml(parent) : HTML_AGAIN.has(name)
+  if (HTML_AGAIN.get(name) !== ROOTS.get(parent.namespaceURI)) return false
+  return name !== 'annotation-xml' || isOfHtml(parent)
 }

@@ -72,6 +72,11 @@ describe('Bindings, stamps and templates', () => {
       `<div>${APART}<svg>${PARTS.join('')}<desc>${APART}</desc></svg></div>`,
     ],
     [
+      'COMP-31 and what stands in these already stays as it is, also in an element that holds HTML in the other one',
+      '<svg><mi><g class="x"></g></mi></svg><math><desc><mn e:x="1"><p:stamp x></p:stamp></mn></desc></math>',
+      '<svg><mi><g class="x"></g></mi></svg><math><desc><mn>1</mn></desc></math>',
+    ],
+    [
       'COMP-20 COMP-33 names are not seen by siblings or ancestors, nor before they are written',
       '<div><p:stamp x></p:stamp><b r:x="#a h2"></b><p:stamp x></p:stamp></div>',
       '<div><b></b></div>',
