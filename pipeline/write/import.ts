@@ -133,15 +133,23 @@ async function importFile(
   try {
     await perform(putDocument(site, write, authority), {
       bytes: async cap => {
-        const { size } = await handle.stat()
-        if (size > cap) throw tooLarge(cap)
+        await checkSize(handle, cap)
         return handle.readFile().catch(unreadable)
       },
-      stage: cap => stage(store, handle, cap),
+      stage: async cap => {
+        await checkSize(handle, cap)
+        return stage(store, handle, cap)
+      },
     })
   } finally {
     await handle.close()
   }
+}
+
+/** What is larger is known before any of it is read. @throws Fault 413 */
+async function checkSize(handle: FileHandle, cap: number): Promise<void> {
+  const { size } = await handle.stat()
+  if (size > cap) throw tooLarge(cap)
 }
 
 async function stage(store: Store, handle: FileHandle, cap: number): Promise<StagedBlob> {

@@ -108,8 +108,15 @@ describe('import', () => {
     await write('a.bin', Buffer.alloc(2 * 1024 * 1024))
     await write('b.txt')
     await write('c.html', Buffer.alloc(2 * 1024 * 1024, 32))
-    const { files, problems } = await read()
-    expect(files, problems.join('; ')).to.equal(1)
+    const { store } = server.running
+    let staged = 0
+    const watched = Object.create(store) as typeof store
+    watched.stage = async (...given) => {
+      staged++
+      return store.stage(...given)
+    }
+    const { files, problems } = await importFolder(server.site, watched, folder)
+    expect([files, staged], problems.join('; ')).to.deep.equal([1, 1])
     const told = 'The file is larger than 1048576 bytes.'
     expect(problems).to.have.members([`/a.bin: ${told}`, `/c.html: ${told}`])
   })
