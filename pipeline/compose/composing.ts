@@ -105,7 +105,7 @@ export interface Dispatch {
 export function meaning(composing: Composing, uri: string): Meaning {
   let known = composing.meanings.get(uri)
   if (known === undefined) {
-    known = meaningOf(uri, composing.site.settings.ns, composing.model)
+    known = meaningOf(uri, composing.model)
     composing.meanings.set(uri, known)
   }
   return known

@@ -1,12 +1,12 @@
 /** What composition shows of a document and would not show of an earlier state of it (COMP-147). */
 
-import { isLive, meaningOf } from '../model/meanings.ts'
+import { isLive } from '../model/meanings.ts'
 import type { Registry } from '../model/registry.ts'
 import { parsingHtml } from '../tree/html.ts'
 import { TreeError } from '../tree/limits.ts'
 import { type DocumentKind, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import { findingPrefixed } from '../tree/prefixed-parser.ts'
-import { Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
+import { Prefixes } from '../tree/prefixes.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { readingMarkup } from './page.ts'
 
@@ -24,13 +24,13 @@ export type Gained = 'directive' | 'place'
  * @throws TreeError for a limit
  */
 export function* gainedByEdit(
-  known: { ns: string; model: Registry },
+  model: Registry,
   kind: DocumentKind,
   before: string,
   after: string,
 ): Steps<Gained | undefined> {
-  const left = yield* countingShown(known, kind, before)
-  for (const [shown, { count, what }] of yield* countingShown(known, kind, after))
+  const left = yield* countingShown(model, kind, before)
+  for (const [shown, { count, what }] of yield* countingShown(model, kind, after))
     if (count > (left.get(shown)?.count ?? 0)) return what
   return undefined
 }
@@ -75,11 +75,11 @@ export function* shownElsewhere(ns: string, text: string): Steps<TreeDocument | 
  * which all text is program, and each element elsewhere.
  */
 function* countingShown(
-  { ns, model }: { ns: string; model: Registry },
+  model: Registry,
   kind: DocumentKind,
   text: string,
 ): Steps<Map<string, { count: number; what: Gained }>> {
-  const { tree, hosts } = yield* readingMarkup(text, kind, ns)
+  const { tree, hosts } = yield* readingMarkup(text, kind, model.vocabulary.ns)
   const plain = kind === 'html' && (yield* findingPrefixed(text)) ? yield* collectingPlaces(text) : undefined
   const counts = new Map<string, { count: number; what: Gained }>()
   const add = (what: Gained, shown: readonly string[]) => {
@@ -95,7 +95,7 @@ function* countingShown(
       if (++seen % NODES_PER_STEP === 0) yield
       const around = next.around.within(node)
       const start = node.sourceCodeLocation?.startOffset ?? next.start
-      const meanings = [...namespacesOf(node, around)].filter(uri => isLive(meaningOf(uri, ns, model), kind))
+      const meanings = [...around.namespacesOf(node)].filter(uri => isLive(uri, model, kind))
       if (meanings.length > 0) add('directive', [startTagOf(node), ...meanings])
       if (plain && start !== next.start && !plain.has(placeIn(text, start, next.start)))
         add('place', [startTagOf(node)])
@@ -135,13 +135,4 @@ function* collectingPlaces(text: string): Steps<Set<number>> {
 /** The same for a tag that was written anew, with other quotes, as lists are whose entries leave tags open (HTTP-24). */
 function startTagOf({ tagName, attrs }: ElementNode): string {
   return JSON.stringify([tagName, ...attrs.map(attr => [writtenName(attr), attr.value])])
-}
-
-/** Of the prefixed names of an element. */
-function* namespacesOf(element: ElementNode, prefixes: Prefixes): Iterable<string> {
-  for (const name of [element.tagName, ...element.attrs.map(writtenName)]) {
-    const prefix = qualifiedName(name)?.prefix
-    const uri = prefix === undefined ? undefined : prefixes.namespace(prefix)
-    if (uri !== undefined) yield uri
-  }
 }

@@ -1,9 +1,9 @@
 /** Directives that a fragment would bring into a document (COMP-147). */
 
-import { isLive, meaningOf } from '../model/meanings.ts'
+import { isLive } from '../model/meanings.ts'
 import type { Registry } from '../model/registry.ts'
 import { type ChildNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
-import { declaredPrefix, Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
+import { declaredPrefix, Prefixes } from '../tree/prefixes.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { isInTemplate } from '../tree/template-hosts.ts'
 
@@ -14,14 +14,12 @@ import { isInTemplate } from '../tree/template-hosts.ts'
  * @returns in steps
  */
 export function* introducesDirectives(
-  { ns, model }: { ns: string; model: Registry },
+  model: Registry,
   { kind }: TreeDocument,
   nodes: readonly ChildNode[],
   parents: readonly ParentNode[],
 ): Steps<boolean> {
-  const isLiveName = (uri: string | undefined) =>
-    uri !== undefined && uri !== '' && isLive(meaningOf(uri, ns, model), kind)
-  if (parents.some(parent => isInTemplate(parent, ns))) return true
+  if (parents.some(parent => isInTemplate(parent, model.vocabulary.ns))) return true
   const open: { node: ChildNode; around: Prefixes }[] = []
   for (const node of nodes) if (isElement(node)) open.push({ node, around: Prefixes.around(node) })
   let seen = 0
@@ -30,11 +28,9 @@ export function* introducesDirectives(
     if (!isElement(node)) continue
     if (++seen % NODES_PER_STEP === 0) yield
     const prefixes = around.within(node)
-    if (node.attrs.some(a => declaredPrefix(a) !== undefined && isLiveName(a.value))) return true
-    for (const name of [node.tagName, ...node.attrs.map(writtenName)]) {
-      const qualified = name.includes(':') ? qualifiedName(name) : undefined
-      if (qualified && isLiveName(prefixes.namespace(qualified.prefix))) return true
-    }
+    if (node.attrs.some(a => declaredPrefix(a) !== undefined && a.value !== '' && isLive(a.value, model, kind)))
+      return true
+    for (const uri of prefixes.namespacesOf(node)) if (isLive(uri, model, kind)) return true
     for (const child of node.childNodes) open.push({ node: child, around: prefixes })
     // Contents of a template do not know whose they are.
     for (const child of node.content?.childNodes ?? []) open.push({ node: child, around: prefixes })
@@ -57,14 +53,11 @@ export function isReadOtherwise(parent: ParentNode, ns: string): boolean {
 const DECLARATION = /^[^\t\n\f\r =>]+[\t\n\f\r ]*=[\t\n\f\r ]*["']?([^\t\n\f\r "'>]+)/
 
 /** Whether a text may declare a prefix for a live namespace. */
-export function mayDeclareLive(
-  { settings, model }: { settings: { ns: string }; model: Registry },
-  text: string,
-): boolean {
+export function mayDeclareLive(model: Registry, text: string): boolean {
   // Each piece is looked at once, whatever stands in it.
   const [, ...pieces] = text.split(/xmlns:/i)
   return pieces.some(piece => {
     const uri = DECLARATION.exec(piece)?.[1]
-    return uri !== undefined && isLive(meaningOf(uri, settings.ns, model), 'html')
+    return uri !== undefined && isLive(uri, model, 'html')
   })
 }

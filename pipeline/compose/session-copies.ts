@@ -5,6 +5,7 @@
 
 import { hash } from 'node:crypto'
 import { meaningOf } from '../model/meanings.ts'
+import type { Registry } from '../model/registry.ts'
 import { parsingFragment } from '../tree/fragment.ts'
 import { TreeError } from '../tree/limits.ts'
 import {
@@ -120,28 +121,22 @@ export function* readingCopy(
   prefixes: Prefixes,
 ): Work<ChildNode[]> {
   try {
-    return inert(composing, yield* parsingFragment(kind, markup, context), prefixes)
+    return inert(composing.model, yield* parsingFragment(kind, markup, context), prefixes)
   } catch (error) {
     if (error instanceof TreeError) return []
     throw error
   }
 }
 
-/** What makes markup of a visitor inert (COMP-81). */
-export interface Inertia {
-  site: { settings: { ns: string } }
-  model: Composing['model']
-}
-
 /**
  * Takes everything away that is, or could become, a directive: declarations of prefixes, attributes and elements with a
  * prefix that means something at the place.
  */
-export function inert(about: Inertia, nodes: readonly ChildNode[], prefixes: Prefixes): ChildNode[] {
+export function inert(model: Registry, nodes: readonly ChildNode[], prefixes: Prefixes): ChildNode[] {
   const means = (name: string): boolean => {
     const qualified = name.includes(':') ? qualifiedName(name) : undefined
     const uri = qualified && prefixes.namespace(qualified.prefix)
-    return uri !== undefined && meaningOf(uri, about.site.settings.ns, about.model) !== 'foreign'
+    return uri !== undefined && meaningOf(uri, model) !== 'foreign'
   }
   const cleaned = (list: readonly ChildNode[]): ChildNode[] =>
     list.filter(node => !isElement(node) || !means(node.tagName))

@@ -12,7 +12,7 @@ import {
   writtenName,
 } from '../tree/prefixes.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
-import { isLive, type Meaning, meaningOf } from './meanings.ts'
+import { isLive, meaningOf } from './meanings.ts'
 import type { Registry } from './registry.ts'
 
 /** Names that are looked at in one step. */
@@ -38,7 +38,6 @@ export function* keepingNames(
   const open = [{ element: root, outer: around ? Prefixes.around(around).within(around) : Prefixes.none }]
   const isHtml = kind === 'html'
   const again = new Rereading(around || isFragment ? undefined : root)
-  const meaning = (uri: string): Meaning => meaningOf(uri, registry.vocabulary.ns, registry)
   let seen = 0
   let looked = 0
   for (let next = open.pop(); next; next = open.pop()) {
@@ -62,10 +61,11 @@ export function* keepingNames(
       const declaration = declarationOf(stored, written)
       const meant = declaration?.value || undefined
       if (isDeclaration(name) && uri === meant) continue
-      const isData = isHtml && declaration?.prefix === 'xmlns' && meant !== undefined && meaning(meant) === 'other'
-      const isKept = isFragment && meant !== undefined && !isData && isLive(meaning(meant), kind)
+      const isData =
+        isHtml && declaration?.prefix === 'xmlns' && meant !== undefined && meaningOf(meant, registry) === 'other'
+      const isKept = isFragment && meant !== undefined && !isData && isLive(meant, registry, kind)
       // What means nothing where it comes from may be data here.
-      const isChanged = uri !== meant && (meant !== undefined || (uri !== undefined && isLive(meaning(uri), kind)))
+      const isChanged = uri !== meant && (meant !== undefined || (uri !== undefined && isLive(uri, registry, kind)))
       const differs = isData || (uri === undefined ? isFragment && !isKept : isChanged)
       if (!differs && prefix === written) {
         const isFirm = isFragment ? uri === undefined : again.keeps(prefix, outer, uri)

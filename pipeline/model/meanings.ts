@@ -19,7 +19,8 @@ const FOREIGN = [
 ]
 
 /** What a namespace means on a site; by exact equality. */
-export function meaningOf(uri: string, ns: string, model: Registry): Meaning {
+export function meaningOf(uri: string, model: Registry): Meaning {
+  const { ns } = model.vocabulary
   switch (uri) {
     case `${ns}/1.0`:
       return 'page'
@@ -36,6 +37,7 @@ export function meaningOf(uri: string, ns: string, model: Registry): Meaning {
 }
 
 /** Whether a namespace makes a document one that is composed (COMP-2). */
-export function isLive(meaning: Meaning, kind: DocumentKind): boolean {
+export function isLive(uri: string, model: Registry, kind: DocumentKind): boolean {
+  const meaning = meaningOf(uri, model)
   return meaning !== 'foreign' && (kind === 'html' || meaning !== 'other')
 }

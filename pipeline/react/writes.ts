@@ -10,7 +10,7 @@ import { type Platform, SesselError } from '../language/sessel/sessel.ts'
 import type { ElementValue } from '../language/values.ts'
 import { readingItem, valueReader } from '../model/items.ts'
 import { keepingNames } from '../model/kept-names.ts'
-import { isLive, meaningOf } from '../model/meanings.ts'
+import { isLive } from '../model/meanings.ts'
 import type { Operation } from '../operation.ts'
 import { perform } from '../operation.ts'
 import { absent, noMarkup } from '../refusals.ts'
@@ -174,7 +174,7 @@ function* writing(node: ElementNode, site: Site, kind: DocumentKind, isFragment:
   const copy = yield* cloningElement(node)
   yield* keepingNames(copy, undefined, kind, site.model, isFragment)
   if (kind === 'html') {
-    const isLiveName = (uri: string) => isLive(meaningOf(uri, site.settings.ns, site.model), kind)
+    const isLiveName = (uri: string) => isLive(uri, site.model, kind)
     const place = { isLive: isLiveName, frame: isFragment ? undefined : frameOf(copy) }
     if (yield* changesNames(copy, place)) throw noMarkup()
   }

@@ -10,7 +10,7 @@ import { checkLinks, checkPaginators } from '../compose/paginate.ts'
 import { composedFor, type Reader } from '../compose/reader.ts'
 import { type Resolved, resolvePath, routeParameters } from '../compose/routes.ts'
 import { composedType, servedType } from '../http/media.ts'
-import { isLive, meaningOf } from '../model/meanings.ts'
+import { isLive } from '../model/meanings.ts'
 import { hasResolvers } from '../model/read-chains.ts'
 import type { Registry } from '../model/registry.ts'
 import type { Site } from '../site/site.ts'
@@ -316,15 +316,13 @@ export async function lookAtSeen<T>(
 const LONG = 128 * 1024
 
 /** Whether nothing in a document is a directive or the value of a read resolver: a whole read answers the stored bytes (COMP-2). */
-export function isPlain(site: Pick<Site, 'model' | 'settings'>, file: StoredFile): boolean {
+export function isPlain({ model }: Pick<Site, 'model'>, file: StoredFile): boolean {
   const { kind, profile } = file
   if (kind === 'blob' || !profile || (profile.namespaces.length === 0 && profile.types.length === 0)) return true
-  const { model, settings } = site
   const before = known.get(file)
   if (before?.model === model) return before.plain
   const plain =
-    !profile.namespaces.some(uri => isLive(meaningOf(uri, settings.ns, model), kind)) &&
-    !profile.types.some(type => hasResolvers(model, type))
+    !profile.namespaces.some(uri => isLive(uri, model, kind)) && !profile.types.some(type => hasResolvers(model, type))
   known.set(file, { model, plain })
   return plain
 }

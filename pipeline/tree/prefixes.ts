@@ -120,6 +120,15 @@ export class Prefixes {
     return undefined
   }
 
+  /** The namespaces of the names of an element in this scope. */
+  *namespacesOf({ tagName, attrs }: ElementNode): Generator<string> {
+    for (const name of [tagName, ...attrs.map(writtenName)]) {
+      const prefix = qualifiedName(name)?.prefix
+      const uri = prefix === undefined ? undefined : this.namespace(prefix)
+      if (uri !== undefined) yield uri
+    }
+  }
+
   /** Whether the prefix is bound at the place, or unbound by an empty value. */
   declares(prefix: string): boolean {
     return this.#own.has(prefix) || this.#outer?.declares(prefix) === true

@@ -34,7 +34,7 @@ function isIn({ start, end }: Template, change: PlannedSplice): boolean {
  * @param tree that the edit names elements of
  */
 export function* isSameWithoutSources(
-  known: { ns: string; model: Registry },
+  model: Registry,
   tree: TreeDocument,
   { wanted, before, templates, proposal }: BesideTemplates,
 ): Steps<boolean> {
@@ -48,7 +48,7 @@ export function* isSameWithoutSources(
     if (made.way === 'reparsed' || !isDeepStrictEqual(made.changes, proposal.changes)) return false
     const { document, nodes, parents } = made.propose(view => view)
     yield* made.accepting()
-    return !(yield* introducesDirectives(known, document, nodes, parents))
+    return !(yield* introducesDirectives(model, document, nodes, parents))
   } catch (error) {
     if (error instanceof EditError || error instanceof TreeError) return false
     throw error

@@ -42,12 +42,11 @@ export function* checkingDirectives(
   // Where templates end composition alone tells.
   const templates = !isFree && mayHaveHosts(before) ? yield* findingTemplatesOf(ns, located, before) : []
   const isInside = yield* changesTemplate(ns, document.kind, templates, before, proposal)
-  const known = { ns, model: site.model }
   if (templates.some(({ isBroken }) => isBroken))
-    if (!(yield* isSameWithoutSources(known, located.tree, { wanted: edit.wanted, before, templates, proposal })))
+    if (!(yield* isSameWithoutSources(site.model, located.tree, { wanted: edit.wanted, before, templates, proposal })))
       throw new Fault(422, 'InvalidFragment', NEEDS_PUT.broken)
   if (write.op === 'delete' && !reread && !isInside) return
-  const seen = yield* introducesDirectives(known, document, nodes, parents)
+  const seen = yield* introducesDirectives(site.model, document, nodes, parents)
   let mayHide = false
   if (document.kind === 'html') for (const { text } of proposal.changes) mayHide ||= yield* findingPrefixed(text)
   // What is moved may have been a directive before.
@@ -60,7 +59,7 @@ export function* checkingDirectives(
     ? undefined
     : isNew
       ? 'directive'
-      : yield* gainedByEdit(known, document.kind, before, proposal.source)
+      : yield* gainedByEdit(site.model, document.kind, before, proposal.source)
   if (gained) throw new Fault(422, 'InvalidFragment', NEEDS_PUT[gained])
   if (!mayHide) return
   // What is replaced stands nowhere in the tree as it would be.

@@ -45,7 +45,7 @@ import { mayRead } from './whole.ts'
 export function toEdit(write: ElementWrite, located: Located, text: string): Edit {
   const { site, file } = located
   // What it brings may be what makes it a page that is put together.
-  const asWritten = isReadAsWritten(site, file) || (file.kind === 'html' && mayDeclareLive(site, text))
+  const asWritten = isReadAsWritten(site, file) || (file.kind === 'html' && mayDeclareLive(site.model, text))
   return { ...plainEdit(write, located, text), asWritten }
 }
 

@@ -7,7 +7,7 @@ import { compositionError } from '../compose/failure.ts'
 import type { Reader } from '../compose/reader.ts'
 import { Fault } from '../fault.ts'
 import { canonicalPath, decodeTarget, encodePath, isReserved, reserved } from '../http/path.ts'
-import { isLive, meaningOf } from '../model/meanings.ts'
+import { isLive } from '../model/meanings.ts'
 import type { Operation } from '../operation.ts'
 import { absent, noMarkup, refuseForbidden, refuseUnseen, refusingRequest, requireAllowed } from '../refusals.ts'
 import { largestDocument, type Site } from '../site/site.ts'
@@ -75,7 +75,7 @@ export function createFromTemplate(site: Site, write: TemplatePost, authority: A
       const target = targetOf(tree, write)
       if (isReserved(target, site.settings.brand)) throw reserved()
       write.refuse(target)
-      const isLiveName = (uri: string) => isLive(meaningOf(uri, site.settings.ns, site.model), 'html')
+      const isLiveName = (uri: string) => isLive(uri, site.model, 'html')
       await inTurns(unbinding(tree.root, isLiveName), Number.POSITIVE_INFINITY)
       const place = { isLive: isLiveName, frame: ['', ''] } as const
       if (await inTurns(changesNames(tree.root, place), Number.POSITIVE_INFINITY)) throw noMarkup()

@@ -2,7 +2,7 @@ import type { Authority, Authorizing } from '../authority.ts'
 import { deleteEvent, putEvent } from '../events/mutation.ts'
 import { Fault } from '../fault.ts'
 import { kindOf } from '../http/media.ts'
-import { isLive, meaningOf } from '../model/meanings.ts'
+import { isLive } from '../model/meanings.ts'
 import type { Operation } from '../operation.ts'
 import { absent, requireAllowed } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
@@ -188,8 +188,7 @@ function checkNewKind(
   const isCounted = site.counts(to)
   const mayDeclare = (site.counts(path) || isCounted) && (isOther || site.counts(path) !== isCounted)
   const { types, namespaces } = prepared?.derived.profile ?? { types: [], namespaces: [] }
-  const isPage =
-    isOther && kind !== 'blob' && namespaces.some(uri => isLive(meaningOf(uri, site.settings.ns, site.model), kind))
+  const isPage = isOther && kind !== 'blob' && namespaces.some(uri => isLive(uri, site.model, kind))
   if (!isPage && !(mayDeclare && configures(site, [...(file.profile?.types ?? []), ...types]))) return
   requireAllowed(authority, { ask: 'put', path: to, exists: true }, 'PUT', to)
 }

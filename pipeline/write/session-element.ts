@@ -170,8 +170,7 @@ async function bring(
   const parent = isInside ? target : parentOf(target)
   if (!isElement(parent)) throw new Fault(422, 'IllegalMove', 'The root element cannot be replaced here.')
   const prefixes = Prefixes.around(place.element).within(place.element)
-  const about = { site, model: site.model }
-  const nodes = inert(about, await parsed(view.tree.kind, text, parent), prefixes)
+  const nodes = inert(site.model, await parsed(view.tree.kind, text, parent), prefixes)
   const [first, ...others] = nodes.filter(isElement)
   if (write.op === 'put' && (!first || (target === top && (others.length > 0 || hasText(nodes)))))
     throw new Fault(422, 'InvalidFragment', 'The body must hold the one element that takes the place of the old one.')

@@ -74,6 +74,11 @@ describe('directives that a fragment hides', () => {
         }
     })
 
+  it('COMP-147 what unbinds a prefix is no directive', async () => {
+    const { status } = await http('POST', '/page.html', { Range: 'selector=#native' }, '<b xmlns:p="">x</b>')
+    expect(status).to.equal(206)
+  })
+
   it('COMP-147 a directive that was none is not moved to where it is one; what is one already may be moved', async () => {
     const move = (from: string, to: string) =>
       http('MOVE', '/page.html', {

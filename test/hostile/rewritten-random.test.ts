@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { NOWHERE } from '../../pipeline/language/own-names.ts'
 import { keepingNames } from '../../pipeline/model/kept-names.ts'
-import { isLive, meaningOf } from '../../pipeline/model/meanings.ts'
+import { isLive } from '../../pipeline/model/meanings.ts'
 import { Registry } from '../../pipeline/model/registry.ts'
 import { cloningElement, cloningStored, noteStored } from '../../pipeline/tree/clone.ts'
 import { parsingFragment } from '../../pipeline/tree/fragment.ts'
@@ -22,7 +22,7 @@ import { elementsOf, runs } from '../pipeline/tree/samples.ts'
 import { NS } from '../support/content.ts'
 
 const REGISTRY = Registry.empty({ ns: NS, schemaHost: SCHEMA_HOST })
-const isLiveName = (uri: string) => isLive(meaningOf(uri, NS, REGISTRY), 'html')
+const isLiveName = (uri: string) => isLive(uri, REGISTRY, 'html')
 
 const NAMES = (
   'html head body frameset table tbody tr td caption colgroup col select option optgroup form a b i nobr font button p div li ' +
