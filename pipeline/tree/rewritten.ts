@@ -2,17 +2,9 @@
 
 import { randomUUID } from 'node:crypto'
 import { TreeError } from './limits.ts'
-import {
-  asciiLower,
-  type ChildNode,
-  type ElementNode,
-  elementAlone,
-  HTML_NAMESPACE,
-  isElement,
-  type ParentNode,
-} from './nodes.ts'
+import { asciiLower, type ChildNode, type ElementNode, elementAlone, isElement, type ParentNode } from './nodes.ts'
 import { parsingPrefixed, parsingPrefixedFragment } from './prefixed-parser.ts'
-import { isDeclaration, Prefixes, prefixedNames, prefixIn, writtenName } from './prefixes.ts'
+import { Prefixes, prefixedNames, qualifiedName, writtenName } from './prefixes.ts'
 import { RAW } from './raw-text.ts'
 import { writingMarkup } from './serialize.ts'
 import { NODES_PER_STEP, type Steps } from './steps.ts'
@@ -21,8 +13,6 @@ import { NODES_PER_STEP, type Steps } from './steps.ts'
 const CONTEXT = elementAlone('template')
 /** There is one in each name with a prefix. */
 const PREFIX = /[^\t\n\f\r />]:[^\t\n\f\r />=]/
-/** By name: what is SVG where HTML reads it is no other namespace in trees of XML. */
-const FOREIGN = new Set(['svg', 'math'])
 
 /** Where markup is stored. */
 export interface Place {
@@ -56,8 +46,9 @@ interface Named {
  * @param node whose elements are marked meanwhile
  */
 export function* changesNames(node: ParentNode, place: Place): Steps<boolean> {
-  const { named, isStable } = yield* readingNamed(isElement(node) ? [node] : node.childNodes, place)
-  if (isStable && named.length === 0) return false
+  const { named, hasRawMarkup } = yield* readingNamed(isElement(node) ? [node] : node.childNodes, place)
+  // All else is escaped, so that no name comes of it.
+  if (!hasRawMarkup && named.length === 0) return false
   // No text can hold it: names alone would take what was text for an element that is lost behind it.
   const mark = `x-${randomUUID()}`
   const own = named.map(({ element }) => ({ element, attrs: element.attrs }))
@@ -106,16 +97,13 @@ function* isAlike(before: readonly Named[], after: readonly Named[], mark: strin
   return !frame || before.every(({ live, isText }, i) => isText || live.size === 0 || seen.has(`${i}`))
 }
 
-/**
- * The elements that have names with a prefix, and whether there is nothing by which what is text may be read as markup: no SVG,
- * MathML or XML, and no raw text that looks like markup; in steps.
- */
+/** The elements that have names with a prefix, and whether there is text that is written as it is and looks like markup; in steps. */
 function* readingNamed(
   nodes: readonly ChildNode[],
   place: Place,
-): Steps<{ named: readonly Named[]; isStable: boolean }> {
+): Steps<{ named: readonly Named[]; hasRawMarkup: boolean }> {
   const named: Named[] = []
-  let isStable = true
+  let hasRawMarkup = false
   let seen = 0
   interface Open extends Omit<Named, 'live'> {
     outer: Prefixes
@@ -125,9 +113,8 @@ function* readingNamed(
   for (let next = open.pop(); next; next = open.pop()) {
     if (++seen % NODES_PER_STEP === 0) yield
     const { element, outer, around, isText, isInert } = next
-    const { tagName, namespaceURI, childNodes, content } = element
-    if (namespaceURI !== HTML_NAMESPACE || FOREIGN.has(tagName.toLowerCase()) || holdsRawMarkup(element))
-      isStable = false
+    const { tagName, childNodes, content } = element
+    if (RAW.has(tagName) && childNodes.some(node => 'value' in node && node.value.includes('<'))) hasRawMarkup = true
     const inside = { outer, around, isText: isText || RAW.has(tagName) }
     const names = prefixedNames(element)
     if (names.length > 0) {
@@ -140,7 +127,7 @@ function* readingNamed(
     for (const node of content?.childNodes ?? [])
       if (isElement(node)) open.push({ element: node, ...inside, isInert: true })
   }
-  return { named, isStable }
+  return { named, hasRawMarkup }
 }
 
 /** What HTML reads as declarations of an element, whose names are in small letters there. */
@@ -153,14 +140,10 @@ function meant(names: readonly string[], scope: Prefixes, { isLive, frame }: Pla
   const live = new Map<string, string | undefined>()
   for (const written of names) {
     const name = asciiLower(written)
-    const prefix = isDeclaration(name) ? undefined : prefixIn(name)
+    const prefix = qualifiedName(name)?.prefix
     if (prefix === undefined) continue
     const uri = scope.namespace(prefix)
     if (uri === undefined ? !frame && !scope.declares(prefix) : isLive(uri)) live.set(name, uri)
   }
   return live
-}
-
-function holdsRawMarkup({ tagName, childNodes }: ElementNode): boolean {
-  return RAW.has(tagName) && childNodes.some(node => isElement(node) || ('value' in node && node.value.includes('<')))
 }
