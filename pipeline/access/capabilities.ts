@@ -20,11 +20,6 @@ export interface CapabilityPart {
 const ORDER = ['GET', 'HEAD', 'PUT', 'DELETE', 'POST', 'MOVE', 'PATCH']
 const TOKEN = /^[!#$%&'+.^_`|~0-9A-Z-]+$/
 
-/** `Allow` of the document as a whole (CAP-3). */
-export function documentMethods(access: Access, path: string): string[] {
-  return sorted(documentSet(access, rulesOn(access, path)))
-}
-
 /** `Allow` of a plain OPTIONS: the document's methods and those that rules grant on some elements (CAP-4). */
 export function allMethods(access: Access, path: string): string[] {
   const rules = rulesOn(access, path)

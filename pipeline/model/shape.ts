@@ -8,7 +8,7 @@ import {
   SelectorError,
   selectorFor,
 } from '../tree/selector/selector.ts'
-import { atOnce, type Steps } from '../tree/steps.ts'
+import type { Steps } from '../tree/steps.ts'
 import type { RawShape } from './declarations.ts'
 
 /** One selector of a list, with the names of the attributes that its subject names (MOD-95). */
@@ -42,14 +42,10 @@ export interface Shape {
   closed: boolean
 }
 
-export function compileShapes(raw: readonly RawShape[], extensions?: Extensions): Shape[] {
-  return atOnce(compilingShapes(raw, extensions))
-}
-
 /** Patterns and selectors that are compiled in one step. */
 const TEXTS_PER_STEP = 50
 
-/** `compileShapes` in steps: one shape may have thousands of selectors. */
+/** In steps: one shape may have thousands of selectors. */
 export function* compilingShapes(raw: readonly RawShape[], extensions?: Extensions): Steps<Shape[]> {
   let made = 0
   function* each<T>(texts: readonly string[], make: (text: string) => T): Steps<T[]> {

@@ -105,20 +105,11 @@ export function* readingItemsWithin(
 }
 
 /**
- * Every item of a tree, nested ones too, in tree order: configuration is found wherever it stands (RULE-1, MOD-2).
+ * Every item of a tree, nested ones too, in tree order: configuration is found wherever it stands (RULE-1, MOD-2); in steps.
  *
  * @param wanted chooses items by their types before anything else of them is read
  * @throws TreeError as `topLevelItems`
  */
-export function allItems(
-  root: ParentNode,
-  read: ValueReader = microdataValue,
-  wanted: (types: string[]) => boolean = () => true,
-): Item[] {
-  return atOnce(readingAllItems(root, read, wanted))
-}
-
-/** `allItems` in steps. */
 export function* readingAllItems(
   root: ParentNode,
   read: ValueReader,

@@ -2,18 +2,20 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { AccessRules } from '../../../pipeline/access/access-rules.ts'
-import { allMethods, capabilityParts, documentMethods, selectorMethods } from '../../../pipeline/access/capabilities.ts'
+import { allMethods, capabilityParts, selectorMethods } from '../../../pipeline/access/capabilities.ts'
 import { atOnce } from '../../../pipeline/tree/steps.ts'
 import { stepsOf } from '../../support/steps.ts'
 import { access, type Line, NS, type RequestOptions, rawRule, site, user } from './site.ts'
 
 function shown(lines: Line[], options: RequestOptions = {}) {
   const mine = access(site(lines), options)
+  const all = allMethods(mine, '/p').join(', ')
+  const parts = capabilityParts(mine, '/p')?.map(part => [part.selector, part.allow.join(', ')])
   return {
-    document: documentMethods(mine, '/p').join(', '),
-    all: allMethods(mine, '/p').join(', '),
+    document: parts?.[0]?.[1] ?? all,
+    all,
     of: (selector: string) => atOnce(selectorMethods(mine, '/p', selector)).join(', '),
-    parts: capabilityParts(mine, '/p')?.map(part => [part.selector, part.allow.join(', ')]),
+    parts,
   }
 }
 

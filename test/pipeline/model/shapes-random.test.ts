@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { compileShapes } from '../../../pipeline/model/shape.ts'
+import { compilingShapes } from '../../../pipeline/model/shape.ts'
 import { checkingShapes } from '../../../pipeline/model/shape-check.ts'
 import { parseDocument } from '../../../pipeline/tree/document.ts'
 import { atOnce } from '../../../pipeline/tree/steps.ts'
@@ -160,15 +160,13 @@ describe('Shapes against an oracle', () => {
     fc.assert(
       fc.property(fc.array(shape, { minLength: 1, maxLength: 3 }), markup.list, (shapes, inside) => {
         const source = page(`<main>${inside}</main>`)
-        const compiled = compileShapes(
-          shapes.map(({ selectors, constraints, permits }) => ({
-            resources: [],
-            selectors: selectors.map(textOf),
-            constraints: constraints.map(textOf),
-            permits: permits.map(textOf),
-          })),
-        )
-        const found = atOnce(checkingShapes(compiled, { document: parseDocument('html', source) }))
+        const raw = shapes.map(({ selectors, constraints, permits }) => ({
+          resources: [],
+          selectors: selectors.map(textOf),
+          constraints: constraints.map(textOf),
+          permits: permits.map(textOf),
+        }))
+        const found = atOnce(checkingShapes(atOnce(compilingShapes(raw)), { document: parseDocument('html', source) }))
         const expected = oracle(shapes, source)
         if (expected.length > 0) failing++
         else passing++

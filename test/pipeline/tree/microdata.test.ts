@@ -3,7 +3,14 @@ import fc from 'fast-check'
 import { describe, it } from 'mocha'
 import { parseDocument } from '../../../pipeline/tree/document.ts'
 import { TreeError } from '../../../pipeline/tree/limits.ts'
-import { allItems, type Item, itemsWithin, readingProperties, topLevelItems } from '../../../pipeline/tree/microdata.ts'
+import {
+  type Item,
+  itemsWithin,
+  readingAllItems,
+  readingProperties,
+  topLevelItems,
+} from '../../../pipeline/tree/microdata.ts'
+import { microdataValue } from '../../../pipeline/tree/microdata-value.ts'
 import { attribute } from '../../../pipeline/tree/nodes.ts'
 import { atOnce } from '../../../pipeline/tree/steps.ts'
 import { takesLess } from '../../support/cost.ts'
@@ -226,20 +233,16 @@ describe('tree/microdata', () => {
       '<div itemscope itemtype=a><p itemprop=p itemscope itemtype=b><i itemscope itemtype=a></i></p></div><template><p itemscope itemtype=a></template>',
     )
     it('nested ones too, in tree order, contents of templates left out', () => {
-      expect(allItems(root).map(item => [item.element.tagName, item.types])).to.deep.equal([
+      const all = atOnce(readingAllItems(root, microdataValue, () => true))
+      expect(all.map(item => [item.element.tagName, item.types])).to.deep.equal([
         ['div', ['a']],
         ['p', ['b']],
         ['i', ['a']],
       ])
     })
     it('those of wanted types', () => {
-      expect(
-        allItems(
-          root,
-          () => '',
-          types => types.includes('a'),
-        ).map(item => item.element.tagName),
-      ).to.deep.equal(['div', 'i'])
+      const wanted = readingAllItems(root, microdataValue, types => types.includes('a'))
+      expect(atOnce(wanted).map(item => item.element.tagName)).to.deep.equal(['div', 'i'])
     })
   })
 
@@ -250,7 +253,8 @@ describe('tree/microdata', () => {
     fc.assert(
       fc.property(marked, source => {
         const { root } = parseDocument('html', source)
-        const top = allItems(root).filter(item => attribute(item.element, 'itemprop') === undefined)
+        const all = atOnce(readingAllItems(root, microdataValue, () => true))
+        const top = all.filter(item => attribute(item.element, 'itemprop') === undefined)
         expect(topLevelItems(root).map(item => item.element)).to.deep.equal(top.map(item => item.element))
         for (const { properties } of top) {
           const order = properties.map(p => elementsOf(root).indexOf(p.element))
