@@ -3,9 +3,10 @@
  * open and close nothing in it.
  */
 
-import { html, type Token, type TokenHandler, Tokenizer, TokenizerMode } from 'parse5'
+import { foreignContent, html, type Token, type TokenHandler, Tokenizer, TokenizerMode } from 'parse5'
 import { LONG, puttingInOnePiece } from './long-text.ts'
 import { type ElementNode, HTML_NAMESPACE } from './nodes.ts'
+import { FOREIGN, HTML_AGAIN, isOfHtml } from './raw-text.ts'
 import { isVoidName } from './serialize-html.ts'
 import { Chunks } from './stepped-parser.ts'
 import type { Steps } from './steps.ts'
@@ -57,7 +58,7 @@ export function enterContent(tokenizer: Tokenizer, tagName: string): boolean {
  */
 export function* findingExtents(source: string, around?: ElementNode): Steps<Extents> {
   const reader = new ExtentReader(
-    !around || around.namespaceURI === HTML_NAMESPACE || INTEGRATION.has(around.tagName.toLowerCase()),
+    !around || around.namespaceURI === HTML_NAMESPACE || HTML_AGAIN.has(around.tagName.toLowerCase()),
   )
   const last = yield* findingLastEndTag(source)
   const tokenizer = new Tokenizer({ sourceCodeLocationInfo: true }, reader)
@@ -97,17 +98,6 @@ function* findingLastEndTag(source: string): Steps<number> {
   return -1
 }
 
-const FOREIGN = new Set(['svg', 'math'])
-
-/** In SVG and MathML, what these hold is HTML again. */
-const INTEGRATION = new Set('foreignobject desc title mi mo mn ms mtext annotation-xml'.split(' '))
-
-/** HTML that closes the SVG or MathML that it stands in. */
-const LEAVING = new Set(
-  `b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta nobr ol p
-  pre ruby s small span strike strong sub sup table tt u ul var`.split(/\s+/),
-)
-
 /** An element that is open. */
 interface Open {
   name: string
@@ -143,15 +133,17 @@ class ExtentReader implements TokenHandler, Extents {
     this.#inHtml = inHtml
   }
 
-  onStartTag({ tagName, attrs, selfClosing, location }: Token.TagToken): void {
+  onStartTag(tag: Token.TagToken): void {
+    const { tagName, selfClosing, location } = tag
     this.passed = location?.startOffset ?? this.passed
     const start = location?.startOffset ?? 0
     const isPrefixed = tagName.includes(':')
-    if (LEAVING.has(tagName)) this.#leaveForeign()
-    const isForeign = FOREIGN.has(tagName) || !(this.#holdsHtml || LEAVING.has(tagName))
+    const isLeaving = foreignContent.causesExit(tag)
+    if (isLeaving) this.#leaveForeign()
+    const isForeign = FOREIGN.has(tagName) || !(this.#holdsHtml || isLeaving)
     if (isVoidName(tagName) || (selfClosing && (isPrefixed || isForeign))) return
     if (!isForeign && this.tokenizer && enterContent(this.tokenizer, tagName)) this.unmarked.add(start)
-    const isIntegration = tagName === 'annotation-xml' ? attrs.some(isHtmlEncoding) : INTEGRATION.has(tagName)
+    const isIntegration = tagName === 'annotation-xml' ? isOfHtml(tag) : HTML_AGAIN.has(tagName)
     const at = this.#open.length
     const around = this.#open.at(-1) ?? NOTHING
     this.#open.push({
@@ -213,8 +205,4 @@ class ExtentReader implements TokenHandler, Extents {
   onCharacter(): void {}
   onNullCharacter(): void {}
   onWhitespaceCharacter(): void {}
-}
-
-function isHtmlEncoding({ name, value }: Token.Attribute): boolean {
-  return name === 'encoding' && /^(?:text\/html|application\/xhtml\+xml)$/i.test(value)
 }

@@ -139,7 +139,7 @@ export class Prefixes {
    * and with them what they declare.
    */
   agreesOn(prefix: string): boolean {
-    const meant = this.#own.get(prefix) ?? this.#outer?.namespace(prefix) ?? ''
+    const meant = this.namespace(prefix) ?? ''
     for (let scope: Prefixes | undefined = this; scope; scope = scope.#outer)
       if ((scope.#own.get(prefix) ?? meant) !== meant) return false
     return true

@@ -13,7 +13,8 @@ export const TEXT_ONLY = new Set([...RAW, 'title', 'textarea'])
 
 /** Where HTML's parser takes elements of HTML for others, or for nothing, and their text for markup. */
 const ELSEWHERE = new Set([...TEXT_ONLY, 'select'])
-const FOREIGN = new Set(['svg', 'math'])
+/** In HTML, these begin SVG and MathML. */
+export const FOREIGN = new Set(['svg', 'math'])
 /** Elements in which there is HTML again, by what they have to stand in. */
 export const HTML_AGAIN = new Map([
   ...['foreignobject', 'desc', 'title'].map(name => [name, 'svg'] as const),
@@ -127,6 +128,6 @@ function isReadAsText({ tagName, parentNode }: ElementNode): boolean {
 }
 
 /** Whether an `annotation-xml` holds HTML. */
-export function isOfHtml({ attrs }: ElementNode): boolean {
+export function isOfHtml({ attrs }: Pick<ElementNode, 'attrs'>): boolean {
   return attrs.some(({ name, value }) => name === 'encoding' && OF_HTML.test(value))
 }

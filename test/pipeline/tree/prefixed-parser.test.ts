@@ -32,6 +32,7 @@ const MISNESTED = [
   '<svg></p>|',
   '<math><mi><i></math>|</i></mi></math>',
   '<svg><g></br>|',
+  '<svg><g><font size="1">|</font>',
 ]
 const EITHER = ['<style>:</style>', '<style/>:', '<script>:</script>', '<p:x/>:', '<iframe>:</iframe>', '<title/>']
 
