@@ -63,7 +63,7 @@ export function* keepingNames(
       if (isDeclaration(name) && uri === meant) continue
       const isData =
         isHtml && declaration?.prefix === 'xmlns' && meant !== undefined && meaningOf(meant, registry) === 'other'
-      const isKept = isFragment && meant !== undefined && !isData && isLive(meant, registry, kind)
+      const isKept = isFragment && meant !== undefined && isLive(meant, registry, kind)
       // What means nothing where it comes from may be data here.
       const isChanged = uri !== meant && (meant !== undefined || (uri !== undefined && isLive(uri, registry, kind)))
       const differs = isData || (uri === undefined ? isFragment && !isKept : isChanged)

@@ -17,6 +17,7 @@ import { RAW } from '../../pipeline/tree/raw-text.ts'
 import { changesNames } from '../../pipeline/tree/rewritten.ts'
 import { writingMarkup } from '../../pipeline/tree/serialize.ts'
 import { atOnce } from '../../pipeline/tree/steps.ts'
+import { parseXml } from '../../pipeline/tree/xml.ts'
 import { SCHEMA_HOST } from '../pipeline/model/markup.ts'
 import { elementsOf, runs } from '../pipeline/tree/samples.ts'
 import { NS } from '../support/content.ts'
@@ -184,6 +185,25 @@ describe('COMP-145 COMP-147 REA-60 a tree that an action stores', () => {
       runs(25),
     )
   })
+
+  const copied: [what: string, stored: ParentNode, around: string, copy: string][] = [
+    [
+      'of HTML that nobody knows stay',
+      parseHtml('<b xmlns:q="urn:q"><i q:x>'),
+      '',
+      '<b xmlns:q="urn:q"><i q:x=""></i></b>',
+    ],
+    ['of XML that nobody knows are data', parseXml('<b xmlns:q="urn:q" q:x="1"/>'), '', '<b q:x="1" xmlns:q=""></b>'],
+    ['that are unbound stay where no directive is meant', parseHtml('<b q:x>'), 'http://ogp.me/', '<b q:x=""></b>'],
+  ]
+  for (const [what, stored, around, copy] of copied)
+    it(`COMP-12 COMP-120 names ${what}`, () => {
+      const b = elementsOf(stored).find(({ tagName }) => tagName === 'b')
+      const made = atOnce(cloningStored(b ?? elementAlone('b')))
+      const place = { ...elementAlone('div'), attrs: [{ name: 'xmlns:q', value: around }] }
+      atOnce(keepingNames(made, around === '' ? undefined : place, 'html', REGISTRY))
+      expect(atOnce(writingMarkup(made, 'html'))).to.equal(copy)
+    })
 
   it('SEC-12 others have their turn between its names, each of which is looked for in all that stands around it', () => {
     const names = Array.from({ length: 320 }, (_, n) => `q${n}:x`).join(' ')
