@@ -6,7 +6,7 @@ import { parsingHtml } from '../tree/html.ts'
 import { TreeError } from '../tree/limits.ts'
 import { type DocumentKind, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import { findingPrefixed } from '../tree/prefixed-parser.ts'
-import { Prefixes } from '../tree/prefixes.ts'
+import { Prefixes, writtenName } from '../tree/prefixes.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { readingMarkup } from './page.ts'
 
