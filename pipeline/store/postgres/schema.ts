@@ -262,6 +262,15 @@ END $$;
 CREATE TRIGGER left_object AFTER DELETE OR UPDATE OF upload ON blob FOR EACH ROW EXECUTE FUNCTION leave_object();
 `
 
+/**
+ * Names of properties may be longer than a key of an index can be (DAV-34). A resource has some hundred at most, and no two of one
+ * name: all that it had go before those that it gets come.
+ */
+const LONG_NAMES = `
+ALTER TABLE property DROP CONSTRAINT IF EXISTS property_pkey;
+CREATE INDEX IF NOT EXISTS property_id ON property (id);
+`
+
 /** What each format adds to the one before it. Steps only go forward and stay as they are once released. */
 export const MIGRATIONS: readonly string[] = [
   FIRST,
@@ -272,6 +281,7 @@ export const MIGRATIONS: readonly string[] = [
   DERIVATION_2,
   DERIVATION_3,
   DERIVATION_4,
+  LONG_NAMES,
 ]
 
 /** Number of the advisory lock under which tables are made: one process does it, the others wait. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { Change } from '../../../../pipeline/store/commit.ts'
@@ -67,6 +67,20 @@ export function describeReading(open: Open): void {
       { op: 'describe', path: '/d/sub/', set, remove: [] },
     ])
     for (const member of await site.list('/d/')) expect(await site.find(member.path)).to.deep.equal(member)
+  })
+
+  it('DAV-34 properties of any name that can be set go with what is copied, however long it is', async () => {
+    // No key of an index of PostgreSQL is longer than 2,704 bytes, once it is compressed.
+    const long = (from: number) => Array.from({ length: 64 }, (_, i) => hash('sha512', `${from} ${i}`)).join('')
+    const names = [1, 2].map(from => `a${long(from).slice(1)}`)
+    const set = names.flatMap(name => names.map(namespace => ({ namespace, name, value: 'v' })))
+    const wanted = set.toSorted((a, b) => (a.namespace + a.name < b.namespace + b.name ? -1 : 1))
+    const remove = wanted.splice(1, 1)
+    await done(site, [put('/d/a.html', 'A'), { op: 'describe', path: '/d/a.html', set, remove: [] }])
+    await done(site, [{ op: 'describe', path: '/d/a.html', set: set.slice(0, 1), remove }])
+    await done(site, [{ op: 'copy', from: '/d/', to: '/e/', deep: true }])
+    await done(site, [{ op: 'copy', from: '/e/a.html', to: '/b.html', deep: false }])
+    for (const path of ['/d/a.html', '/e/a.html', '/b.html']) expect(await site.properties(path)).to.deep.equal(wanted)
   })
 
   it('list of a collection larger than a page is complete and in order', async () => {
