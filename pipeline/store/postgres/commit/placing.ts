@@ -41,9 +41,10 @@ export async function lastSeen(state: CommitState, path: string): Promise<number
 /** As `lastSeen`, for a collection the newest of everything that ever stood below it. */
 export async function lastSeenWithin(state: CommitState, path: string): Promise<number> {
   if (!namesCollection(path)) return lastSeen(state, path)
+  // A sum, of which no index knows the largest: the database would look for one below the path among all of the site, or of all sites.
   const row = await state.session.row<{ ms: number | null }>(
-    `SELECT greatest((SELECT max(ms) FROM event WHERE site = $1 AND path >= $2 AND path < $3),
-       (SELECT max(ms) FROM dropped WHERE site = $1 AND path >= $2 AND path < $3)) AS ms`,
+    `SELECT greatest((SELECT max(ms + 0) FROM event WHERE site = $1 AND path >= $2 AND path < $3),
+       (SELECT max(ms + 0) FROM dropped WHERE site = $1 AND path >= $2 AND path < $3)) AS ms`,
     state.site.id,
     path,
     endOf(path),

@@ -89,10 +89,10 @@ describe('the steps of a store in PostgreSQL', () => {
         Array.from({ length: 6 }, (_, i) => rich(`/small/${i}.html`)),
       )
       for (let from = 0; from < others; from += 100)
-        await done(
-          site(),
-          Array.from({ length: 100 }, (_, i) => rich(`/others/${from + i}.html`)),
-        )
+        await done(site(), {
+          changes: Array.from({ length: 100 }, (_, i) => rich(`/others/${from + i}.html`)),
+          events: Array.from({ length: 100 }, (_, i) => ({ path: `/others/${from + i}.html`, payload: 'x' })),
+        })
       // Last of all, so that whoever goes through the others first reads many.
       await done(
         site(),
@@ -100,6 +100,10 @@ describe('the steps of a store in PostgreSQL', () => {
           const path = `/some/${i}.html`
           return put(path, path, { entries: [{ item: '1', keys: [path, 'all', 'some'] }] })
         }),
+      )
+      await cluster.run(
+        `SET search_path = ${opened.schema};
+         INSERT INTO dropped (site, path, ms, seq) SELECT site, path, ms, seq FROM event; ANALYZE event, dropped`,
       )
       if (isCounted) await cluster.run(`ANALYZE ${opened.schema}.entry, ${opened.schema}.resource`)
       for (const [name, work] of Object.entries(works)) {
