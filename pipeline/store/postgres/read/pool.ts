@@ -8,6 +8,31 @@ import { type Session, sessionOn } from '../session.ts'
 /** Milliseconds that a read may take: after that nobody waits for its answer any more. */
 const READ_WAIT = 10_000
 
+/** Connections for states that stay, at most: those of listings that are too large for one answer. */
+const STATES = 2
+
+/** Lets as many at something as it has connections for, in the order in which they came. */
+class Semaphore {
+  #free = STATES
+  readonly #waiting: (() => void)[] = []
+
+  take(): Promise<void> {
+    return new Promise(resolve => {
+      if (this.#free === 0) this.#waiting.push(resolve)
+      else {
+        this.#free--
+        resolve()
+      }
+    })
+  }
+
+  give(): void {
+    const next = this.#waiting.shift()
+    if (next) next()
+    else this.#free++
+  }
+}
+
 /** What sees the state of the moment, and can lend one that stays. */
 export interface Reading extends Session {
   /**
@@ -72,6 +97,7 @@ export function openPool(address: DatabaseAddress, options: PoolOptions): Reads 
   const sessionOf = (pool: pg.Pool) => sessionOn(pool as unknown as pg.ClientBase)
   let pool = newPool()
   let session = sessionOf(pool)
+  let states = new Semaphore()
   /** Tell those who wait for an answer, or for a connection to ask over, that there will be none. */
   const waiting = new Set<(error: StoreError) => void>()
 
@@ -108,8 +134,12 @@ export function openPool(address: DatabaseAddress, options: PoolOptions): Reads 
     },
     async inOneState(work, before) {
       requireThere()
-      const client = await told(connect(address, 'snapshot', more))
+      // Those that hold one when the database goes away keep it until they know, and stand in nobody's way.
+      const own = states
+      await waitFor(own.take())
+      let client: pg.Client | undefined
       try {
+        client = await told(connect(address, 'snapshot', more))
         if (before !== undefined) await client.query(before)
         await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
         const steady = sessionOn(client)
@@ -122,13 +152,15 @@ export function openPool(address: DatabaseAddress, options: PoolOptions): Reads 
           copy: (sql, take) => told(steady.copy(sql, take)),
         })
       } finally {
-        drop(client)
+        if (client) drop(client)
+        own.give()
       }
     },
     interrupt() {
       const [past, left] = [pool, [...waiting]]
       pool = newPool()
       session = sessionOf(pool)
+      states = new Semaphore()
       waiting.clear()
       // It would connect for those who wait, and hold what does not answer until long after the database is back.
       past.end().catch(() => undefined)

@@ -127,6 +127,28 @@ describe('the steps of a store in PostgreSQL', () => {
     for (const [name, count] of Object.entries(many)) expect(count, name).to.be.at.most((few[name] ?? 0) + 20)
   })
 
+  it('SEC-12 listings that are too large for one answer take two connections, however many ask for them', async () => {
+    const opened = await openSchema()
+    try {
+      const site = opened.store.site('a.example')
+      await done(site, [put('/d/0', 'x')])
+      await opened.raw(`INSERT INTO resource SELECT site, folder, n::text, 1000 + n, kind, version, digest, size, type, language,
+        created, modified, shown, same_second, properties, members, body, blob, unlisted
+        FROM resource, generate_series(1, 4500) n WHERE name = '0'`)
+      const sockets = () => process.getActiveResourcesInfo().filter(resource => resource === 'TCPSocketWrap').length
+      const before = sockets()
+      const counts: number[] = []
+      const timer = setInterval(() => counts.push(sockets() - before), 2)
+      const listings = await Promise.all(Array.from({ length: 12 }, () => site.list('/d/')))
+      clearInterval(timer)
+      expect(listings.map(members => members.length)).to.deep.equal(Array(12).fill(4501))
+      // Those of the pool for short reads count as well.
+      expect(Math.max(...counts)).to.be.within(1, 6)
+    } finally {
+      await opened.close()
+    }
+  })
+
   it('EVT-46 SEC-12 events of a tree share the texts that they tell with its documents, however often it moves', async () => {
     const cluster = await sharedCluster()
     const opened = await openSchema()
