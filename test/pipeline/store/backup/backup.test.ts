@@ -86,6 +86,14 @@ for (const [name, open] of [
       expect(back.map(each => each.language)).to.deep.equal([undefined, undefined, 'de, é'])
     })
 
+    it('DAV-34 properties with names of the fifth edition of XML, which servers once took, come back', async () => {
+      const set = ['a\u1680', '\ufeff', '\u{10000}'].map(name => ({ namespace: 'urn:x', name, value: 'v' }))
+      await done(site(), [put('/a.html', 'A'), { op: 'describe', path: '/a.html', set, remove: [] }])
+      await save()
+      await restore()
+      expect(await other.store.site('a.example').properties('/a.html')).to.have.deep.members(set)
+    })
+
     it('everything comes back elsewhere, with the same tags', async () => {
       await fill()
       const saved = await save()
