@@ -13,6 +13,7 @@ const LONGEST_TARGET = 8192
 /** Bytes of a decoded path. */
 export const LONGEST_PATH = 1024
 const LONGEST_SEGMENT = 255
+const LONG = 'The path is longer than 1,024 bytes.'
 
 /** Characters of a target that its path may keep in memory beside itself. */
 const SPARE = 256
@@ -136,7 +137,7 @@ function checkSegments(path: string, rules: PathRules, write: boolean): void {
     start = i + 1
   }
   if (longerThan(path, 0, path.length, LONGEST_PATH)) {
-    throw overlong('The path is longer than 1,024 bytes.', rules, write)
+    throw overlong(LONG, rules, write)
   }
 }
 
@@ -173,6 +174,15 @@ function overlong(message: string, rules: PathRules, write: boolean): Fault {
  */
 export function overlongMember(member: string): Fault {
   return new Fault(414, 'UriTooLong', `${member}: its path would be longer than ${LONGEST_PATH} bytes.`)
+}
+
+/**
+ * Checks a path to which the server has added a name: what is stored where no request can name it, nobody could reach.
+ *
+ * @throws Fault 414 `UriTooLong`
+ */
+export function checkLength(path: string): void {
+  if (longerThan(path, 0, path.length, LONGEST_PATH)) throw overlong(LONG, 'public', true)
 }
 
 /**

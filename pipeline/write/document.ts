@@ -8,7 +8,7 @@ import { storedForm } from '../declarations/derive.ts'
 import { deleteEvent, putEvent } from '../events/mutation.ts'
 import { formatHttpDate } from '../http/conditions.ts'
 import { checkStorable, extensionFor, kindOf, servedType, storedType } from '../http/media.ts'
-import { encodePath } from '../http/path.ts'
+import { checkLength, encodePath } from '../http/path.ts'
 import type { Operation } from '../operation.ts'
 import { absent, refusingRequest, requireAllowed } from '../refusals.ts'
 import { largestDocument, type Site } from '../site/site.ts'
@@ -76,6 +76,7 @@ export function putDocument(site: Site, write: DocumentPut, authority: Authorizi
     brings: true,
     find: current => findAllowed(site, write, 'put', current),
     async prepare(body) {
+      checkLength(path)
       await race.begin()
       return prepare(site, write, body)
     },

@@ -2,6 +2,7 @@ import type { Authority, Authorizing } from '../authority.ts'
 import { deleteEvent, putEvent } from '../events/mutation.ts'
 import { Fault } from '../fault.ts'
 import { kindOf } from '../http/media.ts'
+import { checkLength } from '../http/path.ts'
 import { isLive } from '../model/meanings.ts'
 import type { Operation } from '../operation.ts'
 import { absent, requireAllowed } from '../refusals.ts'
@@ -69,6 +70,7 @@ const MOVE_GATES: readonly WholeGate<FoundMove>[] = [
     name: 'target',
     pass({ write: { path, to } }) {
       if (to === path) throw new Fault(403, 'IllegalMove', 'Source and destination are the same.')
+      checkLength(to)
     },
   },
   preconditions,

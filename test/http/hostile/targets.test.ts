@@ -120,6 +120,20 @@ describe('hostile targets and ranges', () => {
     })
   }
 
+  it('HTTP-11 COMP-108 the name that the server adds to a directory counts: nothing is stored where nobody could read it', async () => {
+    const directory = (length: number) => `${`/${'x'.repeat(99)}`.repeat(10)}/${'x'.repeat(length - 1002)}/`
+    const writes: [write: string, longest: number, ask: (path: string) => ReturnType<Client>][] = [
+      ['PUT', 1014, path => http('PUT', path, {}, DOC)],
+      ['MOVE', 1014, path => http('MOVE', '/d.html', { Destination: path })],
+      ['POST', 1004, path => http('POST', path, { 'Content-Type': 'image/jpeg' }, 'x')],
+    ]
+    for (const [write, longest, ask] of writes)
+      expect(await failing(() => ask(directory(longest + 1))), write).to.equal('414 UriTooLong')
+    const made = await http('POST', directory(1004), { 'Content-Type': 'image/jpeg' }, 'x')
+    expect(made).to.include({ status: 201 })
+    expect(await http('GET', made.headers.location ?? '')).to.include({ status: 200 })
+  })
+
   it('HTTP-11 raw control characters and bytes above ASCII do not become names', async () => {
     for (const byte of [0x00, 0x01, 0x09, 0x0b, 0x0c, 0x1f, 0x7f, 0x80, 0xc3, 0xff]) {
       const answer = await failing(async () => {
