@@ -64,9 +64,9 @@ export async function keptOf(reader: SiteReader, kept: Kept = {}): Promise<Map<s
 
 /** The line of a resource. @param derived that belong to what is stored */
 export function lineOf(resource: Resource, properties: Property[], derived?: Record<string, string>): SavedResource {
-  const { path, kind, digest, size, type, language } = resource
+  const { path, kind, digest, size, type, language, shown } = resource
   const described = { ...(language !== undefined && { language }), ...(properties.length > 0 && { properties }) }
-  if (kind === 'collection') return { path, kind, ...described }
+  if (kind === 'collection') return { path, kind, ...(shown !== undefined && { shown }), ...described }
   const kept = kind === 'blob' && derived !== undefined && { derived }
   return { path, kind, digest, size, type, shown: shownSeconds(resource), ...described, ...kept }
 }

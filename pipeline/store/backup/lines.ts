@@ -36,11 +36,16 @@ const xmlName = xmlText.regex(/^[^ \t\n\r:<>&"'=/]+$/)
 const property = z.strictObject({ namespace: xmlText, name: xmlName, value: xmlText })
 const properties = z.array(property).optional()
 
+/** Unix seconds that the mount shows. */
+const shown = z.int().nonnegative().max(LATEST_SHOWN).optional()
+
 const beginning = z.object({ site: siteName })
 
 const collection = z.object({
   path: path.refine(each => each.endsWith('/')),
   kind: z.literal('collection'),
+  /** Only where a client has set it. */
+  shown,
   language,
   properties,
 })
@@ -53,8 +58,7 @@ const file = z.object({
   size,
   type: field,
   language,
-  /** Unix seconds that the mount shows. */
-  shown: z.int().nonnegative().max(LATEST_SHOWN).optional(),
+  shown,
   properties,
   /** Of blobs alone: those of documents are made from their bytes. */
   derived: z.record(z.string(), z.string()).optional(),

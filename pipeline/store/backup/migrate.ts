@@ -129,7 +129,8 @@ async function prove(target: SiteStore, name: string, files: number, tag: string
 /** Whether the same stands there already. */
 function isSame(there: Resource | undefined, resource: Resource): boolean {
   if (there === undefined) return false
-  return resource.kind === 'collection' ? there.properties === resource.properties : line(there) === line(resource)
+  if (resource.kind !== 'collection') return line(there) === line(resource)
+  return there.properties === resource.properties && there.shown === resource.shown
 }
 
 async function moveSite(
@@ -189,8 +190,9 @@ function withDerived(put: Put, derived: Record<string, string> | undefined): Put
   return put.kind === 'blob' && derived !== undefined ? { ...put, derived } : put
 }
 
-function described({ path }: Resource, properties: Property[]): Change[] {
-  return properties.length === 0 ? [] : [{ op: 'describe', path, set: properties, remove: [] }]
+function described({ path, kind, shown }: Resource, properties: Property[]): Change[] {
+  const time = kind === 'collection' && shown !== undefined && { shown }
+  return properties.length > 0 || time ? [{ op: 'describe', path, set: properties, remove: [], ...time }] : []
 }
 
 /**

@@ -189,11 +189,11 @@ class Batch {
   }
 
   async add(saved: SavedResource): Promise<void> {
-    const { path, kind, properties = [] } = saved
+    const { path, kind, properties = [], shown } = saved
     if (kind === 'collection') {
       if (path !== '/' && !(await this.#site.find(path))) this.#changes.push({ op: 'collection', path })
     } else {
-      const { digest, size, type, language, shown, derived } = saved
+      const { digest, size, type, language, derived } = saved
       const file = objectFile(this.#folder, digest)
       const found = await stat(file).catch(error => {
         if (isLost(error)) return undefined
@@ -215,7 +215,9 @@ class Batch {
         ...(derived !== undefined && { derived }),
       })
     }
-    if (properties.length > 0) this.#changes.push({ op: 'describe', path, set: properties, remove: [] })
+    const time = kind === 'collection' && shown !== undefined && { shown }
+    if (properties.length > 0 || time)
+      this.#changes.push({ op: 'describe', path, set: properties, remove: [], ...time })
     if (this.#changes.length >= AT_ONCE.changes || this.#bytes >= AT_ONCE.bytes) await this.commit()
   }
 

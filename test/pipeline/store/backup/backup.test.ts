@@ -117,6 +117,23 @@ for (const [name, open] of [
       await other.intact()
     })
 
+    it('DAV-36 times that clients have set on folders come back as well, and others are those of the restoring', async () => {
+      await fill()
+      for (const path of ['/', '/empty/', '/deep/'])
+        await done(site(), [{ op: 'describe', path, set: [], remove: [], shown: 86_400 }])
+      await save()
+      await restore()
+      const copy = other.store.site('a.example')
+      const shown = async (path: string) => (await there(copy, path)).shown
+      expect(await Promise.all(['/', '/empty/', '/deep/', '/deep/er/'].map(shown))).to.deep.equal([
+        86_400,
+        86_400,
+        86_400,
+        undefined,
+      ])
+      expect(await copy.properties('/deep/')).to.deep.equal(await site().properties('/deep/'))
+    })
+
     it('a later one writes what is new and drops what nobody needs', async () => {
       await fill()
       await save()

@@ -81,6 +81,15 @@ for (const [name, openFrom, openTo] of [
       expect(await to.store.setting('key')).to.equal('secret')
     })
 
+    it('DAV-36 so do times that clients have set on folders', async () => {
+      const site = from.store.site('a.example')
+      for (const path of ['/d/', '/empty/'])
+        await done(site, [{ op: 'describe', path, set: [], remove: [], shown: 86_400 }])
+      await migrateStore(from.store, to.store, SETTINGS)
+      for (const path of ['/d/', '/empty/'])
+        expect(await there(to.store.site('a.example'), path)).to.include({ shown: 86_400 })
+    })
+
     it('REA-86 SSN-5 so does what is kept beside the sites and belongs to no process, once', async () => {
       const note = (key: string) => ({ key, value: `${key} nul \0`, expires: from.clock.now + 1_000_000 })
       const [calls, sessions] = [[note('call/w/1'), note('call/w/2')], [note('session/a.example/x')]]
