@@ -11,6 +11,7 @@ import {
 } from '../nodes.ts'
 import { writingMarkup } from '../serialize.ts'
 import { done, NODES_PER_STEP, type Steps } from '../steps.ts'
+import { findingAroundPrograms } from '../template-hosts.ts'
 import { concerningPrefixed, keepsWritten, writingAsWritten } from './as-written.ts'
 import { childrenFound, findingCounterparts, parentsFound } from './counterpart.ts'
 import { EditError } from './error.ts'
@@ -71,6 +72,7 @@ export function* writing(document: TreeDocument, tail: Tail, plan: Plan): Steps<
     : list.findLast(({ way }) => way === 'normalised')
   const last = normalised ?? list[0]
   const changes = last ? changesOf(plan, last) : [yield* workingWithPatch(yield* planned(), writingWhole(document))]
+  if (!last && (yield* findingAroundPrograms(document)).size > 0) throw amongDirectives()
   if (!last && !(yield* keepsWritten(document, plan, changedSource(document.source, changes)))) throw amongDirectives()
   const { parsed, ...found } = yield* findingOutcome(attempts, plan, changes)
   const markup = yield* writingMarkupOf(parsed, found.parents, found.nodes)
@@ -169,7 +171,8 @@ function* climbing(
 ): Steps<ProposedEdit | undefined> {
   for (const { host } of plan.sites) if (host && !(yield* provingWritable(document, host))) return undefined
   const local = yield* provingLocal(document)
-  const ancestors = writtenAncestors(document, plan)
+  const around = yield* findingAroundPrograms(document)
+  const ancestors = writtenAncestors(document, plan).filter(ancestor => !around.has(ancestor))
   const few = selection(ancestors, local ? ancestors.length : Math.max(1, attempts.left - 1))
   for (const ancestor of few) {
     const rewriting = yield* planningRewriting(document, ancestor)
@@ -192,6 +195,7 @@ function* climbing(
     const proved = yield* provingWhole(attempts, plan, { changes, way: 'ancestor', inserted })
     if (proved) return proved
   }
+  if (around.size > 0) return undefined
   return yield* provingWhole({ ...attempts, left: 1 }, plan, {
     changes: [yield* writingWhole(document)],
     way: 'document',

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { put, rulesPage } from '../../support/content.ts'
+import { NS, put, rulesPage } from '../../support/content.ts'
 import { type Client, client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { failureOf, leavesAlone, moving, selecting, textOf } from '../write-checks.ts'
@@ -224,6 +224,49 @@ describe("author's bytes", () => {
     expect(answer.text).to.equal('<li id="b" title="x&quot;y" hidden="">\u00e9&lt;<br></li>')
     expect((await http('GET', '/doc.html', selecting('#b'))).text).to.equal(answer.text)
     expect(await textOf(server, '/doc.html')).to.include("<LI ID=b Title='x\"y' hidden>&eacute;&lt;<BR/></LI>")
+  })
+
+  for (const [name, program] of [
+    ['other quotes', '{% if a %}<b class=x>{% else %}<b>{% endif %}t</b>'],
+    [
+      'tags in a tag',
+      '{% comment %}<b>{% endcomment %}t<input {% if 1 < 2 %}checked{% endif %} {% if b %}required{% endif %}>',
+    ],
+    ['quotes in a value', '{% if a %}<em x>{% else %}<em>{% endif %}t</em><a title="{{ a | default: "none" }}">l</a>'],
+    ['a loop around rows', '<table>{% for i in (1..2) %}<tr><td>{{ i }}</td></tr>{% endfor %}</table>'],
+  ] as const) {
+    it(`HTTP-24 LIQ-5 LIQ-6 the source of a template with ${name} is kept, whatever has been left open before a list`, async () => {
+      const host = `<div p:template="text/liquid">${program}</div>`
+      const source = `<!doctype html><html xmlns:p="${NS}/1.0"><body><p><i>open</p>${host}<ul id=l><li id=a>a</ul></body></html>`
+      await put(server, '/doc.html', source)
+      const shown = (await http('GET', '/doc.html')).text.match(/<div>.*<\/div>/)?.[0]
+      const writes = [
+        ['POST', selecting('#l'), '<li id=b>b'],
+        ['PUT', selecting('#a'), '<li id=a>c'],
+        ['MOVE', moving('/doc.html', '#b', '#a', 'before'), undefined],
+        ['DELETE', selecting('#a'), undefined],
+      ] as const
+      for (const [method, fields, body] of writes) {
+        const { status } = await http(method, '/doc.html', fields, body)
+        expect(status, method).to.be.within(204, 206)
+        expect(await textOf(server, '/doc.html'), method).to.include(host)
+      }
+      const page = await http('GET', '/doc.html')
+      expect(page.text)
+        .to.include(String(shown))
+        .and.to.match(/<li id="b">.*b/)
+    })
+  }
+
+  it('HTTP-24 LIQ-6 nor is it written anew for what stands elsewhere than it is written', async () => {
+    const host =
+      '<div p:template="text/liquid"><input {% if 1 < 2 %}checked{% endif %} {% if b %}required{% endif %}></div>'
+    const table = '<table id=t><div id=d>moved</div><tr><td>x</table>'
+    await put(server, '/doc.html', `<!doctype html><html xmlns:p="${NS}/1.0"><body>${host}${table}</body></html>`)
+    const answer = await leavesAlone(server, ['/doc.html'], () =>
+      http('MOVE', '/doc.html', moving('/doc.html', '#t', '#d', 'before')),
+    )
+    expect(failureOf(answer)).to.equal('422 InvalidFragment')
   })
 
   it('HTTP-24 XML keeps declaration, comments, quotes, empty elements, references and CDATA', async () => {
