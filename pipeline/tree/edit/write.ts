@@ -11,7 +11,7 @@ import {
 } from '../nodes.ts'
 import { writingMarkup } from '../serialize.ts'
 import { done, NODES_PER_STEP, type Steps } from '../steps.ts'
-import { findingAroundPrograms } from '../template-hosts.ts'
+import { findingProgramsOf, keepsPrograms, type Program } from '../template-hosts.ts'
 import { concerningPrefixed, keepsWritten, writingAsWritten } from './as-written.ts'
 import { childrenFound, findingCounterparts, parentsFound } from './counterpart.ts'
 import { EditError } from './error.ts'
@@ -62,7 +62,8 @@ export function* writing(document: TreeDocument, tail: Tail, plan: Plan): Steps<
   }
   const asWritten = list.length === 1 && (yield* writingAsWritten(document, plan))
   if (asWritten) return asWritten
-  const proved = yield* workingWithPatch(yield* planned(), climbing(document, tail, plan, attempts, inserted))
+  const programs = yield* findingProgramsBeside(document, plan)
+  const proved = yield* workingWithPatch(yield* planned(), climbing(document, tail, plan, attempts, inserted, programs))
   if (proved && !(yield* keepsWritten(document, plan, proved.source))) throw amongDirectives()
   if (proved) return proved
 
@@ -72,7 +73,7 @@ export function* writing(document: TreeDocument, tail: Tail, plan: Plan): Steps<
     : list.findLast(({ way }) => way === 'normalised')
   const last = normalised ?? list[0]
   const changes = last ? changesOf(plan, last) : [yield* workingWithPatch(yield* planned(), writingWhole(document))]
-  if (!last && (yield* findingAroundPrograms(document)).size > 0) throw amongDirectives()
+  if (!last && !changes.every(change => keepsPrograms(programs, change))) throw amongDirectives()
   if (!last && !(yield* keepsWritten(document, plan, changedSource(document.source, changes)))) throw amongDirectives()
   const { parsed, ...found } = yield* findingOutcome(attempts, plan, changes)
   const markup = yield* writingMarkupOf(parsed, found.parents, found.nodes)
@@ -168,17 +169,18 @@ function* climbing(
   plan: Plan,
   attempts: Attempts,
   inserted: string,
+  programs: readonly Program[],
 ): Steps<ProposedEdit | undefined> {
   for (const { host } of plan.sites) if (host && !(yield* provingWritable(document, host))) return undefined
   const local = yield* provingLocal(document)
-  const around = yield* findingAroundPrograms(document)
-  const ancestors = writtenAncestors(document, plan).filter(ancestor => !around.has(ancestor))
+  const ancestors = writtenAncestors(document, plan)
   const few = selection(ancestors, local ? ancestors.length : Math.max(1, attempts.left - 1))
   for (const ancestor of few) {
     const rewriting = yield* planningRewriting(document, ancestor)
     const [candidate] = candidates(rewriting)
     if (!candidate) continue
     const changes = changesOf(rewriting, candidate)
+    if (!changes.every(change => keepsPrograms(programs, change))) return undefined
     const judge = yield* preparingProofs(document, tail, rewriting, local)
     const verdict = yield* judge(candidate)
     // Content that does not parse in its own element does not parse in a larger one either.
@@ -195,12 +197,17 @@ function* climbing(
     const proved = yield* provingWhole(attempts, plan, { changes, way: 'ancestor', inserted })
     if (proved) return proved
   }
-  if (around.size > 0) return undefined
-  return yield* provingWhole({ ...attempts, left: 1 }, plan, {
-    changes: [yield* writingWhole(document)],
-    way: 'document',
-    inserted,
-  })
+  const change = yield* writingWhole(document)
+  if (!keepsPrograms(programs, change)) return undefined
+  return yield* provingWhole({ ...attempts, left: 1 }, plan, { changes: [change], way: 'document', inserted })
+}
+
+/** The templates that the edit is not about: nothing that is written anew makes other programs of them. */
+function* findingProgramsBeside(document: TreeDocument, { sites }: Plan): Steps<Program[]> {
+  const spans = sites.flatMap(({ span }) => span ?? [])
+  const isChanged = ({ host }: Program) =>
+    spans.some(({ startOffset, endOffset }) => startOffset < host.endOffset && endOffset > host.startOffset)
+  return (yield* findingProgramsOf(document)).filter(program => !isChanged(program))
 }
 
 /** Elements around all sites that have both their tags, innermost first. */

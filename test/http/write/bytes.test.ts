@@ -258,6 +258,17 @@ describe("author's bytes", () => {
     })
   }
 
+  it('HTTP-24 what is around is written anew where that leaves templates the same programs', async () => {
+    const host = '<div p:template="text/liquid">{% if 1 &gt; 2 %}a{% endif %}<i>{{ 1 }}</i></div>'
+    const source = `<!doctype html><html xmlns:p="${NS}/1.0"><body>${host}<p><b>x<p>y</p><ul id=l></ul></body></html>`
+    await put(server, '/doc.html', source)
+    const answer = await http('POST', '/doc.html', selecting('#l'), '<li>1</li>')
+    expect(answer.text).to.equal('<li>1</li>')
+    expect(await textOf(server, '/doc.html'))
+      .to.include(host)
+      .and.to.include('<b>x</b></p><p><b>y</b></p>')
+  })
+
   it('HTTP-24 LIQ-6 nor is it written anew for what stands elsewhere than it is written', async () => {
     const host =
       '<div p:template="text/liquid"><input {% if 1 < 2 %}checked{% endif %} {% if b %}required{% endif %}></div>'
