@@ -52,8 +52,8 @@ export function* checkingConfiguration(
   const brings = yield* findingConfiguration(brought, sorts)
   const takes = op !== 'post' && (yield* findingConfiguration([target], sorts))
   if (!brings && !takes && !(yield* changing(site, path, view, parts, derived, sorts))) {
-    if (!derived.profile.types.some(sorts.isReaction)) return
-    if (!(yield* changingItems(view, parts, sorts.isReaction))) return
+    if (!derived.profile.types.some(sorts.isUndeclared)) return
+    if (!(yield* changingItems(view, parts, sorts.isUndeclared))) return
   }
   if (mayPut(authority, path)) return
   const mayDelete = () => authority.admit({ ask: 'delete', path, exists: true }) === 'allow'
@@ -101,7 +101,6 @@ function* changing(
   sorts: Sorts,
 ): Steps<boolean> {
   const { parents } = view
-  if (parents.some(parent => typesAround(parent).some(sorts.decides))) return true
   const before = (name: KindName): unknown => site.declarations(name).document(path)
   if (KIND_NAMES.every(name => KINDS[name].sameAsWritten(declares[name], before(name)))) return false
   const inLists = parents.every(parent => {
@@ -162,10 +161,8 @@ interface Sorts {
   isConfiguration: (type: string) => boolean
   /** Its entries are all that there is to it: groups and enumerations. */
   isList: (type: string) => boolean
-  /** A group of this type decides by itself who is in it, by whatever it holds (GRP-4). */
-  decides: (type: string) => boolean
-  /** Reactions and code, of which no declarations tell what they are made of. */
-  isReaction: (type: string) => boolean
+  /** Of these no declarations tell what they are made of: reactions, code, and groups that decide by what they hold (GRP-4). */
+  isUndeclared: (type: string) => boolean
 }
 
 /** What rules, groups and the data model consist of is known by what documents declare. */
@@ -200,10 +197,9 @@ function sortsBy({ derivation, model }: Site): Sorts {
   const decides = (type: string) =>
     isDerived(type) && model.schema(type)?.methods.some(({ name }) => name === 'includes') === true
   return {
-    decides,
     isList: type => type === group || type === enumeration || (isDerived(type) && !decides(type)),
     isConfiguration: type => type === enumeration || derived.has(type),
-    isReaction: type => reactions.has(type),
+    isUndeclared: type => reactions.has(type) || decides(type),
   }
 }
 

@@ -195,6 +195,29 @@ describe('writes to parts of a page that would configure the site', () => {
     }
     expect(failureOf(await http('DELETE', '/page.html', selecting('#in b')))).to.equal('401 /page.html')
     expect((await http('DELETE', '/page.html', selecting('#out'))).status).to.equal(204)
+    const plain = `<div itemscope itemtype="${NS}/Group"><b itemprop="name">staff</b><ul id="list"></ul></div>`
+    const referring = group.replace('itemscope', '$& itemref="more"')
+    await put(
+      server,
+      '/page.html',
+      page(`${plain}<p id="out">x</p><p id="has"><i id="old">y</i></p>${referring}<p id="more"><b id="much">z</b></p>`),
+    )
+    for (const [name, [how, fields, body]] of [
+      ['an entry of another group', ['POST', selecting('#list'), '<li id="more" itemprop="member">ann@x.example</li>']],
+      ['an element elsewhere', ['POST', selecting('#out'), `<b id="more">${wider}</b>`]],
+      ['one in place of another', replace('#old', `<b id="more">${wider}</b>`)],
+      ['within what it refers to', ['POST', selecting('#more'), wider]],
+      ['a part of that', replace('#much', wider)],
+      ['that itself', replace('#more', `<p id="more">${wider}</p>`)],
+    ] as const) {
+      const answer = await leavesAlone(server, ['/page.html'], () => http(how, '/page.html', fields, body))
+      expect(failureOf(answer), name).to.equal('422 InvalidFragment')
+    }
+    expect(
+      (await http('POST', '/page.html', selecting('#list'), '<li itemprop="member">ann@x.example</li>')).status,
+    ).to.equal(206)
+    expect((await http('POST', '/page.html', selecting('#out'), wider)).status).to.equal(206)
+    expect(failureOf(await http('DELETE', '/page.html', selecting('#much')))).to.equal('401 /page.html')
   })
 
   it('COMP-147 values of an enumeration are kept by whoever may write inside, its name is not', async () => {
