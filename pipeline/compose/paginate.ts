@@ -49,7 +49,7 @@ export function* paginating(
   allowance: Allowance,
   path: string,
   query: string | undefined,
-  isPartly = false,
+  isPartly: boolean,
 ): Work<readonly PaginatorLinks[]> {
   if (paginators.length === 0) return []
   if (!isPartly) checkPaginators(paginators)

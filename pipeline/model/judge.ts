@@ -134,13 +134,8 @@ function* concluding(
 }
 
 /** Shapes alone: for documents that only come to another place (MOD-110). */
-export function judgingShapes(
-  registry: Registry,
-  path: string,
-  place: WrittenPlace,
-  except?: ElementNode,
-): Steps<ShapeFailure[]> {
-  return checkingShapes(registry.shapesAt(path), place, except)
+export function judgingShapes(registry: Registry, path: string, place: WrittenPlace): Steps<ShapeFailure[]> {
+  return checkingShapes(registry.shapesAt(path), place)
 }
 
 /** One reading of a document from which an element is removed. */

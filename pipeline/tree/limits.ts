@@ -90,8 +90,8 @@ export function tooManyAttributes(offset?: number): TreeError {
   return new TreeError('too-many-attributes', `An element has more than ${MAX_ATTRIBUTES} attributes.`, offset)
 }
 
-export function tooManyElements(offset?: number): TreeError {
-  return new TreeError('too-many-elements', 'Unclosed formatting elements multiply to too many elements.', offset)
+export function tooManyElements(): TreeError {
+  return new TreeError('too-many-elements', 'Unclosed formatting elements multiply to too many elements.')
 }
 
 export function tooManyNodes(offset?: number): TreeError {

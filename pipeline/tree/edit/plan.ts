@@ -83,12 +83,12 @@ export function changesOf(plan: Plan, candidate: Candidate): PlannedSplice[] {
 }
 
 /** @param changes in order, not overlapping */
-export function changedSource(source: string, changes: PlannedSplice[], start = 0, end = source.length): string {
+export function changedSource(source: string, changes: PlannedSplice[]): string {
   let text = ''
-  let at = start
+  let at = 0
   for (const change of changes) {
     text += source.slice(at, change.start) + change.text
     at = change.end
   }
-  return text + source.slice(at, end)
+  return text + source.slice(at)
 }
