@@ -45,7 +45,7 @@ const LONGEST_ON_CONNECTION = 1_024
  * @returns undefined for anything that brings no credentials, which is answered like an absent field: an unknown
  *   scheme, an empty `Bearer` as Office sends it, undecodable base64
  */
-export function readAuthorization(field: string | undefined): Brought | undefined {
+function readAuthorization(field: string | undefined): Brought | undefined {
   if (field === undefined) return undefined
   const [, token] = /^ *bearer +([^ ]+) *$/i.exec(field) ?? []
   if (token !== undefined) return { scheme: 'bearer', token }

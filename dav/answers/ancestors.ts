@@ -8,7 +8,7 @@ import { options } from '../methods/options.ts'
 import { hrefOf, MULTISTATUS_END, MULTISTATUS_START, propstat, XML_TYPE } from '../properties/response.ts'
 
 /** Whether a path lies above the mount, on the way from the root. @param path decoded */
-export function isAncestor(path: string, prefix: string): boolean {
+function isAncestor(path: string, prefix: string): boolean {
   const collection = path.endsWith('/') ? path : `${path}/`
   return prefix !== '' && `${prefix}/`.startsWith(collection) && path !== prefix
 }

@@ -32,7 +32,7 @@ export function removing(
 }
 
 /** Moves or copies something under the leases of both paths. */
-export function relocating(
+function relocating(
   { mount }: Exchange,
   { source, to, check }: Relocation,
   work: () => Promise<unknown>,

@@ -25,7 +25,7 @@ interface Choice {
 type Item = Token | Choice
 
 /** Alternatives that the braces of one pattern may stand for; a pattern with more does not compile. */
-export const MAX_ALTERNATIVES = 256
+const MAX_ALTERNATIVES = 256
 /** Code points of a pattern as written; a longer one does not compile. */
 export const MAX_LENGTH = 16_384
 /** Code points of all alternatives together, and classes in one pattern. */

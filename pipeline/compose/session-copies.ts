@@ -49,7 +49,7 @@ export interface TransientPlace {
 const DIGITS = 32
 
 /** What names of the copies of one document begin with; a route has copies of its own for each concrete path. */
-export function copiesPrefix(path: string, concrete: string | undefined): string {
+function copiesPrefix(path: string, concrete: string | undefined): string {
   return `transient/${hash('sha256', concrete === undefined ? path : `${path}\n${concrete}`).slice(0, DIGITS)}/`
 }
 

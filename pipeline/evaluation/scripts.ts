@@ -330,7 +330,7 @@ async function resolved(slots: Slots, code: RawCode, copies: readonly Value[], c
 }
 
 /** @throws SesselError, AllowanceSpent */
-export function valueOrError(outcome: ScriptOutcome, allowance: Allowance): Value {
+function valueOrError(outcome: ScriptOutcome, allowance: Allowance): Value {
   if ('value' in outcome) return outcome.value
   if ('response' in outcome) throw new SesselError('RuntimeError', 'A method cannot answer the request.')
   const { variant, message } = outcome.failure

@@ -228,7 +228,7 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
 const KEY_LENGTH = 8
 
 /** A random key that can be an `id` and a file name (MOD-45). */
-export function randomKey(): string {
+function randomKey(): string {
   const alphabet = `${LETTERS}0123456789`
   let key = ''
   while (key.length < KEY_LENGTH) {

@@ -233,7 +233,7 @@ export async function refuseFailures(
   throw (broken && requirementFault(registry, broken)) ?? shapeFault(registry, failures, written.status)
 }
 
-export function shapeFault(registry: Registry, failures: readonly ShapeFailure[], status: 409 | 422): Fault {
+function shapeFault(registry: Registry, failures: readonly ShapeFailure[], status: 409 | 422): Fault {
   const violations = failures.map(({ scope, constraint, message }) => ({
     constraintSelector: scope,
     failedConstraint: constraint,

@@ -52,7 +52,7 @@ export function resultOf<T>(ran: Ran<T>, source = ''): T {
   throw failureFault(toldFailure(ran.failure, source))
 }
 
-export function failureFault(failure: CodeFailure): Fault {
+function failureFault(failure: CodeFailure): Fault {
   if (isSpent(failure)) return budgetFault(failure)
   return new Fault(500, 'BindingFailure', `The code of a reaction has failed: ${failure.message}`, { failure })
 }

@@ -28,7 +28,7 @@ import type { KeptBody } from './body.ts'
 import { pathOf, standing } from './stored-element.ts'
 
 /** Writes of one request (REA-95). */
-export const MOST_WRITES = 32
+const MOST_WRITES = 32
 
 /** Media type of what is stored as a document. */
 const WHOLE = 'text/html; charset=utf-8'

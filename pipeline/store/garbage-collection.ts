@@ -21,7 +21,7 @@ function collect(options: Parameters<Collect>[0]): void {
  * upload would leave tens of megabytes behind. To be called once for every few megabytes of a body that streams through;
  * it takes less than a millisecond.
  */
-export function dropYoungGarbage(): void {
+function dropYoungGarbage(): void {
   collect({ type: 'minor', execution: 'sync' })
 }
 

@@ -20,7 +20,7 @@ export function* shiftingNodes(nodes: readonly ChildNode[], distance: number): S
 }
 
 /** Moves a node without its children. */
-export function shiftAlone({ sourceCodeLocation: place }: ChildNode, distance: number): void {
+function shiftAlone({ sourceCodeLocation: place }: ChildNode, distance: number): void {
   if (!place) return
   shiftStart(place, distance)
   shiftEnd(place, distance)

@@ -95,12 +95,7 @@ export async function parsedVersion(site: Site, prepared: NewVersion): Promise<N
 }
 
 /** @throws Fault 422 when the bytes are no document */
-export async function newDocument(
-  site: Site,
-  kind: DocumentKind,
-  type: string,
-  bytes: Uint8Array,
-): Promise<NewDocument> {
+async function newDocument(site: Site, kind: DocumentKind, type: string, bytes: Uint8Array): Promise<NewDocument> {
   const { derivation } = site
   const parsed = await parseForStorage(bytes, kind, derivation)
   const { subtypes } = derivation

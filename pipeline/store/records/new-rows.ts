@@ -19,7 +19,7 @@ type Placed = Pick<ResourceRow, 'folder' | 'name'>
 export const seconds = (ms: number) => Math.floor(ms / 1000)
 
 /** The second that a mount shows as time of change (DAV-36). */
-export function shownSecond(row: Pick<ResourceRow, 'shown' | 'modified'>): number {
+function shownSecond(row: Pick<ResourceRow, 'shown' | 'modified'>): number {
   return row.shown ?? seconds(row.modified)
 }
 

@@ -74,7 +74,7 @@ export function applyPatch(patch: Patch): void {
   for (const { node, after } of patch.links) node.parentNode = after
 }
 
-export function revertPatch(patch: Patch): void {
+function revertPatch(patch: Patch): void {
   for (const { parent, before } of patch.lists) parent.childNodes = before
   for (const { node, before } of patch.links) node.parentNode = before
 }

@@ -352,7 +352,7 @@ function checkAnchor(document: TreeDocument, anchor: ElementNode, placement: Pla
 }
 
 /** The range of an element, without the end of the body that an open one may include. */
-export function spanOf(tail: Tail, element: ElementNode): Span | undefined {
+function spanOf(tail: Tail, element: ElementNode): Span | undefined {
   const place = element.sourceCodeLocation
   if (!place?.startTag) return undefined
   const { startOffset, endOffset } = place

@@ -95,7 +95,7 @@ export function tokenize(source: string): TokenList {
 }
 
 /** Resolves CSS escapes in a name or in the inside of a string (CSS Syntax §4.3.7). */
-export function unescapeCss(text: string): string {
+function unescapeCss(text: string): string {
   if (!text.includes('\\')) return text
   return text.replace(ESCAPED, (_, hex?: string, lineBreak?: string, character?: string) => {
     if (hex) {

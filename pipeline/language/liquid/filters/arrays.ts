@@ -173,7 +173,7 @@ export function* fieldOf(value: LiquidValue, field: string, run: Run): Work<Liqu
   return isObject(value) ? yield* ready(() => run.member(value, field)) : null
 }
 
-export function isObject(value: LiquidValue): boolean {
+function isObject(value: LiquidValue): boolean {
   const bare = plain(value)
   return bare instanceof ElementValue || isHash(bare)
 }

@@ -27,7 +27,7 @@ export async function dropEntries(state: CommitState, id: number): Promise<void>
 }
 
 /** A key of the index as the text of bytes. */
-export function hexKey(key: string): string {
+function hexKey(key: string): string {
   return hexOf(keyOf(key))
 }
 

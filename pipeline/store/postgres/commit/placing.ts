@@ -12,12 +12,12 @@ import { type CommitState, clearRow, nextId, rowAt, setRow } from './state.ts'
 import { removeMembers } from './subtree.ts'
 
 /** Newest time of an event at a path, kept or not. */
-export const LAST_SEEN = `coalesce(
+const LAST_SEEN = `coalesce(
   (SELECT ms FROM event WHERE event.site = $SITE AND event.path = $PATH ORDER BY ms DESC, seq DESC LIMIT 1),
   (SELECT ms FROM dropped WHERE dropped.site = $SITE AND dropped.path = $PATH))`
 
 /** The same for given columns or parameters. */
-export function lastSeenSql(site: string, path: string): string {
+function lastSeenSql(site: string, path: string): string {
   return LAST_SEEN.replaceAll('$SITE', site).replaceAll('$PATH', path)
 }
 

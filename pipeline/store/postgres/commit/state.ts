@@ -98,7 +98,7 @@ export async function rowAt(state: CommitState, path: string): Promise<Row | und
 }
 
 /** @param own what the commit has to write itself */
-export async function rowIn(
+async function rowIn(
   transaction: Transaction,
   own: Pending,
   site: number,

@@ -47,7 +47,7 @@ function fitsText(bytes: Value, most: Value): number {
 const GROWTH = 3
 
 /** @param database a connection for writing, which gets a function of its own */
-export function prepareTreeEvents(database: Database): TreeEventStatements {
+function prepareTreeEvents(database: Database): TreeEventStatements {
   database.define('fits_text', fitsText)
   const isDocument = `kind = ${kindNumber('document')}`
   const taken = (site: string, tree: string, arriving: string) =>
