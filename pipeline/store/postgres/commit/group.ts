@@ -184,11 +184,22 @@ async function startTransaction(
 async function derive(transaction: Transaction, job: Extract<WriterJob, { task: 'derive' }>): Promise<void> {
   const site = transaction.sites.get(job.site)
   if (site === undefined) return
-  const state = newState(transaction, site, transaction.version, job.at)
+  const state = newState(transaction, site, transaction.version + 1, job.at)
   const row = await rowAt(state, job.path)
   if (row === undefined || row.version !== job.version) return
   deriveAll(state, row.id, job.derived, false)
   if (job.entries !== undefined) await exchangeEntries(state, row.id, job.entries)
+  if (state.pending.texts.size > 0) {
+    // What others remember of the entries is true no more: they follow it as they do a commit.
+    transaction.version = state.version
+    state.pending.log.push({
+      version: state.version,
+      site: site.name,
+      paths: JSON.stringify([job.path]),
+      raised: '[]',
+      edit: null,
+    })
+  }
   mergePending(transaction.pending, state.pending)
 }
 

@@ -5,7 +5,7 @@ import type { Change, PassedEdit } from '../../../../pipeline/store/commit.ts'
 import { checkDatabase } from '../../../../pipeline/store/postgres/check.ts'
 import type { SiteStore } from '../../../../pipeline/store/store.ts'
 import { sharedCluster } from '../../../support/postgres.ts'
-import { done, put, textAt } from '../fixture.ts'
+import { done, put, textAt, there } from '../fixture.ts'
 import { type OpenedSchema, openSchema } from './fixture.ts'
 
 describe('what a writer remembers of PostgreSQL', () => {
@@ -92,6 +92,20 @@ describe('what a writer remembers of PostgreSQL', () => {
     )
     // Each of both reads when it begins and when it finds out about the other, and what it has not seen yet.
     expect(calls.read_group_4).to.equal(4)
+  })
+
+  it('RULE-11 MOD-40 follows what another server has read of a document again: nothing stays of what it had indexed', async () => {
+    const other = (await opened.another()).site('a.example')
+    const entries = (...keys: string[]) => [{ item: keys.join(), keys }]
+    await meet(other)
+    await done(site, [put('/d/a.html', 'B', { entries: entries('old') })])
+    await other.derive(await there(other, '/d/a.html'), {}, entries('new'))
+    await done(site, [put('/d/a.html', 'C', { entries: entries('old', 'newest') })])
+    const found = async (key: string) => (await site.lookup([key])).length
+    expect([await found('old'), await found('new'), await found('newest')]).to.deep.equal([1, 0, 1])
+    await other.derive(await there(other, '/d/a.html'), {}, entries('new'))
+    await done(site, [put('/d/a.html', 'D', { entries: entries('old', 'newest') })])
+    expect([await found('old'), await found('new'), await found('newest')]).to.deep.equal([1, 0, 1])
   })
 
   it('DAV-52 counters of the site are those of the last commit of anybody, also for who waits for its turn', async () => {
