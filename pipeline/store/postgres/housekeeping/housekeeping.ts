@@ -82,16 +82,17 @@ export async function clean(session: Session, retention: Retention, now: number)
     let more = false
     if (lock?.mine === true) {
       const events = await retention.trim(session, now)
-      const notes = await session.run(
-        `DELETE FROM note WHERE key IN (SELECT key FROM note WHERE expires <= $1 ORDER BY expires LIMIT ${AT_ONCE})`,
-        now,
-      )
       const entries = await session.run(
         `DELETE FROM commit_log WHERE version IN (SELECT version FROM commit_log
          WHERE version <= (SELECT version FROM progress) - ${KEPT_LOG} ORDER BY version LIMIT ${2 * AT_ONCE})`,
       )
       const chunks = await removeAbandoned(session)
       const blobs = await sweep(session, now - GRACE)
+      // Behind what may wait for the turn of commits: one of them may have it, and wait for the same notes.
+      const notes = await session.run(
+        `DELETE FROM note WHERE key IN (SELECT key FROM note WHERE expires <= $1 ORDER BY expires LIMIT ${AT_ONCE})`,
+        now,
+      )
       more = events || notes === AT_ONCE || entries === 2 * AT_ONCE || chunks || blobs
     }
     await session.run('COMMIT')

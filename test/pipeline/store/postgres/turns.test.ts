@@ -1,6 +1,9 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import pg from 'pg'
+import { clean, GRACE } from '../../../../pipeline/store/postgres/housekeeping/housekeeping.ts'
+import { prepareRetention } from '../../../../pipeline/store/postgres/housekeeping/retention.ts'
+import { sessionOn } from '../../../../pipeline/store/postgres/session.ts'
 import { sharedCluster } from '../../../support/postgres.ts'
 import { done, put } from '../fixture.ts'
 import { outlasts } from '../outlasts.ts'
@@ -33,6 +36,28 @@ describe('transactions of several processes', () => {
       expect(rows).to.have.length(1)
     } finally {
       await raw.end()
+      await opened.close()
+    }
+  })
+
+  it('HTTP-172 cleaning that waits for the turn of a commit holds no note that the commit changes', async () => {
+    const opened = await openSchema({ shared: true })
+    const [raw, cleaner] = [opened.url, opened.url].map(connectionString => new pg.Client({ connectionString }))
+    if (!raw || !cleaner) throw new Error('there are two')
+    await Promise.all([raw.connect(), cleaner.connect()])
+    try {
+      await raw.query(`SET search_path = ${opened.schema};
+        INSERT INTO note (key, value, expires) VALUES ('k', 'v', 1);
+        INSERT INTO blob (digest, upload, size, sha1, md5, unused) VALUES ('d', gen_random_uuid(), 1, '', '', 1)`)
+      await raw.query('BEGIN; SELECT FROM progress FOR UPDATE')
+      await cleaner.query(`SET search_path = ${opened.schema}`)
+      const cleaned = clean(sessionOn(cleaner), prepareRetention(1), GRACE + 2)
+      while ((await raw.query(IS_WAITING)).rowCount === 0);
+      expect((await raw.query(`DELETE FROM note WHERE key = 'k'`)).rowCount).to.equal(1)
+      await raw.query('COMMIT')
+      expect(await cleaned).to.equal(false)
+    } finally {
+      await Promise.all([raw.end(), cleaner.end()])
       await opened.close()
     }
   })
