@@ -349,7 +349,8 @@ function itemReader(
   function* fill(item: Item): Steps<void> {
     let filled = 0
     for (const element of yield* propertyElements(item.element)) {
-      if (++filled % NODES_PER_STEP === 0) yield
+      // Values in each other hold the same nodes once more each.
+      if (++filled % NODES_PER_STEP === 0 || element.childNodes.some(isElement)) yield
       const value = isScope(element) ? itemOf(element) : read(element, item)
       for (const name of propertyNames(element)) {
         if (typeof value === 'string' && (text -= value.length) < 0) throw tooLarge()

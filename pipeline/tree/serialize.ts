@@ -1,6 +1,6 @@
 /** Trees to text: markup by the rules of the document's kind, and plain text content. */
 
-import { LongText } from './long-text.ts'
+import { inOnePiece, LongText } from './long-text.ts'
 import {
   type AnyNode,
   type DocumentKind,
@@ -8,6 +8,7 @@ import {
   HTML_NAMESPACE,
   isElement,
   isText,
+  type ParentNode,
   type TreeDocument,
 } from './nodes.ts'
 import { innerHtml, outerHtml, writingHtml, writingInnerHtml } from './serialize-html.ts'
@@ -107,9 +108,18 @@ function declarationOf({ kind, source }: TreeDocument): string {
 export function textContent(node: AnyNode): string {
   if (isText(node)) return node.value
   if (!('childNodes' in node)) return ''
-  let text = ''
-  for (const child of node.childNodes) if (isText(child) || isElement(child)) text += textContent(child)
-  return text
+  const [only] = node.childNodes
+  if (only && node.childNodes.length === 1) return textContent(only)
+  const text = { whole: '' }
+  addTexts(node, text)
+  // In as many pieces as there are nodes, it would take far more memory: of values in each other, once for each.
+  return inOnePiece(text.whole)
+}
+
+function addTexts({ childNodes }: ParentNode, text: { whole: string }): void {
+  for (const child of childNodes)
+    if (isText(child)) text.whole += child.value
+    else if (isElement(child)) addTexts(child, text)
 }
 
 /** `textContent` in steps. */

@@ -1,5 +1,7 @@
 /** Items and values in each other are copied, or written anew, once with all that is in them, or paid for each time (SEC-12). */
 
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { following } from '../../pipeline/model/effect.ts'
@@ -7,6 +9,8 @@ import type { Referrer } from '../../pipeline/model/inheritance.ts'
 import { Registry } from '../../pipeline/model/registry.ts'
 import { revising } from '../../pipeline/model/revise.ts'
 import { parseDocument } from '../../pipeline/tree/document.ts'
+import { type Item, readingTopLevelItems } from '../../pipeline/tree/microdata.ts'
+import { microdataValue } from '../../pipeline/tree/microdata-value.ts'
 import { elementAlone, isText, type TreeDocument } from '../../pipeline/tree/nodes.ts'
 import { compileSelector, selectAll, selectFirst } from '../../pipeline/tree/selector/selector.ts'
 import { serializeDocument } from '../../pipeline/tree/serialize.ts'
@@ -16,7 +20,13 @@ import { NS, page, put } from '../support/content.ts'
 import { client } from '../support/http.ts'
 import { startServer } from '../support/server.ts'
 
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+setFlagsFromString('--no-expose-gc')
+
 const LEVELS = 100
+/** Texts of one character each, each in an element. */
+const PIECES = 1_000
 const TEXT = 'text '.repeat(1_000)
 
 function textIn(document: TreeDocument) {
@@ -65,6 +75,26 @@ describe('values in each other', () => {
       expect(serializeDocument(result.place.document)).to.include('value="y"')
       expect(reads()).to.be.below(LEVELS / 4)
     })
+
+  it('HTTP-71 SEC-12 are read one by one for JSON-LD, and each is kept in one piece', () => {
+    const { root } = parseDocument(
+      'html',
+      `<!DOCTYPE html><body>${ITEM}${'<div itemprop="p">'.repeat(LEVELS)}${'<b>x</b> '.repeat(PIECES)}`,
+    )
+    let steps = 0
+    let items: Item[] = []
+    collect()
+    const before = process.memoryUsage().heapUsed
+    const reading = readingTopLevelItems(root, microdataValue)
+    let step = reading.next()
+    for (; !step.done; step = reading.next()) steps++
+    items = step.value
+    collect()
+    const grown = process.memoryUsage().heapUsed - before
+    expect(items[0]?.properties).to.have.length(LEVELS)
+    expect(steps).to.be.at.least(LEVELS)
+    expect(grown / LEVELS, 'bytes of each').to.be.below(10 * PIECES)
+  })
 
   const self = '<script itemprop="@SLOT" type="text/sessel">self</script>'
   const text = `<div itemprop="@SLOT" itemscope itemtype="${NS}/JavaScript/Module"><script itemprop="source" type="module">export default values => values.map(() => "y")</script></div>`
