@@ -1,6 +1,6 @@
 /** Judges single items by their schemas: cardinality, types and enumerations (MOD-22 to MOD-28), groups (MOD-80). */
 
-import type { ElementNode } from '../tree/nodes.ts'
+import { type ElementNode, isElement } from '../tree/nodes.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
 import { isItem, type ModelItem, type ReadValue, readItem } from './items.ts'
 import { touching, type WrittenPlace } from './place.ts'
@@ -83,11 +83,11 @@ export function* checkingValues(
       seen += schema.required.length
       for (const property of inOrder([...propertiesAmong(schema, item.properties), ...lacking])) {
         for (const violation of checkProperty(registry, schema, property, item, read)) {
-          if (++seen >= CHECKS_PER_STEP) {
+          if (violation === 'pause' || ++seen >= CHECKS_PER_STEP) {
             seen = 0
             yield
           }
-          if (violation) wrong.push(violation)
+          if (violation && violation !== 'pause') wrong.push(violation)
           if (wrong.length === LISTED) return wrong
         }
       }
@@ -122,7 +122,7 @@ function* checkProperty(
   { name, cardinality, type }: SchemaProperty,
   item: ModelItem,
   read: ReadValue,
-): Generator<SchemaViolation | undefined> {
+): Generator<SchemaViolation | 'pause' | undefined> {
   const elements = item.properties.get(name) ?? []
   const place = { itemtype: schema.type, property: name }
   const count = elements.length
@@ -131,6 +131,8 @@ function* checkProperty(
     : { check: 'cardinality', ...place, reason: countReason(count, cardinality) }
   if (type === undefined) return
   for (const element of elements) {
+    // Values in each other hold the same nodes once more each.
+    if (element.childNodes.some(isElement)) yield 'pause'
     const found = checkValue(registry, type, element, read(element, item))
     yield found && { ...place, ...found, reason: found.reason + adviceOnTemplates(schema.type, found.value) }
   }

@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Guard } from '../store/commit.ts'
 import type { Entry } from '../store/resource.ts'
 import type { SiteStore } from '../store/store.ts'
+import { isElement } from '../tree/nodes.ts'
 import { type Steps, TurnsBetween } from '../tree/steps.ts'
 import { valueKey } from './entries.ts'
 import type { Instance } from './instance-check.ts'
@@ -56,6 +57,10 @@ export function* findingRequirements(
   for (const requirementsOf of kinds) {
     for (const instance of instances) {
       for (const requirement of requirementsOf(instance)) {
+        if (requirement === 'pause') {
+          yield
+          continue
+        }
         asked += 1 + (requirement?.guard.any.length ?? 0)
         if (asked >= QUESTIONS_PER_STEP) {
           asked = 0
@@ -77,13 +82,19 @@ export function guardName({ guard: { any, expect } }: Requirement): string {
 }
 
 /** Values of a property that count: text that is not empty, each once. */
-function valuesOf({ item }: Instance, name: string, read: ReadValue): string[] {
-  const values = (item.properties.get(name) ?? []).map(element => read(element, item))
-  return [...new Set(values)].filter((value): value is string => value !== undefined && value !== '')
+function* valuesOf({ item }: Instance, name: string, read: ReadValue): Generator<'pause', string[]> {
+  const values = new Set<string>()
+  for (const element of item.properties.get(name) ?? []) {
+    // Values in each other hold the same nodes once more each.
+    if (element.childNodes.some(isElement)) yield 'pause'
+    const value = read(element, item)
+    if (value !== undefined && value !== '') values.add(value)
+  }
+  return [...values]
 }
 
 /** Questions of one item; undefined for a property that asks none. */
-type Questions = Generator<Requirement | undefined>
+type Questions = Generator<Requirement | 'pause' | undefined>
 
 function* referencesOf(registry: Registry, instance: Instance, read: ReadValue, room: { keys: number }): Questions {
   for (const schema of instance.schemas) {
@@ -91,7 +102,7 @@ function* referencesOf(registry: Registry, instance: Instance, read: ReadValue, 
       yield
       if (!references || references === 'broken') continue
       const types = registry.schema(references.type) ? [...registry.subtypes(references.type)] : []
-      for (const value of valuesOf(instance, name, read)) {
+      for (const value of yield* valuesOf(instance, name, read)) {
         if ((room.keys -= types.length) < 0) {
           yield tooManyTypes(schema.type, name)
           return
@@ -120,7 +131,7 @@ function* uniquenessOf(instance: Instance, read: ReadValue, room: { combined: nu
     for (const { name, unique } of propertiesAmong(schema, properties)) {
       yield
       if (!unique) continue
-      for (const value of valuesOf(instance, name, read)) {
+      for (const value of yield* valuesOf(instance, name, read)) {
         if (i >= FEW_TYPES && --room.combined < 0) {
           yield tooMany(schema.type, name, [name])
           break
@@ -144,7 +155,8 @@ function* uniquenessOf(instance: Instance, read: ReadValue, room: { combined: nu
       yield
       // No combination is without any of them.
       if (!members.every(name => properties.has(name))) continue
-      const values = members.map(name => valuesOf(instance, name, read).map(value => ({ name, value })))
+      const values: { name: string; value: string }[][] = []
+      for (const name of members) values.push((yield* valuesOf(instance, name, read)).map(value => ({ name, value })))
       const count = values.reduce((product, list) => product * list.length, 1)
       if (count > COMBINATIONS || (room.combined -= count * members.length) < 0) {
         yield tooMany(schema.type, group, members)

@@ -14,10 +14,20 @@ import { checkingShapes } from '../../../pipeline/model/shape-check.ts'
 import { PRIMITIVES } from '../../../pipeline/model/types.ts'
 import { packEntries, packingEntries } from '../../../pipeline/store/packed-entries.ts'
 import { parseDocument } from '../../../pipeline/tree/document.ts'
-import { atOnce } from '../../../pipeline/tree/steps.ts'
+import { atOnce, type Steps } from '../../../pipeline/tree/steps.ts'
 import { NS, page } from '../../support/content.ts'
 import { takesLess } from '../../support/cost.ts'
-import { enumeration, groupConstraint, instance, meta, property, SCHEMA_HOST, schema, shape } from './markup.ts'
+import {
+  enumeration,
+  groupConstraint,
+  instance,
+  meta,
+  primitive,
+  property,
+  SCHEMA_HOST,
+  schema,
+  shape,
+} from './markup.ts'
 
 const VOCABULARY = { ns: NS, schemaHost: SCHEMA_HOST }
 const range = (count: number) => Array.from({ length: count }, (_, i) => i)
@@ -156,6 +166,18 @@ describe('Data model, hostile input', () => {
       const [item] = itemElements(parseDocument('html', markup).root)
       const held = await takesLess(100, () => item && heldBy(registry, item))
       expect([...(held?.values() ?? [])]).to.deep.equal([{ type: 'x:k', property: 'p', values: ['v'] }])
+    })
+
+    it('MOD-22 MOD-112 SEC-12 of values in each other, which hold the same nodes, one is read in a step', () => {
+      const registry = registryOf(schema('x:v', {}, property('v', { unique: 'true', type: primitive('Text') })))
+      const body = `<div itemscope itemtype="x:v">${'<div itemprop="v">'.repeat(50)}<b>x</b>`
+      const instances = atOnce(findingInstances(registry, { document: parseDocument('html', page(body)) }))
+      for (const asking of [findingRequirements, checkingValues]) {
+        const work: Steps<unknown> = asking(registry, instances, valueReader(NS))
+        let steps = 1
+        while (!work.next().done) steps++
+        expect(steps).to.be.at.least(50)
+      }
     })
 
     it('MOD-52 MOD-55 SEC-12 of what is guarded an item has what it holds, however much its types have, and each value is compared once', () => {
