@@ -2,11 +2,22 @@
 
 import { findingHidden, findingHiddenIn, isUnreadable } from '../tree/hidden-tags.ts'
 import { declaredPrefix } from '../tree/namespaces.ts'
-import { type Attribute, type ElementNode, isElement, rootElement, type TreeDocument } from '../tree/nodes.ts'
-import { matcherIn, SelectorError, type Simple } from '../tree/selector/selector.ts'
+import { type Attribute, type ElementNode, isElement, type TreeDocument } from '../tree/nodes.ts'
+import { SelectorError, type Simple } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
 import { touching, type WrittenPlace } from './place.ts'
 import type { Branch, Shape, Written } from './shape.ts'
+import {
+  boundariesOf,
+  ELEMENTS_PER_STEP,
+  findingScopes,
+  type IsBoundary,
+  indexing,
+  type Matches,
+  matchesIn,
+  QUESTIONS_PER_STEP,
+  type Scope,
+} from './shape-scopes.ts'
 
 export interface ShapeFailure {
   /** The scope selector as written; `:root` when there is none. */
@@ -21,11 +32,6 @@ const ENOUGH = 10_000
 
 /** Questions that are asked again, about elements that stand in several scopes: a visitor's markup has as many levels as it likes. */
 const MOST_AGAIN = 8_000_000
-
-/** Questions whether a selector matches an element that are answered in one step. */
-const QUESTIONS_PER_STEP = 2_000
-/** The same where elements are asked about by one selector or few. */
-const ELEMENTS_PER_STEP = 100
 
 /** Branches of constraints that are asked about scope elements, each with a search below them, in one step. */
 const BRANCHES_PER_STEP = 200
@@ -53,13 +59,6 @@ function askAgain(context: Context, questions: number): void {
   if (context.again < 0) throw new SelectorError('elements that it selects hold too much in each other', 'cost')
 }
 
-/** An element that a shape selects, with the selectors that do. */
-interface Scope {
-  element: ElementNode
-  text: string
-  selectors: readonly Branch[]
-}
-
 /**
  * @param shapes those that apply to the path
  * @param except an element that is left out, with everything inside it
@@ -76,14 +75,15 @@ export function* checkingShapes(
   const { document } = place
   const touched = yield* touching(place)
   const candidates = [...touched.around, ...touched.content]
-  const boundaries = boundariesOf(shapes, document)
+  const boundaries = yield* boundariesOf(shapes, document)
+  const index = yield* indexing(shapes, candidates)
   const failures: ShapeFailure[] = []
   // What is written to a part of a document holds no such tags, but in `noscript`.
   const isWhole = !place.part && shapes.some(({ closed }) => closed)
   const hidden = isWhole ? yield* findingHidden(document) : undefined
   for (const shape of shapes) {
     try {
-      const scopes = yield* findingScopes(shape, candidates, document)
+      const scopes = yield* findingScopes(shape, candidates, document, index)
       const [isBoundary, matches] = [boundaries(shape), matchesIn(document)]
       const checked = new Set<ElementNode>()
       const context = { document, except, isBoundary, matches, hidden, checked, again: mostAgain }
@@ -101,49 +101,6 @@ function uncheckable(shape: Shape, error: SelectorError): ShapeFailure {
   const scope = shape.scopes.map(({ text }) => text).join(', ') || ':root'
   const message = `The shape of '${scope}' cannot be checked on this document: ${error.message}`
   return { scope, constraint: shape.closed ? 'permit' : (shape.constraints[0]?.text ?? ''), message }
-}
-
-type Matches = (branch: Branch, element: ElementNode) => boolean
-
-/** Questions that share one bounded cost: a large document has more to answer than a small one. */
-const QUESTIONS = 50_000
-
-/** Asks branches about elements; each branch has its own bounded cost. */
-function matchesIn(document: TreeDocument, scope?: ElementNode): Matches {
-  const matchers = new Map<Branch, { matches: (element: ElementNode) => boolean; left: number }>()
-  return (branch, element) => {
-    let matcher = matchers.get(branch)
-    if (!matcher || matcher.left-- === 0) {
-      matcher = { matches: matcherIn(branch.selector, document, scope), left: QUESTIONS }
-      matchers.set(branch, matcher)
-    }
-    return matcher.matches(element)
-  }
-}
-
-function* findingScopes(shape: Shape, elements: readonly ElementNode[], document: TreeDocument): Steps<Scope[]> {
-  if (shape.scopes.length === 0) {
-    const root = rootElement(document)
-    return root && elements.includes(root) ? [{ element: root, text: ':root', selectors: [] }] : []
-  }
-  const matches = matchesIn(document)
-  const scopes: Scope[] = []
-  let asked = 0
-  for (const [i, element] of elements.entries()) {
-    if (i % ELEMENTS_PER_STEP === 0) yield
-    let text: string | undefined
-    const selectors: Branch[] = []
-    for (const scope of shape.scopes) {
-      for (const branch of scope.branches) {
-        if (++asked % QUESTIONS_PER_STEP === 0) yield
-        if (!matches(branch, element)) continue
-        text ??= scope.text
-        selectors.push(branch)
-      }
-    }
-    if (text !== undefined) scopes.push({ element, text, selectors })
-  }
-  return scopes
 }
 
 /** Inner scopes first: what was found out about them is not found out again for those around them. */
@@ -231,36 +188,6 @@ function* searching(parent: ElementNode, { isWanted, questions, known, context }
     if (below === undefined) open.push({ nodes: node.childNodes, next: 0, again })
   }
   return false
-}
-
-/** Whether what is below an element is judged by another closed shape (MOD-97): known, or told in steps. */
-type IsBoundary = (element: ElementNode) => boolean | Steps<boolean>
-
-/** For each closed shape the scope elements of the others: below those, the others judge (MOD-97). */
-function boundariesOf(shapes: readonly Shape[], document: TreeDocument): (shape: Shape) => IsBoundary {
-  const closed = shapes.filter(shape => shape.closed && shape.scopes.length > 0)
-  const matches = matchesIn(document)
-  /** Of each element two at most: one of them is another than the shape that asks. */
-  const known = new Map<ElementNode, readonly Shape[]>()
-  let asked = 0
-  const asking = function* (element: ElementNode, shape: Shape): Steps<boolean> {
-    const found: Shape[] = []
-    for (const each of closed) {
-      for (const { branches } of each.scopes) asked += 1 + branches.length
-      if (asked >= QUESTIONS_PER_STEP) {
-        asked = 0
-        yield
-      }
-      const isScope = each.scopes.some(({ branches }) => branches.some(branch => matches(branch, element)))
-      if (isScope && found.push(each) === 2) break
-    }
-    known.set(element, found)
-    return found.some(other => other !== shape)
-  }
-  return shape => {
-    if (!closed.some(other => other !== shape)) return () => false
-    return element => known.get(element)?.some(other => other !== shape) ?? asking(element, shape)
-  }
 }
 
 /** What is said of tags that are no elements of the tree. */

@@ -1,6 +1,7 @@
 /** Shapes, compiled: where they apply, what they select, and what their constraints and permits ask for (MOD-90). */
 
 import { compilePattern, matchesNames, type Pattern } from '../access/glob.ts'
+import { subjectToken } from '../tree/selector/needs.ts'
 import {
   type ComplexSelector,
   type Extensions,
@@ -20,6 +21,8 @@ export interface Branch {
   exact: ReadonlySet<string>
   /** The subject names a type, class, id or attribute (MOD-93). */
   named: boolean
+  /** Without which an element is not matched (`tree/tokens.ts`); undefined where the subject names nothing. */
+  token: string | undefined
   /** It may say `:scope`, so that what it matches depends on the scope element. */
   scoped: boolean
 }
@@ -99,6 +102,7 @@ function branchOf(text: string, branch: ComplexSelector): Branch {
     selector: { text, list: [branch], tests: new Map() },
     exact,
     lowered: new Set([...exact].map(name => name.toLowerCase())),
+    token: subjectToken(branch),
     named: exact.size > 0 || subject.some(({ kind }) => kind === 'type'),
     scoped: MAY_SAY_SCOPE.test(text),
   }

@@ -165,6 +165,18 @@ export class TokenCollector {
   }
 }
 
+/** Tokens of one element; some may come more than once. */
+export function* tokensIn({ tagName, attrs }: ElementNode): Iterable<string> {
+  yield* namesOf(tagName)
+  for (const { name, value } of attrs) {
+    for (const each of namesOf(name)) yield `[${each}]`
+    const kind = kindOf(name)
+    if (kind === 'ids') yield `#${value.toLowerCase()}`
+    else if (kind === 'classes') for (const each of wordsOf(value)) yield `.${each.toLowerCase()}`
+    else if (kind === 'types') for (const each of wordsOf(value)) yield `type:${each}`
+  }
+}
+
 /** A name in lower case, and what stands behind its prefix. */
 export function namesOf(name: string): string[] {
   const lower = name.toLowerCase()

@@ -34,6 +34,19 @@ export function neededTokens(selector: Selector): Needs {
   return needs
 }
 
+/** Names that few elements have come first. */
+const RAREST = ['id', 'class', 'attribute', 'type'] as const
+
+/** @returns a token that every element has which the selector matches; undefined where its subject names nothing */
+export function subjectToken({ compounds }: ComplexSelector): string | undefined {
+  const simples = compounds.at(-1)?.simples ?? []
+  for (const kind of RAREST) {
+    const simple = simples.find(each => each.kind === kind)
+    if (simple) return [...needed(simple)].at(-1)
+  }
+  return undefined
+}
+
 function tokensOf({ compounds }: ComplexSelector): Set<string> {
   const tokens = new Set<string>()
   for (const { simples } of compounds)

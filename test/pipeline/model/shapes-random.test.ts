@@ -152,6 +152,18 @@ function oracle(shapes: readonly Shape[], source: string): string[] {
   return failures.sort()
 }
 
+/** Shapes of what no document has. */
+const absent = atOnce(
+  compilingShapes(
+    Array.from({ length: 20 }, (_, i) => ({
+      resources: [],
+      selectors: [`.absent${i}`],
+      constraints: ['b'],
+      permits: ['b'],
+    })),
+  ),
+)
+
 describe('Shapes against an oracle', () => {
   it('MOD-92 to MOD-97: elements, attributes, constraints and nested shapes', function () {
     this.timeout(300_000)
@@ -166,7 +178,11 @@ describe('Shapes against an oracle', () => {
           constraints: constraints.map(textOf),
           permits: permits.map(textOf),
         }))
-        const found = atOnce(checkingShapes(atOnce(compilingShapes(raw)), { document: parseDocument('html', source) }))
+        const compiled = atOnce(compilingShapes(raw))
+        const document = parseDocument('html', source)
+        const found = atOnce(checkingShapes(compiled, { document }))
+        // Among many, each is asked of the elements alone that it may select.
+        expect(atOnce(checkingShapes([...compiled, ...absent], { document }))).to.deep.equal(found)
         const expected = oracle(shapes, source)
         if (expected.length > 0) failing++
         else passing++

@@ -2,12 +2,13 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { parseDocument } from '../../../pipeline/tree/document.ts'
 import { isElement, type ParentNode } from '../../../pipeline/tree/nodes.ts'
-import { neededTokens } from '../../../pipeline/tree/selector/needs.ts'
-import { compileSelector, selectAll } from '../../../pipeline/tree/selector/selector.ts'
+import { neededTokens, subjectToken } from '../../../pipeline/tree/selector/needs.ts'
+import { compileSelector, matcherIn, selectAll } from '../../../pipeline/tree/selector/selector.ts'
 import { atOnce } from '../../../pipeline/tree/steps.ts'
 import { TagTokens } from '../../../pipeline/tree/tag-tokens.ts'
-import { ANY_TOKEN, TokenCollector } from '../../../pipeline/tree/tokens.ts'
+import { ANY_TOKEN, TokenCollector, tokensIn } from '../../../pipeline/tree/tokens.ts'
 import { provingText, runs } from './samples.ts'
+import { randomMarkup, randomSelector, randomXml, seeded, WHOLE } from './selector/random.ts'
 
 function tokensOf(html: string): Set<string> {
   const collector = new TokenCollector()
@@ -81,6 +82,27 @@ describe('Tokens of documents', () => {
       { ...runs(2_000) },
     )
     expect(sure).to.be.greaterThan(500)
+  })
+
+  it('MOD-92 every element that a selector matches has the token of its subject', () => {
+    let matched = 0
+    for (let seed = 1; seed <= Number(process.env.FUZZ ?? 60); seed++) {
+      const random = seeded(seed)
+      const document =
+        seed % 3 === 0 ? parseDocument('xml', randomXml(random)) : parseDocument('html', randomMarkup(random, true))
+      const elements = selectAll(compileSelector('*'), document)
+      for (let i = 0; i < 20; i++) {
+        const whole = compileSelector(randomSelector(random, WHOLE))
+        for (const branch of whole.list) {
+          const token = subjectToken(branch)
+          if (token === undefined) continue
+          const matches = matcherIn({ ...whole, list: [branch], tests: new Map() }, document)
+          for (const element of elements)
+            if (matches(element) && ++matched) expect([...tokensIn(element)], whole.text).to.include(token)
+        }
+      }
+    }
+    expect(matched).to.be.greaterThan(1_000)
   })
 
   it('SES-120 a document that is left out holds no match, whatever it is', () => {
