@@ -17,6 +17,9 @@ export function parentOf(path: string): string {
 /** Bytes of texts for which an entry counts as another one: it takes as much without them. */
 const TEXTS = 512
 
+/** What one may count as: its texts have 3,072 bytes at most, and its path 512 collections. */
+const MOST_OF_ONE = 1 + 3_072 / TEXTS + 512
+
 /** What all may count as: each lies in memory as long as it is there, and is read at the start. */
 const MOST_WEIGHT = 100_000
 
@@ -54,9 +57,10 @@ export class Overlay {
     return weight >= MOST_WEIGHT
   }
 
-  /** A collection is about to be copied: it counts as all that there is until that has come to its end. */
-  beginCopy(to: string): void {
-    this.#coming.set(to, this.weight)
+  /** A collection is about to be copied: until that has come to its end, it counts as the most that what is in it may. */
+  beginCopy(from: string, to: string): void {
+    const entries = 1 + (this.#below.get(from) ?? 0)
+    this.#coming.set(to, Math.min(this.weight, entries * MOST_OF_ONE))
   }
 
   endCopy(to: string): void {

@@ -223,7 +223,7 @@ export class Unpublished {
       if (standing) changes.push({ op: 'delete', path: standing.path })
       if (isTaken) {
         this.requireRoom(to, op === 'move' ? from : undefined)
-        if (op === 'copy' && from.endsWith('/')) this.overlay.beginCopy(to)
+        if (op === 'copy' && from.endsWith('/')) this.overlay.beginCopy(from, to)
         changes.push(...(await this.#placesAbove(to)))
         const common = { from, to, longest: LONGEST_PATH, ...retyped(found, to) }
         changes.push(op === 'move' ? { op, ...common } : { op, deep: followed.deep, ...common })

@@ -103,7 +103,7 @@ describe('drafts over the wire', () => {
       await dav('PUT', `${folder}~$x`, {}, 'x')
     }
     const own = Object.getOwnPropertyDescriptor(Overlay.prototype, 'weight')
-    Object.defineProperty(Overlay.prototype, 'weight', { configurable: true, get: () => 50_000 })
+    Object.defineProperty(Overlay.prototype, 'weight', { configurable: true, get: () => 99_500 })
     const { isStored, letKnow } = holdCommits(wire.server.site.store)
     try {
       const first = dav('COPY', at, to(next('c')))

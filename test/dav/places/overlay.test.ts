@@ -36,6 +36,19 @@ describe('the index of what is unpublished', () => {
     expect(overlay.touchedMembers('/')).to.deep.equal(['/e/'])
   })
 
+  it('SEC-12 DAV-70 a folder that is copied counts as the most that what is in it may, whatever there is beside', () => {
+    const overlay = new Overlay()
+    const long = { type: 'x'.repeat(1024), language: 'y'.repeat(1024) }
+    for (let i = 0; i < 12_000; i++) overlay.set({ ...draft(`/large/${i}`), ...long })
+    overlay.set(draft('/small/x.html'))
+    overlay.beginCopy('/small/', '/a/')
+    expect(overlay.isFull).to.equal(false)
+    overlay.beginCopy('/large/', '/b/')
+    expect(overlay.isFull).to.equal(true)
+    overlay.endCopy('/b/')
+    expect(overlay.isFull).to.equal(false)
+  })
+
   it('SEC-12 DAV-70 counts entries by their texts, with the collections that they are in, and no more when they have gone', async () => {
     const overlay = new Overlay()
     overlay.set(draft('/a/x.html'))
