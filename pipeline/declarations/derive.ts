@@ -21,7 +21,7 @@ import {
 } from '../tree/nodes.ts'
 import { writingPlain } from '../tree/plain-json.ts'
 import { readingAsWritten } from '../tree/readings.ts'
-import { inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
+import { inTurns, lookingThrough, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { provingWithinLimits } from '../tree/tag-limits.ts'
 import { TagTokens } from '../tree/tag-tokens.ts'
 import { TokenCollector } from '../tree/tokens.ts'
@@ -115,6 +115,9 @@ export function* deriving(document: TreeDocument, derivation: Derivation, utf8: 
   return derived
 }
 
+/** Types of an item up to which a step has room for many of them: it may have thousands. */
+const FEW_TYPES = 20
+
 /**
  * Notes what elements tell, with all that they hold.
  *
@@ -132,8 +135,10 @@ export function* notingAll(nodes: readonly ChildNode[], isShown: boolean, into: 
     tokens.add(node)
     if (node.content) yield* prefixes.notingWithin(node.content)
     const what = node.attrs.length > 0 ? noting(node, prefixes) : undefined
-    if (what === 'item') items.push(notedItem(node, level.isShown))
-    else if (what === 'typed' && level.isShown) bare.push(node)
+    if (what === 'item') {
+      items.push(notedItem(node, level.isShown))
+      if ((items.at(-1)?.types.length ?? 0) > FEW_TYPES) yield
+    } else if (what === 'typed' && level.isShown) bare.push(node)
     // The children of an HTML parser's template are in its contents; an XML parser leaves them here.
     const { childNodes } = node
     const first = childNodes[0]
@@ -158,7 +163,10 @@ export function* concluding(
   edit?: { changed: ReadonlySet<ElementNode>; shown: TreeDocument },
 ): Steps<Derived> {
   const types = new Set<string>()
-  for (const item of items) for (const type of item.types) types.add(type)
+  yield* lookingThrough(items, ({ types: own }) => {
+    for (const type of own) types.add(type)
+    return own.length
+  })
   const elements = items.filter(({ isShown }) => isShown).map(({ element }) => element)
   yield
   const declares: Partial<Record<KindName, unknown>> = {}

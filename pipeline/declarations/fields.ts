@@ -76,6 +76,12 @@ export function* findingSlips(
   let seen = 0
   for (const { element: item, types, isShown } of items) {
     if (found.length >= MOST) break
+    // An item may have thousands of types, and most have no fields.
+    seen += types.length
+    if (seen >= NODES_PER_STEP) {
+      seen = 0
+      yield
+    }
     const type = isShown ? types.find(each => kinds.has(each)) : undefined
     const single = type === undefined ? undefined : kinds.get(type)
     if (type === undefined || !single || isTemplate(item)) continue
@@ -90,7 +96,10 @@ export function* findingSlips(
       const node = level.nodes[level.next++]
       if (!node) open.pop()
       if (!node || !isElement(node)) continue
-      if (++seen % NODES_PER_STEP === 0) yield
+      if (++seen >= NODES_PER_STEP) {
+        seen = 0
+        yield
+      }
       const written = node.attrs.length === 0 ? undefined : attribute(node, 'itemprop')
       if (written !== undefined) {
         const value = kind.fields.get(written)
@@ -118,7 +127,11 @@ export function* findingSlips(
     findTakenOut(looked, parents, found)
   }
   const unscoped = new Set<string>()
-  for (const element of bare) for (const type of typesOf(element)) if (unscoped.size < MOST) unscoped.add(type)
+  for (const element of bare) {
+    if (unscoped.size >= MOST) break
+    for (const type of typesOf(element)) if (unscoped.size < MOST) unscoped.add(type)
+    yield
+  }
   // Cut from the document as they are, they would keep the whole of it in memory.
   const own: Pick<Slips, 'fields' | 'bare'> = JSON.parse(JSON.stringify({ fields: found, bare: [...unscoped] }))
   return { ...own, subtypes: derivation.subtypes }

@@ -7,7 +7,7 @@ import { LONGEST_NAMES, tooLarge } from './limits.ts'
 import { microdataValue, type ValueReader } from './microdata-value.ts'
 import { localName } from './namespaces.ts'
 import { attribute, type ElementNode, HTML_NAMESPACE, isElement, type ParentNode, parentElement } from './nodes.ts'
-import { atOnce, NODES_PER_STEP, type Steps } from './steps.ts'
+import { atOnce, lookingThrough, NODES_PER_STEP, type Steps } from './steps.ts'
 
 export interface Item {
   element: ElementNode
@@ -149,10 +149,13 @@ export function* readingProperties(element: ElementNode, read: ValueReader, on: 
 }
 
 function* scopesOf(root: ParentNode, wanted: (types: string[]) => boolean): Steps<ElementNode[]> {
+  const all: ElementNode[] = []
+  yield* visiting(root, element => !isScope(element) || all.push(element) > 0)
   const scopes: ElementNode[] = []
-  yield* visiting(root, element => {
-    if (isScope(element) && wanted(typesOf(element))) scopes.push(element)
-    return true
+  yield* lookingThrough(all, element => {
+    const types = typesOf(element)
+    if (wanted(types)) scopes.push(element)
+    return types.length
   })
   return scopes
 }

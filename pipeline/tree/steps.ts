@@ -52,6 +52,21 @@ export function* mapping<From, To>(list: readonly From[], map: (each: From) => T
   return mapped
 }
 
+/**
+ * Looks at all of a list, in steps.
+ *
+ * @param look says how much more than one node there was to look at: an item may have thousands of types
+ */
+export function* lookingThrough<Each>(list: Iterable<Each>, look: (each: Each) => number): Steps<void> {
+  let seen = 0
+  for (const each of list) {
+    seen += 1 + look(each)
+    if (seen < NODES_PER_STEP) continue
+    seen = 0
+    yield
+  }
+}
+
 /** Work that is done already. */
 // biome-ignore lint/correctness/useYield: nothing is left to do
 export function* done<T>(value: T): Steps<T> {

@@ -2,17 +2,24 @@
 
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { type NotedItem, notingAll, Prefixes } from '../../pipeline/declarations/derive.ts'
+import { findingSlips } from '../../pipeline/declarations/fields.ts'
 import { Machine } from '../../pipeline/language/sessel/machine.ts'
 import { compile } from '../../pipeline/language/sessel/sessel.ts'
 import { ElementValue, type Value } from '../../pipeline/language/values.ts'
+import { itemElements } from '../../pipeline/model/items.ts'
 import { Registry } from '../../pipeline/model/registry.ts'
+import { extractingReactions } from '../../pipeline/react/declared/extract.ts'
 import type { PlacedHandler } from '../../pipeline/react/declared/reactions.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import { parseDocument } from '../../pipeline/tree/document.ts'
+import { readingAllItems } from '../../pipeline/tree/microdata.ts'
 import { compileSelector, selectFirst } from '../../pipeline/tree/selector/selector.ts'
+import { TokenCollector } from '../../pipeline/tree/tokens.ts'
 import { TransitionJudge } from '../../pipeline/write/transitions.ts'
 import { hostFor } from '../pipeline/language/sessel/site.ts'
 import { NS } from '../support/content.ts'
+import { stepsOf } from '../support/steps.ts'
 import { unhurried } from '../support/unhurried.ts'
 
 const handler: PlacedHandler = {
@@ -95,4 +102,32 @@ describe('large items', () => {
     expect(fired).to.deep.equal([])
     expect(steps).to.be.at.least(20)
   })
+})
+
+describe('items of many types', () => {
+  const types = Array.from({ length: 1000 }, (_, i) => `u:${i}`).join(' ')
+  const parsed = (own: string, count: number) =>
+    parseDocument('html', `<i itemscope itemtype="${own}"></i>`.repeat(count)).root
+  const root = parsed(types, 20)
+  const vocabulary = { ns: NS, schemaHost: NS }
+  const noted = { items: [] as NotedItem[], bare: [], prefixes: new Prefixes(), tokens: new TokenCollector() }
+  const elements = itemElements(root)
+
+  for (const [rule, what, work] of [
+    ['MOD-1', 'are noted', () => notingAll(root.childNodes, true, noted)],
+    ['REA-2', 'are no reactions', () => extractingReactions(elements, vocabulary, (type, own) => type === own)],
+    [
+      'RULE-1',
+      'are no rules',
+      () =>
+        readingAllItems(
+          root,
+          () => '',
+          () => false,
+        ),
+    ],
+    ['MOD-3', 'have no fields', () => findingSlips(noted.items, [], vocabulary)],
+    ['MOD-3', 'have no itemscope', () => findingSlips([], itemElements(parsed('u:t', 20)), vocabulary)],
+  ] as const)
+    it(`${rule} SEC-12 they ${what} in steps`, () => expect(stepsOf(work())).to.be.at.least(20))
 })

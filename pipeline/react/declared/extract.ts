@@ -75,6 +75,9 @@ const KINDS = ['Trigger', 'Processor', 'TransitionConstraint', 'TransitionHandle
 type Kind = (typeof KINDS)[number]
 
 const CALL_PROPERTIES = ['header', 'url', 'method', 'content-type', 'body', 'retry'] as const
+/** Types of items that are looked at in one step. */
+const TYPES_PER_STEP = 1000
+
 /** Reasons kept for one document version. */
 const REASONS = 20
 
@@ -115,8 +118,15 @@ export function* extractingReactions(
       if (ignored.length < REASONS) ignored.push(reason)
     },
   }
+  let seen = 0
   for (const element of items) {
     const types = typesOf(element)
+    // Most are none, and each may have thousands of types.
+    seen += 1 + types.length
+    if (seen >= TYPES_PER_STEP) {
+      seen = 0
+      yield
+    }
     for (const kind of KINDS) {
       if (!types.some(type => isa(type, `${ns}/${kind}`))) continue
       yield
