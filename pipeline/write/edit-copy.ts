@@ -115,7 +115,7 @@ function* findingShownParents({ document }: WrittenPlace, { shown }: ProposedEdi
 }
 
 /** The text around what a write has brought. */
-function surroundings(place: WrittenPlace): { before: string; behind: string } {
+export function surroundings(place: WrittenPlace): { before: string; behind: string } {
   const { source } = place.document
   let [start, end] = [source.length, 0]
   // However many they are: as arguments of one call they would be too many.
