@@ -14,7 +14,7 @@ import { readingAsWritten } from '../tree/readings.ts'
 import type { Steps } from '../tree/steps.ts'
 import { aroundIn } from './defaults.ts'
 import type { Referrer } from './inheritance.ts'
-import { findingItems, isItem, readItem, tagPlace, valueReader } from './items.ts'
+import { findingItems, isItem, readingItem, tagPlace, valueReader } from './items.ts'
 import { heldBy, NOTHING_HELD, type Pair } from './losses.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Registry } from './registry.ts'
@@ -43,7 +43,7 @@ export function* countingReferrers(
     const seen = new Map<string, number>()
     for (const element of yield* findingItems(root)) {
       yield
-      const item = readItem(element)
+      const item = yield* readingItem(element)
       if (!item.types.includes(type)) continue
       const tag = tagPlace(element)
       const times = (seen.get(tag) ?? 0) + 1
@@ -185,7 +185,7 @@ function* findingChanges(
   const changes: ItemFate[] = []
   for (const element of items) {
     yield
-    const item = readItem(element)
+    const item = yield* readingItem(element)
     const byContent = isConfiguration(item.types, ns)
     const change: ItemFate = { element, goes: false, values: new Map(), byContent, written: 0 }
     for (const [name, byValue] of item.types.flatMap(type => [...(wanted.get(type) ?? [])])) {

@@ -1,8 +1,9 @@
 /** Judges single items by their schemas: cardinality, types and enumerations (MOD-22 to MOD-28), groups (MOD-80). */
 
+import { typesOf } from '../tree/microdata.ts'
 import { type ElementNode, isElement } from '../tree/nodes.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
-import { isItem, type ModelItem, type ReadValue, readItem } from './items.ts'
+import { isItem, type ModelItem, type ReadValue, readingItem } from './items.ts'
 import { touching, type WrittenPlace } from './place.ts'
 import type { Registry } from './registry.ts'
 import {
@@ -46,7 +47,7 @@ export function instanceOf(registry: Registry, element: ElementNode): Instance |
 
 /** In steps: an item may have thousands of types, each with a schema that has much of its parents. */
 function* governing(registry: Registry, element: ElementNode): Steps<Instance | undefined> {
-  const item = readItem(element)
+  const item = yield* readingItem(element)
   const schemas: Schema[] = []
   for (const type of item.types) {
     const schema = registry.schema(type)
@@ -180,7 +181,7 @@ function checkValue(
     return { check: 'enum', ...carried, reason: `${told} is not one of the permitted values: ${list || 'none'}` }
   }
   if (registry.schema(type)) {
-    if (value === undefined && readItem(element).types.some(own => registry.isa(own, type))) return undefined
+    if (value === undefined && typesOf(element).some(own => registry.isa(own, type))) return undefined
     return { check: 'type', ...carried, reason: `${told} is no item of type ${type}` }
   }
   const { schemaHost } = registry.vocabulary

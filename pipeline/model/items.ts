@@ -86,9 +86,14 @@ export function* readingItem(element: ElementNode): Steps<ModelItem> {
     const node = level.nodes[level.next++]
     if (!node) open.pop()
     if (!node || !isElement(node)) continue
-    if (++seen % NODES_PER_STEP === 0) yield
+    if (++seen >= NODES_PER_STEP) {
+      seen = 0
+      yield
+    }
     if (attribute(node, 'itemprop')) {
       for (const name of propertyNames(node)) {
+        // It may have thousands.
+        seen++
         const elements = properties.get(name)
         if (elements) elements.push(node)
         else properties.set(name, [node])

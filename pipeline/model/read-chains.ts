@@ -3,8 +3,8 @@
 import type { Allowance } from '../language/allowance.ts'
 import { typesOf } from '../tree/microdata.ts'
 import { type ElementNode, isElement, type ParentNode } from '../tree/nodes.ts'
-import type { Steps } from '../tree/steps.ts'
-import { findingElements, isItem, type ModelItem, readItem } from './items.ts'
+import { lookingThrough, type Steps } from '../tree/steps.ts'
+import { findingItems, type ModelItem, readingItem } from './items.ts'
 import type { Registry } from './registry.ts'
 import type { Chain } from './resolvers.ts'
 import { propertiesAmong, type Schema, type SchemaProperty } from './schema.ts'
@@ -38,12 +38,15 @@ function resolvedProperties(schema: Schema): readonly SchemaProperty[] {
  * come first, so that resolvers of what is around are given what becomes of them.
  */
 export function* findingChains(model: Registry, root: ParentNode): Steps<PendingChain[]> {
-  const items = yield* findingElements(root.childNodes, element => {
-    return isItem(element) && typesOf(element).some(type => hasResolvers(model, type))
+  const items: ElementNode[] = []
+  yield* lookingThrough(yield* findingItems(root), element => {
+    const types = typesOf(element)
+    if (types.some(type => hasResolvers(model, type))) items.push(element)
+    return types.length
   })
   const found: PendingChain[] = []
   for (const element of items.reverse()) {
-    const item = readItem(element)
+    const item = yield* readingItem(element)
     for (const type of item.types) {
       yield
       const schema = model.schema(type)
@@ -77,7 +80,7 @@ export function* choosingChains(
     const { element, schema, property } = next
     let item = items.get(element)
     if (!item) {
-      item = readItem(element)
+      item = yield* readingItem(element)
       items.set(element, item)
       yield
     }

@@ -293,8 +293,14 @@ function* finding(site: Site, { root, kind }: TreeDocument): Steps<Items> {
   let seen = 0
   for (let node = open.pop(); node; node = open.pop()) {
     if (!isElement(node)) continue
-    if (++seen % NODES_PER_STEP === 0) yield
-    const type = typesOf(node).find(each => configures(site, [each]))
+    const types = typesOf(node)
+    // It may have thousands.
+    seen += 1 + types.length
+    if (seen >= NODES_PER_STEP) {
+      seen = 0
+      yield
+    }
+    const type = types.find(each => configures(site, [each]))
     if (type !== undefined) found.push({ type, markup: yield* writingMarkup(node, kind) })
     else for (let at = node.childNodes.length - 1; at >= 0; at--) open.push(node.childNodes[at] as ChildNode)
   }

@@ -7,13 +7,15 @@ import { findingSlips } from '../../pipeline/declarations/fields.ts'
 import { Machine } from '../../pipeline/language/sessel/machine.ts'
 import { compile } from '../../pipeline/language/sessel/sessel.ts'
 import { ElementValue, type Value } from '../../pipeline/language/values.ts'
-import { itemElements } from '../../pipeline/model/items.ts'
+import { itemElements, readingItem } from '../../pipeline/model/items.ts'
+import { findingChains } from '../../pipeline/model/read-chains.ts'
 import { Registry } from '../../pipeline/model/registry.ts'
 import { extractingReactions } from '../../pipeline/react/declared/extract.ts'
 import type { PlacedHandler } from '../../pipeline/react/declared/reactions.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import { parseDocument } from '../../pipeline/tree/document.ts'
 import { readingAllItems } from '../../pipeline/tree/microdata.ts'
+import type { ElementNode } from '../../pipeline/tree/nodes.ts'
 import { compileSelector, selectFirst } from '../../pipeline/tree/selector/selector.ts'
 import { TokenCollector } from '../../pipeline/tree/tokens.ts'
 import { TransitionJudge } from '../../pipeline/write/transitions.ts'
@@ -109,9 +111,12 @@ describe('items of many types', () => {
   const parsed = (own: string, count: number) =>
     parseDocument('html', `<i itemscope itemtype="${own}"></i>`.repeat(count)).root
   const root = parsed(types, 20)
+  const elements = itemElements(root)
+  const [named = elements[0] as ElementNode] = itemElements(
+    parseDocument('html', `<p itemscope>${`<b itemprop="${types}"></b>`.repeat(21)}</p>`).root,
+  )
   const vocabulary = { ns: NS, schemaHost: NS }
   const noted = { items: [] as NotedItem[], bare: [], prefixes: new Prefixes(), tokens: new TokenCollector() }
-  const elements = itemElements(root)
 
   for (const [rule, what, work] of [
     ['MOD-1', 'are noted', () => notingAll(root.childNodes, true, noted)],
@@ -127,6 +132,8 @@ describe('items of many types', () => {
         ),
     ],
     ['MOD-3', 'have no fields', () => findingSlips(noted.items, [], vocabulary)],
+    ['MOD-71', 'have no resolvers', () => findingChains(Registry.empty(vocabulary), root)],
+    ['MOD-112', 'are names of properties, and an item is read', () => readingItem(named)],
     ['MOD-3', 'have no itemscope', () => findingSlips([], itemElements(parsed('u:t', 20)), vocabulary)],
   ] as const)
     it(`${rule} SEC-12 they ${what} in steps`, () => expect(stepsOf(work())).to.be.at.least(20))
