@@ -54,11 +54,12 @@ function* placing({ document, part, followed }: WrittenPlace, to: TreeDocument):
   const found = yield* findingEach(document, wanted, to)
   const take = (count: number) => found.splice(0, count).flatMap(node => node ?? [])
   const placed = take(nodes.length)
-  const inside: ParentNode[] = take(around.length).filter(isElement)
-  for (const { parentNode } of placed) if (parentNode && !inside.includes(parentNode)) inside.push(parentNode)
+  // Of what follows from a write each value may have a parent of its own.
+  const inside = new Set<ParentNode>(take(around.length).filter(isElement))
+  for (const { parentNode } of placed) if (parentNode) inside.add(parentNode)
   // The document itself, and contents of templates, which hold nothing that is judged.
-  if (around.length < parents.length) inside.push(to.root)
-  const now = { nodes: placed, parents: inside, ...(part?.brought && { brought: take(brought.length) }) }
+  if (around.length < parents.length) inside.add(to.root)
+  const now = { nodes: placed, parents: [...inside], ...(part?.brought && { brought: take(brought.length) }) }
   const stand = found.map(node => (node && isElement(node) ? node : undefined))
   return { document: to, ...(part && { part: now }), ...(followed && { followed: stand }) }
 }
