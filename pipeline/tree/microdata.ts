@@ -350,16 +350,16 @@ function itemReader(
   }
 
   function* fill(item: Item): Steps<void> {
-    let filled = 0
-    for (const element of yield* propertyElements(item.element)) {
-      // Values in each other hold the same nodes once more each.
-      if (++filled % NODES_PER_STEP === 0 || element.childNodes.some(isElement)) yield
+    yield* lookingThrough(yield* propertyElements(item.element), element => {
       const value = isScope(element) ? itemOf(element) : read(element, item)
-      for (const name of propertyNames(element)) {
+      const names = propertyNames(element)
+      for (const name of names) {
         if (typeof value === 'string' && (text -= value.length) < 0) throw tooLarge()
         item.properties.push({ name, element, value })
       }
-    }
+      // Values in each other hold the same nodes once more each.
+      return element.childNodes.some(isElement) ? NODES_PER_STEP : names.length
+    })
   }
 
   return { itemOf, unread, fill }
@@ -367,10 +367,11 @@ function itemReader(
 
 function* readingItems({ itemOf, unread, fill }: ItemReader, scopes: readonly ElementNode[]): Steps<Item[]> {
   const result: Item[] = []
-  for (const scope of scopes) {
-    result.push(itemOf(scope))
-    if (result.length % ITEMS_PER_STEP === 0) yield
-  }
+  yield* lookingThrough(scopes, scope => {
+    const item = itemOf(scope)
+    result.push(item)
+    return item.types.length
+  })
   let filled = 0
   for (let item = unread.pop(); item; item = unread.pop()) {
     if (++filled % ITEMS_PER_STEP === 0) yield

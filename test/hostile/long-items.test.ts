@@ -14,7 +14,7 @@ import { extractingReactions } from '../../pipeline/react/declared/extract.ts'
 import type { PlacedHandler } from '../../pipeline/react/declared/reactions.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import { parseDocument } from '../../pipeline/tree/document.ts'
-import { readingAllItems } from '../../pipeline/tree/microdata.ts'
+import { readingAllItems, readingItemsWithin, readingProperties } from '../../pipeline/tree/microdata.ts'
 import type { ElementNode } from '../../pipeline/tree/nodes.ts'
 import { compileSelector, selectFirst } from '../../pipeline/tree/selector/selector.ts'
 import { TokenCollector } from '../../pipeline/tree/tokens.ts'
@@ -131,6 +131,8 @@ describe('items of many types', () => {
           () => false,
         ),
     ],
+    ['HTTP-70', 'are items', () => readingItemsWithin([...elements], () => '')],
+    ['HTTP-70', 'are names of properties, and these are listed', () => readingProperties(named, () => '')],
     ['MOD-3', 'have no fields', () => findingSlips(noted.items, [], vocabulary)],
     ['MOD-71', 'have no resolvers', () => findingChains(Registry.empty(vocabulary), root)],
     ['MOD-112', 'are names of properties, and an item is read', () => readingItem(named)],
