@@ -15,7 +15,7 @@ import type { Steps } from '../tree/steps.ts'
 import { aroundIn } from './defaults.ts'
 import type { Referrer } from './inheritance.ts'
 import { findingItems, isItem, readingItem, tagPlace, valueReader } from './items.ts'
-import { heldBy, NOTHING_HELD, type Pair } from './losses.ts'
+import { findingHeld, NOTHING_HELD, type Pair, type ReferredValues } from './losses.ts'
 import type { WrittenPlace } from './place.ts'
 import type { Registry } from './registry.ts'
 import { findAll, followedIn, type Revision, revising } from './revise.ts'
@@ -123,7 +123,8 @@ function* followingIn(
   if (going.size > 0 && !isOwn && (yield* isNothingLeft(document, items, going))) return 'gone'
   const staying = changes.flatMap(({ element, goes }) => (goes ? [] : element))
   const revisions = yield* revisionsFor(changes)
-  const before = staying.map(element => heldBy(registry, element))
+  const before: ReferredValues[] = []
+  for (const element of staying) before.push(yield* findingHeld(registry, element))
   const parents = new Set<ParentNode>(place.part?.parents)
   const fresh: ElementNode[] = []
   for (const revision of revisions) {
@@ -137,10 +138,12 @@ function* followingIn(
   const programs = yield* findingPrograms(document, ns)
   const revised = yield* revising(document, revisions, [...parents, ...nodes, ...staying, ...followed])
   if (!revised || bringsProgram(programs, yield* findingPrograms(revised.document, ns))) return 'unwritable'
-  const pairs = staying.map((element, i): Pair => {
+  const pairs: Pair[] = []
+  for (const [i, element] of staying.entries()) {
+    yield
     const now = revised.find(element) as ElementNode | undefined
-    return [before[i] ?? NOTHING_HELD, now ? heldBy(registry, now) : NOTHING_HELD]
-  })
+    pairs.push([before[i] ?? NOTHING_HELD, now ? yield* findingHeld(registry, now) : NOTHING_HELD])
+  }
   const brought = place.part?.brought ?? place.part?.nodes ?? []
   const part = {
     nodes: findAll(revised, nodes),

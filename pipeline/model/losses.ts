@@ -3,7 +3,7 @@
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { readingAsWritten } from '../tree/readings.ts'
 import type { Steps } from '../tree/steps.ts'
-import { findingItems, isItem, type ModelItem, readItem, valueReader } from './items.ts'
+import { findingItems, isItem, type ModelItem, readingItem, valueReader } from './items.ts'
 import type { Registry } from './registry.ts'
 
 /** A value that an item of a type no longer has in a document. */
@@ -31,14 +31,14 @@ export type ReferredValues = ReadonlyMap<string, { type: string; property: strin
 
 export const NOTHING_HELD: ReferredValues = new Map()
 
-/** @returns what an element holds; nothing when it is no item */
-export function heldBy(
+/** @returns what an element holds, in steps; nothing when it is no item */
+export function* findingHeld(
   registry: Registry,
   element: ElementNode,
   read = valueReader(registry.vocabulary.ns),
-): ReferredValues {
+): Steps<ReferredValues> {
   if (!isItem(element)) return NOTHING_HELD
-  const item = readItem(element)
+  const item = yield* readingItem(element)
   const held = new Map<string, { type: string; property: string; values: readonly string[] }>()
   const guarding = typesGuarding(registry, item)
   for (const [property, elements] of guarding.size > 0 ? item.properties : []) {
@@ -96,7 +96,7 @@ export function* listingHeld(registry: Registry, document: TreeDocument): Steps<
   for (const element of yield* findingItems(document.root)) {
     // One may have thousands of types and of names.
     yield
-    const held = heldBy(registry, element, read)
+    const held = yield* findingHeld(registry, element, read)
     if (held.size > 0) list.push(held)
   }
   return list
@@ -207,10 +207,10 @@ function* identifying(registry: Registry, document: TreeDocument): Steps<Map<str
   const found = new Map<string, Identified[]>()
   for (const element of yield* findingItems(document.root)) {
     yield
-    const item = readItem(element)
+    const item = yield* readingItem(element)
     const types = item.types.filter(type => registry.guardedOf(type).length > 0)
     if (types.length === 0) continue
-    const held = heldBy(registry, element, read)
+    const held = yield* findingHeld(registry, element, read)
     for (const type of new Set(types)) {
       yield
       const name = registry.schema(type)?.key?.name

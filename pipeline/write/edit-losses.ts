@@ -3,7 +3,7 @@
 import { valueKey } from '../model/entries.ts'
 import { isItem } from '../model/items.ts'
 import {
-  heldBy,
+  findingHeld,
   type Loss,
   listingHeld,
   NOTHING_HELD,
@@ -54,14 +54,15 @@ export function* findingStake(
 }
 
 function* findingAtPlace(registry: Registry, document: TreeDocument, wanted: Edit): Steps<AtPlace> {
-  const around = itemsAround(document, placesOf(wanted)).map(element => heldBy(registry, element))
+  const around: ReferredValues[] = []
+  for (const element of itemsAround(document, placesOf(wanted))) around.push(yield* findingHeld(registry, element))
   const node = wanted.op === 'insert' ? undefined : wanted.op === 'move' ? wanted.source : wanted.target
   if (!node?.parentNode) return { around, taken: [] }
   const { content } = yield* touching({ document, part: { nodes: [node], parents: [node.parentNode] } })
   const taken: ReferredValues[] = []
   for (const [i, element] of content.entries()) {
     if (i % ITEMS_PER_STEP === 0) yield
-    if (i === 0 || isItem(element)) taken.push(heldBy(registry, element))
+    if (i === 0 || isItem(element)) taken.push(yield* findingHeld(registry, element))
   }
   return { around, taken }
 }
@@ -105,17 +106,18 @@ export function* findingEditLosses(registry: Registry, stake: Stake, shown: Show
   const held = way === 'reparsed' ? yield* listingHeld(registry, tree) : [...around, ...taken]
   const losses = yield* findingGone([...held, ...(stake.shown?.all ?? [])], shown)
   if (losses.length === 0) return losses
-  const pairs = pairsAt(registry, stake, view)
-  if (stake.shown && asShown) pairs.push(...pairsAt(registry, stake.shown, asShown))
+  const pairs = yield* pairsAt(registry, stake, view)
+  if (stake.shown && asShown) pairs.push(...(yield* pairsAt(registry, stake.shown, asShown)))
   if (read !== tree || now !== view.document) pairs.push(...(yield* pairingItems(registry, read, now)))
   return yield* tracing(losses, pairs)
 }
 
 /** Items that are the same before and after. */
-function pairsAt(registry: Registry, { around, taken: [old] }: AtPlace, view: ReadingShown): Pair[] {
+function* pairsAt(registry: Registry, { around, taken: [old] }: AtPlace, view: ReadingShown): Steps<Pair[]> {
   const now = view.nodes.find(isElement)
-  const pairs: Pair[] = old && now ? [[old, heldBy(registry, now)]] : []
-  const after = itemsAround(view.document, view.parents).map(element => heldBy(registry, element))
+  const pairs: Pair[] = old && now ? [[old, yield* findingHeld(registry, now)]] : []
+  const after: ReferredValues[] = []
+  for (const element of itemsAround(view.document, view.parents)) after.push(yield* findingHeld(registry, element))
   if (after.length === around.length)
     for (const [i, held] of around.entries()) pairs.push([held, after[i] ?? NOTHING_HELD])
   return pairs

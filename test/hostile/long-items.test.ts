@@ -8,6 +8,7 @@ import { Machine } from '../../pipeline/language/sessel/machine.ts'
 import { compile } from '../../pipeline/language/sessel/sessel.ts'
 import { ElementValue, type Value } from '../../pipeline/language/values.ts'
 import { itemElements, readingItem } from '../../pipeline/model/items.ts'
+import { findingHeld } from '../../pipeline/model/losses.ts'
 import { findingChains } from '../../pipeline/model/read-chains.ts'
 import { Registry } from '../../pipeline/model/registry.ts'
 import { extractingReactions } from '../../pipeline/react/declared/extract.ts'
@@ -133,6 +134,11 @@ describe('items of many types', () => {
     ],
     ['HTTP-70', 'are items', () => readingItemsWithin([...elements], () => '')],
     ['HTTP-70', 'are names of properties, and these are listed', () => readingProperties(named, () => '')],
+    [
+      'MOD-52',
+      'are names of properties, and nobody refers to them',
+      () => findingHeld(Registry.empty(vocabulary), named),
+    ],
     ['MOD-3', 'have no fields', () => findingSlips(noted.items, [], vocabulary)],
     ['MOD-71', 'have no resolvers', () => findingChains(Registry.empty(vocabulary), root)],
     ['MOD-112', 'are names of properties, and an item is read', () => readingItem(named)],

@@ -7,7 +7,7 @@ import { checkingGroups, checkingValues, findingInstances } from '../../../pipel
 import { findingRequirements } from '../../../pipeline/model/integrity.ts'
 import { itemElements, valueReader } from '../../../pipeline/model/items.ts'
 import { judging } from '../../../pipeline/model/judge.ts'
-import { comparingDocuments, heldBy } from '../../../pipeline/model/losses.ts'
+import { comparingDocuments, findingHeld } from '../../../pipeline/model/losses.ts'
 import { findingChains } from '../../../pipeline/model/read-chains.ts'
 import { Registry } from '../../../pipeline/model/registry.ts'
 import { checkingShapes } from '../../../pipeline/model/shape-check.ts'
@@ -165,7 +165,7 @@ describe('Data model, hostile input', () => {
           .join(' ')
       const markup = `<i itemscope itemtype="x:k ${many(10_800, 'x:')}"><b itemprop="p ${many(16_000)}">v</b></i>`
       const [item] = itemElements(parseDocument('html', markup).root)
-      const held = await takesLess(100, () => item && heldBy(registry, item))
+      const held = await takesLess(100, () => item && atOnce(findingHeld(registry, item)))
       expect([...(held?.values() ?? [])]).to.deep.equal([{ type: 'x:k', property: 'p', values: ['v'] }])
     })
 
@@ -191,7 +191,7 @@ describe('Data model, hostile input', () => {
       const of = (value: string) => parseDocument('html', page(instance(types.join(' '), { p3: value, other: 'x' })))
       const [before, after] = [of('old'), of('new')]
       const [item] = itemElements(before.root)
-      expect(item && [...heldBy(registry, item).values()]).to.deep.equal(
+      expect(item && [...atOnce(findingHeld(registry, item)).values()]).to.deep.equal(
         types.map(type => ({ type, property: 'p3', values: ['old'] })),
       )
       let steps = 1
