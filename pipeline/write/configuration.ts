@@ -137,7 +137,7 @@ function* findingReferred(view: View, parts: readonly ChildNode[], referred: Rea
 }
 
 /**
- * The ids that items of some types refer to. In steps.
+ * The ids that items of some types refer to, and the items that lie in them or in what they refer to. In steps.
  *
  * @param except items that do not count
  */
@@ -147,12 +147,28 @@ function* referredBy(
   except?: ReadonlySet<ElementNode>,
 ): Steps<Set<string>> {
   const ids = new Set<string>()
+  const byId = new Map<string, ElementNode[]>()
+  const open: ElementNode[] = []
   yield* finding(document.root.childNodes, element => {
-    const references = attribute(element, 'itemref')
-    if (references && !except?.has(element) && typesOf(element).some(isMeant))
-      for (const id of references.split(/[\t\n\f\r ]+/)) if (id !== '') ids.add(id)
+    const id = attribute(element, 'id')
+    const others = id && byId.get(id)
+    if (others) others.push(element)
+    else if (id) byId.set(id, [element])
+    if (!except?.has(element) && typesOf(element).some(isMeant)) open.push(element)
     return false
   })
+  const seen = new Set<ElementNode>()
+  for (let element = open.pop(); element; element = open.pop()) {
+    if (seen.has(element)) continue
+    seen.add(element)
+    if (seen.size % NODES_PER_STEP === 0) yield
+    for (const id of attribute(element, 'itemref')?.split(/[\t\n\f\r ]+/) ?? []) {
+      if (id === '' || ids.has(id)) continue
+      ids.add(id)
+      for (const referred of byId.get(id) ?? []) open.push(referred)
+    }
+    for (const child of element.childNodes) if (isElement(child)) open.push(child)
+  }
   return ids
 }
 

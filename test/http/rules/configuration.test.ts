@@ -218,6 +218,15 @@ describe('writes to parts of a page that would configure the site', () => {
     ).to.equal(206)
     expect((await http('POST', '/page.html', selecting('#out'), wider)).status).to.equal(206)
     expect(failureOf(await http('DELETE', '/page.html', selecting('#much')))).to.equal('401 /page.html')
+    const nested = group.replace('<p id="in">', '<p id="in" itemprop="by" itemscope itemref="deep">')
+    const chained = group.replace('itemscope', '$& itemref="by"')
+    const by = '<p id="by" itemprop="by" itemscope itemref="deep"></p>'
+    for (const deciding of [nested, chained + by]) {
+      await put(server, '/page.html', page(`<p id="out">x</p>${deciding}`))
+      const answer = await http('POST', '/page.html', selecting('#out'), `<b id="deep">${wider}</b>`)
+      expect(failureOf(answer), deciding).to.equal('422 InvalidFragment')
+      expect((await http('POST', '/page.html', selecting('#out'), '<b id="other">x</b>')).status).to.equal(206)
+    }
   })
 
   it('COMP-147 values of an enumeration are kept by whoever may write inside, its name is not', async () => {
