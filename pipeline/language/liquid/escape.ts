@@ -82,6 +82,32 @@ export function takesReferences({ position, uncertain }: OutputPlace): boolean {
   return uncertain || (position !== 'raw' && position !== 'comment' && position !== 'cdata')
 }
 
+/** What ends a place in which references mean nothing, or does so with what the template goes on with. */
+const ENDS: Partial<Record<Position, RegExp>> = {
+  raw: /<\/(?:script|style|xmp|iframe|noembed|noframes)(?![^\s/>])/i,
+  comment: /--!?(?:>|$)/,
+  cdata: /\]\]>|\]$/,
+}
+
+/**
+ * Whether the author's text, which is not escaped, ends the place that the template has there.
+ *
+ * @param before the last characters written before it
+ */
+export function endsPlace(text: string, trust: Safe['trust'], place: OutputPlace, before: string): boolean {
+  const { position, xml, uncertain } = place
+  if (uncertain || text === '') return false
+  // In XML, what is captured is escaped for sections and comments.
+  if (xml && trust !== 'trusted') return false
+  // What ended a comment before this one is none of its end.
+  return ENDS[position]?.test(before.slice(before.lastIndexOf('<!') + 1) + text) === true
+}
+
+/** The place as it may be when it is no longer known what markup it stands in. */
+export function anywhere(place: OutputPlace): OutputPlace {
+  return { ...place, position: takesReferences(place) ? place.position : 'text', uncertain: true }
+}
+
 /** Text of markup with references for its colons, which mean the same in texts and values, and make no name (COMP-145). */
 export function withoutColons(text: string): string {
   return text.replaceAll(':', reference)

@@ -5,6 +5,8 @@ import { HTML_NAMESPACE } from '../../tree/nodes.ts'
 import { textKey } from '../../tree/text-key.ts'
 import { FilterError, TemplateError } from './error.ts'
 import {
+  anywhere,
+  endsPlace,
   escapeMarkup,
   inserted,
   insertedSafe,
@@ -111,7 +113,8 @@ function* slowOutput(value: Filtered, place: OutputPlace, run: Run): Work<void> 
 }
 
 /** Prints the text of a value piece by piece: each is escaped for what stands before it. */
-function* printing(text: string, of: LiquidValue, place: OutputPlace, run: Run): Work<void> {
+function* printing(text: string, of: LiquidValue, read: OutputPlace, run: Run): Work<void> {
+  const place = run.isAstray ? anywhere(read) : read
   if (text.length <= PIECE) {
     print(text, of, place, run)
     return
@@ -139,8 +142,9 @@ function hidesColons(place: OutputPlace, run: Run): boolean {
 }
 
 /** Prints the text of a value, or a piece of it. */
-function print(text: string, of: LiquidValue, place: OutputPlace, run: Run): void {
+function print(text: string, of: LiquidValue, read: OutputPlace, run: Run): void {
   const { tail } = run.out
+  const place = run.isAstray ? anywhere(read) : read
   const hides = hidesColons(place, run)
   const data = run.out.data || hides ? colonsIn(text, of) : []
   let piece: string
@@ -153,6 +157,7 @@ function print(text: string, of: LiquidValue, place: OutputPlace, run: Run): voi
     run.allowance.take(SPAN_BYTES * data.length)
     run.out.note(piece === text || data.length === 0 ? data : [[0, piece.length]], !takesReferences(place))
   }
+  if (of instanceof Safe && endsPlace(piece, of.trust, place, tail)) run.isAstray = true
   run.print(piece)
 }
 

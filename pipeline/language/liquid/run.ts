@@ -48,6 +48,8 @@ export class Run implements ItemReading {
   /** Steps that hashes have taken in the text that is made. */
   #hashSteps = 0
   out = new Output()
+  /** Text that is not escaped has ended a script, a comment or the like which the template goes on with: what follows may be anywhere. */
+  isAstray = false
   readonly #found = new Map<string, LiquidValue>()
   readonly #items = new Map<ElementNode, ReadonlyMap<string, LiquidValue>>()
   readonly #properties = new Map<ElementValue, Map<string, LiquidValue>>()
