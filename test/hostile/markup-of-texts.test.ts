@@ -177,6 +177,18 @@ describe('markup that code makes of texts', () => {
       expect(text).to.include('<b r:all="#secret">').and.not.include('TOPSECRET')
     })
 
+  for (const way of ['closest("section")', 'parentElement', 'previousSibling.parentNode'])
+    it(`COMP-12 a method has the directives around an element that it is handed: ${way}`, async () => {
+      const code = `export default () => [Context.all].flat()[0].${way}.cloneNode(true)`
+      const made = `<div itemprop="property" itemscope itemtype="${NS}/Method"><meta itemprop="name" content="made">${script('implementation', code).markup}</div>`
+      await put(server, '/shown.html', page(schema(`${TYPE}/shown`, {}, made)))
+      const around = '<section e:x="5"><i></i><b class="within"></b><p:stamp x></p:stamp></section>'
+      const text = await shown(
+        `<div r:all=".within" xmlns:t="${TYPE}/shown" t:made="1">${around}<p:stamp made></p:stamp></div>`,
+      )
+      expect(text).to.include('<section><i></i><b class="within"></b>5</section>').and.not.include('e:x')
+    })
+
   for (const [type, what, written] of [
     ['parsed', 'alone', IN_TEXT],
     ['parsed', 'with prefixes that it declares', DECLARED],

@@ -37,6 +37,8 @@ const STEPS_PER_NODE = 4
  * not handed what stands there: names of the page's own directives are no more than data in texts of which it makes markup.
  */
 const LOOKS = /\bdocument\b(?!\s*\.\s*(?:create|import|adopt))|ownerDocument|getRootNode/
+/** Sources that go from an element which they are handed to what stands around it. */
+const CLIMBS = /parentNode|parentElement|\bclosest\b|Sibling\b/
 const TAKES_THIS = /\bthis\b(?!\s*\.\s*(?:(?:get|has)Attribute|textContent|id|title|className)\b)/
 
 /** Children among which one is not looked for each time. */
@@ -55,6 +57,8 @@ export class Sender {
   readonly #isWritable: boolean
   /** Whether the program may take elements out of the view by itself. */
   readonly #looks: boolean
+  /** Whether it takes them from around an element of the view, until all is noted. */
+  #climbs: boolean
   /** Has the program among its attributes: no copy of it is of use. */
   readonly #host: ElementNode | undefined
   readonly #numbers = new Map<ChildNode, number>()
@@ -74,6 +78,7 @@ export class Sender {
     this.#isWritable = job.place === 'default'
     this.#host = job.place === 'expression' ? job.document?.scope : undefined
     this.#looks = this.#isWritable || LOOKS.test(job.source) || (job.this !== undefined && TAKES_THIS.test(job.source))
+    this.#climbs = !this.#looks && CLIMBS.test(job.source)
     this.#schemas = job.schemas
   }
 
@@ -215,8 +220,12 @@ export class Sender {
     if (inView !== undefined) return { view: inView }
     const path = this.#pathInView(node)
     if (path) {
-      if (this.#view && !this.#looks && node !== this.#view.scope)
-        atOnce(this.names.notingAll([node], isStoredIn(this.#view), this.#view.document.kind))
+      if (this.#view && !this.#looks && node !== this.#view.scope) {
+        const { document, scope } = this.#view
+        const around = this.#host?.childNodes ?? (scope ? [scope] : document.root.childNodes)
+        atOnce(this.names.notingAll(this.#climbs ? around : [node], isStoredIn(this.#view), document.kind))
+        this.#climbs = false
+      }
       return { path }
     }
     const document: Pick<TreeDocument, 'kind' | 'root'> | undefined = source?.document
