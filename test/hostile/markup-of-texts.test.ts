@@ -288,24 +288,12 @@ describe('markup that code makes of texts', () => {
       `{% capture end %}</script>{% endcapture %}<script>1{{ end }}<b lang="{{ request.query.value }}"`,
     ],
     ['a script by what its author vouches for', `<script>1{{ "</script>" | raw }}<b lang="{{ request.query.value }}"`],
-    [
-      'a script by two texts',
-      `{% capture end %}ipt>{% endcapture %}<script>1{{ "</scr" | raw }}{{ end }}<b lang="{{ request.query.value }}"`,
-    ],
-    [
-      'a style by text captured in one',
-      `<style>{% capture end %}</style>{% endcapture %}<style>{{ end }}<b lang="{{ request.query.value }}"`,
-    ],
-    ['a comment', `{% capture end %}-->{% endcapture %}<!-- {{ end }}<b lang="{{ request.query.value }}"`],
-    ['a comment in part', `{% capture end %}--{% endcapture %}<!-- {{ end }}><b lang="{{ request.query.value }}"`],
-    [
-      'a comment that it captures',
-      `{% capture end %}-->{% endcapture %}{% capture all %}<!-- {{ end }}<b lang="{{ request.query.value }}"{% endcapture %}{{ all }}`,
-    ],
+    ['a comment', `{% capture end %}-->{% endcapture %}<!-- {{ end }}<b lang={{ request.query.value }}`],
+    ['a comment in part', `{% capture end %}--{% endcapture %}<!-- {{ end }}><b lang={{ request.query.value }}`],
   ] as const)
     it(`COMP-145 LIQ-35 nor does a template that ends ${what}`, async () => {
       await put(server, '/show.html', composed(`<div p:template="text/liquid" e:x="5">${markup}${STAMPED}</div>`))
-      const value = `" e:x=${LEAK.replaceAll('"', "'").replaceAll(' ', '')} y="`
+      const value = `${markup.endsWith('"') ? '"' : 'y'} e:x=${LEAK.replaceAll('"', "'").replaceAll(' ', '')} y="`
       const { status, text } = await http('GET', `/show.html?${new URLSearchParams({ value })}`)
       expect(status, text).to.equal(200)
       expect(text).to.not.include('TOPSECRET')
