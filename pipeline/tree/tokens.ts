@@ -180,8 +180,9 @@ export function* tokensIn({ tagName, attrs }: ElementNode): Iterable<string> {
 /** A name in lower case, and what stands behind its prefix. */
 export function namesOf(name: string): string[] {
   const lower = name.toLowerCase()
-  const colon = lower.indexOf(':')
-  return colon < 0 ? [lower] : [lower, lower.slice(colon + 1)]
+  const colon = name.indexOf(':')
+  // Not cut from the whole: a capital sigma becomes another letter behind letters and a colon than by itself.
+  return colon < 0 ? [lower] : [lower, name.slice(colon + 1).toLowerCase()]
 }
 
 /** Words between white space. */

@@ -77,7 +77,8 @@ function needed(simple: Simple): Iterable<string> {
 }
 
 function typesIn({ name, operator, value, flag }: Extract<Simple, { kind: 'attribute' }>): string[] {
-  const isExact = (operator === '=' || operator === '~=') && flag !== 'i' && name.toLowerCase() === 'itemtype'
+  // In XML an ITEMTYPE is another attribute, whose values are no tokens.
+  const isExact = (operator === '=' || operator === '~=') && flag !== 'i' && name === 'itemtype'
   if (!isExact) return []
   return value
     .split(/[\t\n\f\r ]+/)

@@ -105,6 +105,20 @@ describe('Tokens of documents', () => {
     expect(matched).to.be.greaterThan(1_000)
   })
 
+  for (const [selector, xml] of [
+    ['[ITEMTYPE="u:a"]', '<a ITEMTYPE="u:a"/>'],
+    ['[ITEMTYPE~="u:a"]', '<a ITEMTYPE="u:b u:a"/>'],
+    ['Σ', '<p:Σ xmlns:p="u:p"/>'],
+  ] as const)
+    it(`MOD-92 ${xml}, which ${selector} matches, has the tokens of that`, () => {
+      const compiled = compileSelector(selector)
+      const [element] = selectAll(compiled, parseDocument('xml', xml))
+      expect(element && [...tokensIn(element)]).to.include.members([
+        ...compiled.list.map(subjectToken),
+        ...(neededTokens(compiled)[0] ?? []),
+      ])
+    })
+
   it('SES-120 a document that is left out holds no match, whatever it is', () => {
     const name = fc.constantFrom('p', 'DIV', 'x-a', 'svg:b', 'table', 'td', 'li')
     const word = fc.constantFrom('a', 'B', 'c-d', 'é', 'a b', 'A&amp;b')
