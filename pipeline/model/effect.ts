@@ -20,7 +20,7 @@ import type { WrittenPlace } from './place.ts'
 import type { Registry } from './registry.ts'
 import { findAll, followedIn, type Revision, revising } from './revise.ts'
 import { closingShown, openingShown } from './shown-place.ts'
-import { writingText } from './write-back.ts'
+import { movedWith, setText } from './write-back.ts'
 
 /** What a property that referred to a value does now that the value has ended. */
 export interface Effect {
@@ -122,9 +122,11 @@ function* followingIn(
   const going = new Set(changes.flatMap(({ element, goes }) => (goes ? element : [])))
   if (going.size > 0 && !isOwn && (yield* isNothingLeft(document, items, going))) return 'gone'
   const staying = changes.flatMap(({ element, goes }) => (goes ? [] : element))
-  const revisions = yield* revisionsFor(changes)
   const before: ReferredValues[] = []
   for (const element of staying) before.push(yield* findingHeld(registry, element))
+  const { ns } = registry.vocabulary
+  const programs = yield* findingPrograms(document, ns)
+  const revisions = yield* revisionsFor(changes)
   const parents = new Set<ParentNode>(place.part?.parents)
   const fresh: ElementNode[] = []
   for (const revision of revisions) {
@@ -134,8 +136,6 @@ function* followingIn(
   }
   const nodes = [...(place.part?.nodes ?? []), ...fresh]
   const followed = (place.followed ?? []).flatMap(element => element ?? [])
-  const { ns } = registry.vocabulary
-  const programs = yield* findingPrograms(document, ns)
   const revised = yield* revising(document, revisions, [...parents, ...nodes, ...staying, ...followed])
   if (!revised || bringsProgram(programs, yield* findingPrograms(revised.document, ns))) return 'unwritable'
   const pairs: Pair[] = []
@@ -153,19 +153,29 @@ function* followingIn(
   return { place: { document: revised.document, part, ...followedIn(revised, place.followed) }, pairs, written }
 }
 
-/** Of elements in each other the outermost is replaced: what is in it, it takes along, once for all. */
+/** Of elements in each other the outermost is replaced: what is in it, changed where it stands, it takes along. */
 function* revisionsFor(changes: readonly ItemFate[]): Steps<Revision[]> {
   /** By element, which may be a value of many items. */
   const replaced = new Map<AnyNode, { element: ElementNode; to: string | undefined; byContent: boolean }>()
   for (const { element, goes, values, byContent } of changes)
     for (const [old, to] of goes ? [[element, undefined] as const] : values)
       if (!replaced.has(old)) replaced.set(old, { element: old, to, byContent })
-  const revisions: Revision[] = []
-  for (const { element, to, byContent } of replaced.values()) {
+  const outermost: { element: ElementNode; to: string | undefined; byContent: boolean }[] = []
+  const emptied = new Set<ParentNode>()
+  for (const each of replaced.values()) {
     yield
-    if (element.parentNode && aroundIn(element.parentNode, replaced)) continue
-    const by = to === undefined ? [] : [yield* writingText(element, to, byContent)]
-    revisions.push({ op: 'replace', element, by })
+    const { element, to, byContent } = each
+    const parent = element.parentNode
+    if (!parent || !aroundIn(parent, replaced)) outermost.push(each)
+    else if (to === undefined) emptied.add(parent)
+    else setText(element, to, byContent)
+  }
+  const goes = (node: AnyNode) => replaced.has(node) && replaced.get(node)?.to === undefined
+  for (const parent of emptied) parent.childNodes = parent.childNodes.filter(node => !goes(node))
+  const revisions: Revision[] = []
+  for (const { element, to, byContent } of outermost) {
+    yield
+    revisions.push({ op: 'replace', element, by: to === undefined ? [] : [movedWith(element, to, byContent)] })
   }
   return revisions
 }

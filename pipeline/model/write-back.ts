@@ -12,18 +12,33 @@ import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
  * @returns an element without a place in a source
  */
 export function* writingText(element: ElementNode, text: string, byContent: boolean): Steps<ElementNode> {
-  const own = attributeOfValue(element, byContent)
   const copy = yield* cloningElement(copiedPart(element, byContent))
   copy.parentNode = element.parentNode
   copy.sourceCodeLocation = null
-  if (own === undefined) {
-    copy.childNodes = text === '' ? [] : [{ nodeName: '#text', value: text, parentNode: copy }]
-    return copy
-  }
-  const present = copy.attrs.find(({ name, prefix }) => name === own && !prefix)
-  if (present) present.value = text
-  else copy.attrs.push({ name: own, value: text })
+  setText(copy, text, byContent)
   return copy
+}
+
+/** The same of an element that is given up: what is in it stands in the new one from then on. */
+export function movedWith(element: ElementNode, text: string, byContent: boolean): ElementNode {
+  const moved = withoutChildren(element)
+  moved.attrs = element.attrs.map(each => ({ ...each }))
+  moved.childNodes = [...element.childNodes]
+  for (const child of moved.childNodes) child.parentNode = moved
+  setText(moved, text, byContent)
+  return moved
+}
+
+/** Gives a property's element that the caller owns another value. */
+export function setText(element: ElementNode, text: string, byContent: boolean): void {
+  const own = attributeOfValue(element, byContent)
+  if (own === undefined) {
+    element.childNodes = text === '' ? [] : [{ nodeName: '#text', value: text, parentNode: element }]
+    return
+  }
+  const present = element.attrs.find(({ name, prefix }) => name === own && !prefix)
+  if (present) present.value = text
+  else element.attrs.push({ name: own, value: text })
 }
 
 /**

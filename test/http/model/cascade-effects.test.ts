@@ -58,6 +58,31 @@ onBothPlanes('Data model, effects of referential actions', on => {
     expect(note.text).to.equal(instance(NOTE).replace('itemscope', 'itemscope=""'))
   })
 
+  it('MOD-55 values in each other follow all, and an item in one of them keeps what others refer to', async () => {
+    await on.shelf.declare(
+      schema(STATION, {}, property('code', { unique: 'true', '@key': 'true' })),
+      schema(
+        READING,
+        {},
+        property('id', { unique: 'true' }),
+        property('station', { references: `${STATION}#code`, cascade: 'true' }),
+      ),
+      schema(NOTE, {}, property('about', { references: `${READING}#id`, cascade: 'true' })),
+    )
+    const value = (code: string, content: string) => `<data itemprop="station" value="${code}">${content}</data>`
+    const inner = (code: string) => instance(READING, { id: '1', station: code })
+    const nested = (code: string) =>
+      `<div itemscope="" itemtype="${READING}">${value(code, `a${value(code, 'b')}<ul>${inner(code)}</ul>`)}</div>`
+    await on.shelf.list('/stations.html', station('KRS'))
+    await put(on.shelf.server, '/readings.html', page(nested('KRS')))
+    await on.shelf.list('/notes.html', instance(NOTE, { about: '1' }))
+    const write = await on.shelf.http('PUT', '/stations.html', selecting('li'), station('OSL'))
+    expect(verdictOf(write)).to.equal('206')
+    const plain = (text: string) => text.replaceAll('=""', '')
+    expect(plain(await on.shelf.text('/readings.html'))).to.equal(plain(page(nested('OSL'))))
+    expect(await on.shelf.text('/notes.html')).to.equal(listPage(instance(NOTE, { about: '1' })))
+  })
+
   it('MOD-55 COMP-6 what goes in an element of a schema goes with the paragraph or table in which it is written', async () => {
     const shown = { name: 'shown', returns: ELEMENT, sessel: `self.\${div}.first()` }
     await declare('1..1', 'restrict', methods('urn:t', [shown]))
