@@ -29,6 +29,8 @@ export interface Plan {
   sites: Site[]
   /** The new or moved nodes, in order. */
   nodes: ChildNode[]
+  /** The text that the new nodes are parsed of. */
+  sent?: string
   /** Whose children change. */
   parents: ParentNode[]
   /** Whether the change can be judged by its surroundings; the shell of an HTML document cannot. */

@@ -128,7 +128,7 @@ function* planningReplacement(document: TreeDocument, tail: Tail, target: Elemen
   const owed = tagsOwed(document, parent, parent.childNodes[site.index - 1])
   const raw = yield* keptText(document.kind, context, nodes, text)
   site.texts = yield* writingTexts(document.kind, context, nodes, raw, isFirst(context, site.span), owed)
-  return { sites: [site], nodes, parents: [parent], local: true }
+  return { sites: [site], nodes, sent: text, parents: [parent], local: true }
 }
 
 function removePlan(document: TreeDocument, tail: Tail, target: ElementNode): Plan {
@@ -150,7 +150,7 @@ function* planningInsertion(
   const nodes = yield* refusing(parsingFragmentAlike(document, text, context))
   if (nodes.length === 0) throw new EditError('empty', 'The body has no content.')
   const raw = yield* keptText(document.kind, context, nodes, text)
-  return yield* insertion(document, tail, anchor, placement, nodes, raw)
+  return { ...(yield* insertion(document, tail, anchor, placement, nodes, raw)), sent: text }
 }
 
 function* planningMove(

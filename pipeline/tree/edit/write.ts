@@ -10,15 +10,16 @@ import {
   type TreeDocument,
 } from '../nodes.ts'
 import { writingMarkup } from '../serialize.ts'
+import { textOf } from '../source-text.ts'
 import { done, NODES_PER_STEP, type Steps } from '../steps.ts'
-import { findingProgramsOf, keepsPrograms, type Program } from '../template-hosts.ts'
+import { findingProgramsIn, keepsPrograms, type Program } from '../template-hosts.ts'
 import { concerningPrefixed, keepsWritten, writingAsWritten } from './as-written.ts'
 import { childrenFound, findingCounterparts, parentsFound } from './counterpart.ts'
 import { EditError } from './error.ts'
 import { writingMarkupIn } from './markup.ts'
 import { findingOutcome } from './outcome.ts'
 import { preparingPatch, workingWithPatch } from './patch.ts'
-import { candidates, changedSource, changesOf, type Plan, type PlannedSplice } from './plan.ts'
+import { type Candidate, candidates, changedSource, changesOf, type Plan, type PlannedSplice } from './plan.ts'
 import { type ProposedEdit, patching, provingLocal, replaced } from './proposal.ts'
 import { type Piece, preparingProofs } from './prove.ts'
 import { tagsInPlace } from './shape.ts'
@@ -48,8 +49,7 @@ export function* writing(document: TreeDocument, tail: Tail, plan: Plan): Steps<
     if (asWritten) return asWritten
     const changes = changesOf(plan, candidate)
     const verdict = yield* judge(candidate)
-    const isKept = () =>
-      candidate.way === 'splice' ? done(true) : keepsWritten(document, plan, changedSource(document.source, changes))
+    const isKept = () => (candidate.way === 'splice' ? done(true) : keepingAll(document, plan, changes))
     if (typeof verdict !== 'string') {
       if (!(yield* isKept())) break
       return yield* writingInPlace(document, plan, verdict, { changes, way: candidate.way, inserted })
@@ -62,18 +62,19 @@ export function* writing(document: TreeDocument, tail: Tail, plan: Plan): Steps<
   }
   const asWritten = list.length === 1 && (yield* writingAsWritten(document, plan))
   if (asWritten) return asWritten
-  const programs = yield* findingProgramsBeside(document, plan)
+  const programs = yield* findingPrograms(document, plan)
   const proved = yield* workingWithPatch(yield* planned(), climbing(document, tail, plan, attempts, inserted, programs))
   if (proved && !(yield* keepsWritten(document, plan, proved.source))) throw amongDirectives()
   if (proved) return proved
 
   // Whatever else the text is read as, it keeps the directives that were sent.
-  const normalised = (yield* concerningPrefixed(document, plan))
-    ? undefined
-    : list.findLast(({ way }) => way === 'normalised')
+  const isSent = (yield* concerningPrefixed(document, plan))
+    ? () => false
+    : (candidate: Candidate) => keepingPrograms(programs, changesOf(plan, candidate))
+  const normalised = list.findLast(candidate => candidate.way === 'normalised' && isSent(candidate))
   const last = normalised ?? list[0]
   const changes = last ? changesOf(plan, last) : [yield* workingWithPatch(yield* planned(), writingWhole(document))]
-  if (!last && !changes.every(change => keepsPrograms(programs, change))) throw amongDirectives()
+  if (!last && !keepingPrograms(programs, changes)) throw amongDirectives()
   if (!last && !(yield* keepsWritten(document, plan, changedSource(document.source, changes)))) throw amongDirectives()
   const { parsed, ...found } = yield* findingOutcome(attempts, plan, changes)
   const markup = yield* writingMarkupOf(parsed, found.parents, found.nodes)
@@ -169,7 +170,7 @@ function* climbing(
   plan: Plan,
   attempts: Attempts,
   inserted: string,
-  programs: readonly Program[],
+  programs: Programs,
 ): Steps<ProposedEdit | undefined> {
   for (const { host } of plan.sites) if (host && !(yield* provingWritable(document, host))) return undefined
   const local = yield* provingLocal(document)
@@ -180,7 +181,7 @@ function* climbing(
     const [candidate] = candidates(rewriting)
     if (!candidate) continue
     const changes = changesOf(rewriting, candidate)
-    if (!changes.every(change => keepsPrograms(programs, change))) return undefined
+    if (!keepingPrograms(programs, changes)) return undefined
     const judge = yield* preparingProofs(document, tail, rewriting, local)
     const verdict = yield* judge(candidate)
     // Content that does not parse in its own element does not parse in a larger one either.
@@ -198,16 +199,48 @@ function* climbing(
     if (proved) return proved
   }
   const change = yield* writingWhole(document)
-  if (!keepsPrograms(programs, change)) return undefined
+  if (!keepingPrograms(programs, [change])) return undefined
   return yield* provingWhole({ ...attempts, left: 1 }, plan, { changes: [change], way: 'document', inserted })
 }
 
-/** The templates that the edit is not about: nothing that is written anew makes other programs of them. */
-function* findingProgramsBeside(document: TreeDocument, { sites }: Plan): Steps<Program[]> {
+/** Templates that an edit leaves, whatever is written anew for it: nothing makes other programs of them (LIQ-5, LIQ-6). */
+interface Programs {
+  beside: Program[]
+  /** Of what was sent, or is moved. */
+  within: Program[]
+}
+
+/** The tree of the document is as it was before the edit. */
+function* findingPrograms(document: TreeDocument, { sites, nodes, sent, parents }: Plan): Steps<Programs> {
+  const text = textOf(document)
+  const gone = sites.flatMap(site => site.parent.childNodes.slice(site.index, site.index + site.gone))
+  const leaving = yield* findingProgramsIn(gone, text)
+  const elements = new Set(leaving.map(({ element }) => element))
+  for (const { host } of sites)
+    for (let at: ParentNode | null | undefined = host; at && isElement(at); at = at.parentNode) elements.add(at)
   const spans = sites.flatMap(({ span }) => span ?? [])
-  const isChanged = ({ host }: Program) =>
-    spans.some(({ startOffset, endOffset }) => startOffset < host.endOffset && endOffset > host.startOffset)
-  return (yield* findingProgramsOf(document)).filter(program => !isChanged(program))
+  const isWrittenIn = ({ host }: Program) =>
+    spans.some(({ startOffset, endOffset }) => host.startOffset < startOffset && endOffset < host.endOffset)
+  const all = yield* findingProgramsIn(document.root.childNodes, text)
+  const beside = all.filter(program => !elements.has(program.element) && !isWrittenIn(program))
+  if (sites.length > 1) return { beside, within: leaving }
+  const around = parents.at(-1)
+  const source = { source: sent ?? '', slice: (from: number, to: number) => (sent ?? '').slice(from, to) }
+  return { beside, within: yield* findingProgramsIn(nodes, source, around && isElement(around) ? around : undefined) }
+}
+
+function keepingPrograms({ beside, within }: Programs, changes: readonly PlannedSplice[]): boolean {
+  const written = changes.map(({ text }) => text)
+  const touched = beside.filter(({ host }) =>
+    changes.some(({ start, end }) => start <= host.startOffset && host.endOffset <= end),
+  )
+  return keepsPrograms(touched, written) && keepsPrograms(within, written)
+}
+
+/** Whether what is written anew keeps programs and directives. */
+function* keepingAll(document: TreeDocument, plan: Plan, changes: readonly PlannedSplice[]): Steps<boolean> {
+  if (!keepingPrograms(yield* findingPrograms(document, plan), changes)) return false
+  return yield* keepsWritten(document, plan, changedSource(document.source, [...changes]))
 }
 
 /** Elements around all sites that have both their tags, innermost first. */

@@ -269,6 +269,42 @@ describe("author's bytes", () => {
       .and.to.include('<b>x</b></p><p><b>y</b></p>')
   })
 
+  const HOST =
+    '<div p:template="text/liquid"><input {% if 1 < 2 %}checked{% endif %} {% if b %}required{% endif %}></div>'
+  for (const [name, content, method, fields, body] of [
+    [
+      'that moves',
+      `<h1 id=h>h</h1><p><i>o</p><section id=s>${HOST}</section><p>t`,
+      'MOVE',
+      moving('/doc.html', '#s', '#h', 'before'),
+    ],
+    [
+      'that moves with an open tag',
+      `<h1 id=h>h</h1><section id=s><p><b>x</p>${HOST}</section><p>t`,
+      'MOVE',
+      moving('/doc.html', '#s', '#h', 'before'),
+    ],
+    ['that is sent', '<ul><li id=a><p><i>o</p></ul><p>t', 'PUT', selecting('#a'), `<li id=a><p>x</p>${HOST}`],
+    ['that is sent behind an open tag', '<ul id=l><li id=a>a</ul>', 'POST', selecting('#l'), `<li><p><b>x</p>${HOST}`],
+    [
+      'in a template element',
+      `<template>${HOST}</template><table id=t><p>o</p><tr><td>x</table><p>t`,
+      'DELETE',
+      selecting('#t'),
+    ],
+    ['around which tags cross', `<i id=a><form><i><p>t</p></i>${HOST}</i>`, 'DELETE', selecting('#a')],
+  ] as const) {
+    it(`HTTP-24 LIQ-5 LIQ-6 the source of a template ${name} is as it was written, or the write is refused`, async () => {
+      await put(server, '/doc.html', `<!doctype html><html xmlns:p="${NS}/1.0"><body>${content}</body></html>`)
+      const { status } = await http(method, '/doc.html', fields, body)
+      expect([204, 206, 422]).to.include(status)
+      expect(await textOf(server, '/doc.html')).to.satisfy(
+        (text: string) => text.includes(HOST) || !text.includes('p:template'),
+      )
+      expect((await http('GET', '/doc.html')).status).to.equal(200)
+    })
+  }
+
   it('HTTP-24 LIQ-6 nor is it written anew for what stands elsewhere than it is written', async () => {
     const host =
       '<div p:template="text/liquid"><input {% if 1 < 2 %}checked{% endif %} {% if b %}required{% endif %}></div>'
