@@ -74,7 +74,7 @@ export function* writing(document: TreeDocument, tail: Tail, plan: Plan): Steps<
   const normalised = list.findLast(candidate => candidate.way === 'normalised' && isSent(candidate))
   const last = normalised ?? list[0]
   const changes = last ? changesOf(plan, last) : [yield* workingWithPatch(yield* planned(), writingWhole(document))]
-  if (!last && !keepingPrograms(programs, changes)) throw amongDirectives()
+  if (!keepingPrograms(programs, changes)) throw amongDirectives()
   if (!last && !(yield* keepsWritten(document, plan, changedSource(document.source, changes)))) throw amongDirectives()
   const { parsed, ...found } = yield* findingOutcome(attempts, plan, changes)
   const markup = yield* writingMarkupOf(parsed, found.parents, found.nodes)

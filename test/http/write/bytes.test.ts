@@ -305,6 +305,13 @@ describe("author's bytes", () => {
     })
   }
 
+  it('HTTP-24 LIQ-6 nor does it go with a table that it stands before, and is written in', async () => {
+    const table = `<table id=t><section>s</section>${HOST}</table>`
+    await put(server, '/doc.html', `<!doctype html><html xmlns:p="${NS}/1.0"><body>${table}</body></html>`)
+    const answer = await leavesAlone(server, ['/doc.html'], () => http('DELETE', '/doc.html', selecting('#t')))
+    expect(failureOf(answer)).to.equal('422 InvalidFragment')
+  })
+
   it('HTTP-24 LIQ-6 nor is it written anew for what stands elsewhere than it is written', async () => {
     const host =
       '<div p:template="text/liquid"><input {% if 1 < 2 %}checked{% endif %} {% if b %}required{% endif %}></div>'
