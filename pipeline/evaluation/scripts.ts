@@ -24,12 +24,13 @@ import {
   isSpent,
 } from '../model/code.ts'
 import type { RawCode } from '../model/declarations.ts'
-import { readItem, valueReader } from '../model/items.ts'
+import { type ModelItem, readingItem, valueReader } from '../model/items.ts'
 import { copiedPart, writingTexts } from '../model/write-back.ts'
 import type { Site } from '../site/site.ts'
+import { typesOf } from '../tree/microdata.ts'
 import { isConfiguration } from '../tree/microdata-value.ts'
-import { type ElementNode, isElement } from '../tree/nodes.ts'
-import { outerMarkup, serializeDocument } from '../tree/serialize.ts'
+import { type DocumentKind, type ElementNode, isElement } from '../tree/nodes.ts'
+import { writingMarkup, writingWholeDocument } from '../tree/serialize.ts'
 import { atOnce, inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { ownElement, payingFor } from './given-elements.ts'
 import type { Language, LanguageOf } from './languages.ts'
@@ -76,8 +77,9 @@ function codeHost(slots: Slots): CodeHost {
   return {
     default: async (code, at) => {
       const job = jobFor(slots, 'default', code, at)
-      const fields = declaredFields(at, slots.site.settings.ns)
-      const given = new Map<string, Value>([['document_html', serializeDocument(at.document)]])
+      const fields = await inTurns(declaredFields(at, slots.site.settings.ns), 0)
+      const markup = await inTurns(writingWholeDocument(at.document), at.document.source.length)
+      const given = new Map<string, Value>([['document_html', markup]])
       const view = viewFor(code.source, { document: at.document, scope: at.element })
       const outcome = await run(slots, { ...job, this: fields, arguments: [given], document: view })
       return resultOf(outcome, ({ value, changed }): DefaultResult => {
@@ -91,11 +93,12 @@ function codeHost(slots: Slots): CodeHost {
       })
     },
     validateValues: async (code, at) => {
-      const job = { ...jobFor(slots, 'validate', code, at), arguments: [writtenValue(at, slots.site.settings.ns)] }
+      const value = await inTurns(writtenValue(at, slots.site.settings.ns), 0)
+      const job = { ...jobFor(slots, 'validate', code, at), arguments: [value] }
       return resultOf(await run(slots, job), ({ truthy }) => ({ value: truthy }))
     },
     validateItem: async (code, at) => {
-      const self = outerMarkup(at.element, at.document.kind)
+      const self = await inTurns(writingMarkup(at.element, at.document.kind), 0)
       const job = { ...jobFor(slots, 'validate', code, at), this: self, arguments: [null] }
       return resultOf(await run(slots, job), ({ truthy }) => ({ value: truthy }))
     },
@@ -107,17 +110,19 @@ function codeHost(slots: Slots): CodeHost {
       return variant === 'parse' || isSpent(outcome.failure) ? outcome.failure : undefined
     },
     write: async (code, at) => {
-      const job = { ...jobFor(slots, 'write', code, at), arguments: [writtenValue(at, slots.site.settings.ns)] }
+      const value = await inTurns(writtenValue(at, slots.site.settings.ns), 0)
+      const job = { ...jobFor(slots, 'write', code, at), arguments: [value] }
       return taking(slots, await run(slots, job), code, at)
     },
     read: async steps => {
       const results: CodeResult<Given>[] = []
       for (let first = 0; first < steps.length; first += STEPS_AT_ONCE) {
         const some = steps.slice(first, first + STEPS_AT_ONCE)
-        const jobs = some.map(({ code, at }) => ({
-          ...jobFor(slots, 'read', code, at),
-          arguments: [writtenValue(at, slots.site.settings.ns)],
-        }))
+        const jobs: ScriptJob[] = []
+        for (const { code, at } of some) {
+          const value = await inTurns(writtenValue(at, slots.site.settings.ns), 0)
+          jobs.push({ ...jobFor(slots, 'read', code, at), arguments: [value] })
+        }
         const outcomes = await slots.javascript.batch(jobs, slots.allowance)
         for (const [i, { code, at }] of some.entries()) {
           const outcome = outcomes[i]
@@ -163,25 +168,38 @@ function resultOf<Result>(
 }
 
 /** MOD-65: a text, or a list where there are or may be several; a nested item as its markup. */
-function writtenValue(at: CodeValues, ns: string): Value {
-  const item = readItem(at.element)
-  const read = valueReader(ns)
-  const values = at.elements.map(element => read(element, item) ?? outerMarkup(element, at.document.kind))
+function* writtenValue(at: CodeValues, ns: string): Steps<Value> {
+  const values = yield* writtenValues(at.elements, yield* readingItem(at.element), at.document.kind, ns)
   return at.asList ? values : (values[0] ?? null)
 }
 
 /** MOD-32: the declared fields that are present. */
-function declaredFields(at: CodeDefault, ns: string): Value {
-  const item = readItem(at.element)
-  const read = valueReader(ns)
+function* declaredFields(at: CodeDefault, ns: string): Steps<Value> {
+  const item = yield* readingItem(at.element)
   const fields = new Map<string, Value>()
   for (const name of at.declared) {
     const elements = item.properties.get(name)
     if (!elements) continue
-    const values = elements.map(element => read(element, item) ?? outerMarkup(element, at.document.kind))
+    const values = yield* writtenValues(elements, item, at.document.kind, ns)
     fields.set(name, values.length > 1 ? values : (values[0] ?? null))
   }
   return fields
+}
+
+function* writtenValues(
+  elements: readonly ElementNode[],
+  item: ModelItem | undefined,
+  kind: DocumentKind,
+  ns: string,
+): Steps<string[]> {
+  const read = valueReader(ns)
+  const values: string[] = []
+  for (const element of elements) {
+    values.push(read(element, item ?? (yield* readingItem(element))) ?? (yield* writingMarkup(element, kind)))
+    // Values may stand in each other: each is read with all that is in it.
+    yield
+  }
+  return values
 }
 
 /** The text of a scalar; undefined for anything else. */
@@ -212,7 +230,7 @@ async function taking(
 ): Promise<CodeResult<Given>> {
   const result = resultOf(outcome, ({ value }) => given(value, code))
   if (!('value' in result)) return result
-  const byContent = isConfiguration(readItem(element).types, site.settings.ns)
+  const byContent = isConfiguration(typesOf(element), site.settings.ns)
   try {
     return { value: await inTurns(paying(result.value, elements, byContent, allowance), 0) }
   } catch (error) {
@@ -308,8 +326,7 @@ function contextOf(context: Value | undefined): Pick<ScriptJob, 'context' | 'req
 async function resolved(slots: Slots, code: RawCode, copies: readonly Value[], call: ForeignCall): Promise<Value> {
   const { javascript, site, allowance } = slots
   const elements = copies.flatMap(each => (each instanceof ElementValue ? [each.node] : []))
-  const read = valueReader(site.settings.ns)
-  const values = elements.map(node => read(node, readItem(node)) ?? outerMarkup(node, 'html'))
+  const values = await inTurns(writtenValues(elements, undefined, 'html', site.settings.ns), 0)
   const argument = values.length > 1 ? values : (values[0] ?? null)
   const { store, settings } = site
   const job: ScriptJob = {
