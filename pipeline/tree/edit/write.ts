@@ -77,6 +77,9 @@ export function* writing(document: TreeDocument, tail: Tail, plan: Plan): Steps<
   if (!keepingPrograms(programs, changes)) throw amongDirectives()
   if (!last && !(yield* keepsWritten(document, plan, changedSource(document.source, changes)))) throw amongDirectives()
   const { parsed, ...found } = yield* findingOutcome(attempts, plan, changes)
+  // What the tree has elsewhere than it is written would go along, as what a table moves out of it.
+  if (programs.beside.length > 0 && !found.keepsOthers && plan.sites.every(({ nodes }) => nodes.length === 0))
+    throw amongDirectives()
   const markup = yield* writingMarkupOf(parsed, found.parents, found.nodes)
   return replaced(document, parsed, { ...found, changes, way: 'reparsed', inserted: markup })
 }

@@ -312,6 +312,14 @@ describe("author's bytes", () => {
     expect(failureOf(answer)).to.equal('422 InvalidFragment')
   })
 
+  it('HTTP-24 nor does anything else that a table moves out of it go with it, where a template keeps the page from being written anew', async () => {
+    const page = `<p><b>open</p><table id=t><section>stays</section><tr><td>x</table>${HOST}`
+    await put(server, '/doc.html', `<!doctype html><html xmlns:p="${NS}/1.0"><body>${page}</body></html>`)
+    const { status } = await http('DELETE', '/doc.html', selecting('#t'))
+    expect([204, 422]).to.include(status)
+    expect(await textOf(server, '/doc.html')).to.include('<section>stays</section>')
+  })
+
   it('HTTP-24 LIQ-6 nor is it written anew for what stands elsewhere than it is written', async () => {
     const host =
       '<div p:template="text/liquid"><input {% if 1 < 2 %}checked{% endif %} {% if b %}required{% endif %}></div>'
