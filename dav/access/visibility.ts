@@ -29,8 +29,7 @@ function isVisible(scope: Scope, { path, kind }: Pick<Resource, 'path' | 'kind'>
   return scope.covers(path) || (kind === 'collection' && scope.leads(path))
 }
 
-/** Whether a credential would see what stands at a path, by its path alone. */
-/** Whether a credential sees what stands at a path, or would. */
+/** Whether a credential sees what stands at a path, or would, by its path alone. */
 export function isSeenAt(scope: Scope, path: string): boolean {
   return isVisible(scope, { path, kind: namesCollection(path) ? 'collection' : 'blob' })
 }

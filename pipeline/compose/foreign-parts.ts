@@ -1,14 +1,22 @@
 /** Parts of SVG and MathML that a page shows outside of these (COMP-31). */
 
-import { type ElementNode, elementAlone, HTML_NAMESPACE, isElement, type ParentNode } from '../tree/nodes.ts'
+import {
+  type ElementNode,
+  elementAlone,
+  HTML_NAMESPACE,
+  isElement,
+  MATHML_NAMESPACE,
+  type ParentNode,
+  SVG_NAMESPACE,
+} from '../tree/nodes.ts'
 import { HTML_AGAIN, isOfHtml } from '../tree/raw-text.ts'
 import type { Composing } from './composing.ts'
 import { append, NODE_BYTES } from './copy.ts'
 
 /** The elements that begin them in HTML. */
 const ROOTS = new Map([
-  ['http://www.w3.org/2000/svg', 'svg'],
-  ['http://www.w3.org/1998/Math/MathML', 'math'],
+  [SVG_NAMESPACE, 'svg'],
+  [MATHML_NAMESPACE, 'math'],
 ])
 
 /**

@@ -135,10 +135,10 @@ export function* notingAll(nodes: readonly ChildNode[], isShown: boolean, into: 
     tokens.add(node)
     if (node.content) yield* prefixes.notingWithin(node.content)
     const what = node.attrs.length > 0 ? noting(node, prefixes) : undefined
-    if (what === 'item') {
-      items.push(notedItem(node, level.isShown))
-      if ((items.at(-1)?.types.length ?? 0) > FEW_TYPES) yield
-    } else if (what === 'typed' && level.isShown) bare.push(node)
+    const item = what === 'item' ? notedItem(node, level.isShown) : undefined
+    if (item) items.push(item)
+    else if (what === 'typed' && level.isShown) bare.push(node)
+    if (item && item.types.length > FEW_TYPES) yield
     // The children of an HTML parser's template are in its contents; an XML parser leaves them here.
     const { childNodes } = node
     const first = childNodes[0]

@@ -153,14 +153,17 @@ function* followingIn(
   return { place: { document: revised.document, part, ...followedIn(revised, place.followed) }, pairs, written }
 }
 
+/** What becomes of an element: it goes, or has another value. */
+type Replacement = Pick<ItemFate, 'element' | 'byContent'> & { to: string | undefined }
+
 /** Of elements in each other the outermost is replaced: what is in it, changed where it stands, it takes along. */
 function* revisionsFor(changes: readonly ItemFate[]): Steps<Revision[]> {
   /** By element, which may be a value of many items. */
-  const replaced = new Map<AnyNode, { element: ElementNode; to: string | undefined; byContent: boolean }>()
+  const replaced = new Map<AnyNode, Replacement>()
   for (const { element, goes, values, byContent } of changes)
     for (const [old, to] of goes ? [[element, undefined] as const] : values)
       if (!replaced.has(old)) replaced.set(old, { element: old, to, byContent })
-  const outermost: { element: ElementNode; to: string | undefined; byContent: boolean }[] = []
+  const outermost: Replacement[] = []
   const emptied = new Set<ParentNode>()
   for (const each of replaced.values()) {
     yield

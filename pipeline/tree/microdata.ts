@@ -150,7 +150,10 @@ export function* readingProperties(element: ElementNode, read: ValueReader, on: 
 
 function* scopesOf(root: ParentNode, wanted: (types: string[]) => boolean): Steps<ElementNode[]> {
   const all: ElementNode[] = []
-  yield* visiting(root, element => !isScope(element) || all.push(element) > 0)
+  yield* visiting(root, element => {
+    if (isScope(element)) all.push(element)
+    return true
+  })
   const scopes: ElementNode[] = []
   yield* lookingThrough(all, element => {
     const types = typesOf(element)

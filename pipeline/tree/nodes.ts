@@ -113,6 +113,8 @@ export interface TreeDocument {
 export const NAMELESS = ''
 
 export const HTML_NAMESPACE = 'http://www.w3.org/1999/xhtml'
+export const SVG_NAMESPACE = 'http://www.w3.org/2000/svg'
+export const MATHML_NAMESPACE = 'http://www.w3.org/1998/Math/MathML'
 
 /** An element of HTML without content that stands nowhere. */
 export function elementAlone(tagName: string): ElementNode {

@@ -56,8 +56,7 @@ export function inserted(text: string, place: OutputPlace, before: string): stri
     case 'raw':
       return inRawText(text, place, before)
     case 'unquoted':
-      // Where a branch has the `=` before it, it may be a name.
-      return escapeMarkup(text).replace(/[\s=`:]/gu, reference)
+      return escapeMarkup(text).replace(/[\s=`]/gu, reference)
     case 'name':
       // One with a prefix may be that of a directive (COMP-145).
       return text.replace(NO_NAME, reference)
@@ -72,7 +71,7 @@ export function inserted(text: string, place: OutputPlace, before: string): stri
   }
 }
 
-/** Whether what is inserted there may be part of the name of an element or attribute. */
+/** Whether what is inserted there may be part of the name of an element or attribute, as a value is where a branch has the `=` before it. */
 export function isNamed({ position, uncertain }: OutputPlace): boolean {
   return uncertain || position === 'name' || position === 'declaration' || position === 'unquoted'
 }
@@ -133,14 +132,14 @@ export function withoutColonsOfData(text: string, data: readonly Span[], inNames
 export function insertedSafe(text: string, trust: Safe['trust'], place: OutputPlace, before: string): string {
   const { position, xml, uncertain } = place
   if (trust === 'trusted') return text
-  if (uncertain && trust === 'escaped') return text.replace(/[\s=`:/!-]/gu, reference)
+  if (uncertain && trust === 'escaped') return text.replace(/[\s=`/!-]/gu, reference)
   if (position === 'raw') return setApart(text, place, before)
   if (trust === 'raw') {
     if (position === 'cdata') return inSection(text, before)
     return inserted(xml ? text.replaceAll(APART, ']') : text, place, before)
   }
   // Where blanks end a value, escaped text would not be one value.
-  if (position === 'unquoted') return text.replace(trust === 'escaped' ? /[\s=`:]/gu : /[\s=`]/gu, reference)
+  if (position === 'unquoted') return text.replace(/[\s=`]/gu, reference)
   // XML has no two dashes in a comment, and a whole page is an error with them.
   if (trust === 'printed' && !(xml && position === 'comment')) return text
   switch (position) {

@@ -113,15 +113,15 @@ function* slowOutput(value: Filtered, place: OutputPlace, run: Run): Work<void> 
 }
 
 /** Prints the text of a value piece by piece: each is escaped for what stands before it. */
-function* printing(text: string, of: LiquidValue, read: OutputPlace, run: Run): Work<void> {
-  const place = run.isAstray ? anywhere(read) : read
+function* printing(text: string, of: LiquidValue, place: OutputPlace, run: Run): Work<void> {
   if (text.length <= PIECE) {
     print(text, of, place, run)
     return
   }
   // Where colons of data stand is known of the whole.
-  const isCaptured = of instanceof Safe && of.trust === 'printed' && hidesColons(place, run)
-  const whole = isCaptured ? withoutColonsOfData(text, of.data, isNamed(place)) : text
+  const now = placeNow(place, run)
+  const isCaptured = of instanceof Safe && of.trust === 'printed' && hidesColons(now, run)
+  const whole = isCaptured ? withoutColonsOfData(text, of.data, isNamed(now)) : text
   const value = isCaptured ? new Safe(whole, of.trust) : of
   for (const piece of piecesOf(whole, PIECE)) {
     print(piece, value, place, run)
@@ -141,23 +141,27 @@ function hidesColons(place: OutputPlace, run: Run): boolean {
   return isNamed(place) || (run.scope.hasDirectives === true && !run.out.data && takesReferences(place))
 }
 
+/** Where something is printed, as far as that is certain still. */
+function placeNow(place: OutputPlace, run: Run): OutputPlace {
+  return run.isAstray ? anywhere(place) : place
+}
+
 /** Prints the text of a value, or a piece of it. */
 function print(text: string, of: LiquidValue, read: OutputPlace, run: Run): void {
   const { tail } = run.out
-  const place = run.isAstray ? anywhere(read) : read
+  const place = placeNow(read, run)
   const hides = hidesColons(place, run)
   const data = run.out.data || hides ? colonsIn(text, of) : []
-  let piece: string
-  if (!(of instanceof Safe)) piece = inserted(text, place, tail)
-  else if (of.trust === 'printed' && hides)
-    piece = insertedSafe(withoutColonsOfData(text, data, isNamed(place)), of.trust, place, tail)
-  else piece = insertedSafe(text, of.trust, place, tail)
-  if (hides && !(of instanceof Safe && (of.trust === 'printed' || of.trust === 'trusted'))) piece = withoutColons(piece)
+  const trust = of instanceof Safe ? of.trust : undefined
+  const safe = hides && trust === 'printed' ? withoutColonsOfData(text, data, isNamed(place)) : text
+  const written = trust ? insertedSafe(safe, trust, place, tail) : inserted(text, place, tail)
+  const isData = trust !== 'printed' && trust !== 'trusted'
+  const piece = hides && isData ? withoutColons(written) : written
   if (run.out.data) {
     run.allowance.take(SPAN_BYTES * data.length)
     run.out.note(piece === text || data.length === 0 ? data : [[0, piece.length]], !takesReferences(place))
   }
-  if (of instanceof Safe && endsPlace(piece, of.trust, place, tail)) run.isAstray = true
+  if (trust && endsPlace(piece, trust, place, tail)) run.isAstray = true
   run.print(piece)
 }
 

@@ -1,6 +1,6 @@
 /** `new …`: elements, instances and selectors (SES-129, SES-160 to SES-163, SES-173). */
 
-import { attribute, type ElementNode, HTML_NAMESPACE } from '../../tree/nodes.ts'
+import { attribute, type ElementNode, HTML_NAMESPACE, MATHML_NAMESPACE, SVG_NAMESPACE } from '../../tree/nodes.ts'
 import { ElementValue, isDictionary, isList, type List, NamedValue, type Value } from '../values.ts'
 import type { ConstructionPlan, PlannedModifier } from './code.ts'
 import { MAX_DEPTH, tooDeep, typeOf } from './comparison.ts'
@@ -25,7 +25,7 @@ import { TemporalValue } from './temporal-value.ts'
 import { textForm } from './text-form.ts'
 
 /** Namespaces whose elements are serialised by their local names (SES-163). */
-const FOREIGN = new Set(['http://www.w3.org/2000/svg', 'http://www.w3.org/1998/Math/MathML'])
+const FOREIGN = new Set([SVG_NAMESPACE, MATHML_NAMESPACE])
 
 /**
  * Builds what a plan says.

@@ -8,6 +8,7 @@ import { hash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import type { Change } from '../commit.ts'
 import { Unusable } from '../errors.ts'
 import { openPlainFile } from '../plain-file.ts'
 import type { Property, Resource } from '../resource.ts'
@@ -69,6 +70,15 @@ export function lineOf(resource: Resource, properties: Property[], derived?: Rec
   if (kind === 'collection') return { path, kind, ...(shown !== undefined && { shown }), ...described }
   const kept = kind === 'blob' && derived !== undefined && { derived }
   return { path, kind, digest, size, type, shown: shownSeconds(resource), ...described, ...kept }
+}
+
+/** What gives a resource its properties, and a collection the time that a client has set. */
+export function described(
+  { path, kind, shown }: Pick<Resource, 'path' | 'kind' | 'shown'>,
+  properties: Property[],
+): Change[] {
+  const time = kind === 'collection' && shown !== undefined && { shown }
+  return properties.length > 0 || time ? [{ op: 'describe', path, set: properties, remove: [], ...time }] : []
 }
 
 /** What a root proves of everything below it. */

@@ -5,11 +5,11 @@ import { blobStream, type StagedBlob, StagingError } from '../blobs.ts'
 import type { Change } from '../commit.ts'
 import { BlobChanged, isLost, lostBytes, Unusable } from '../errors.ts'
 import type { NoteChange, NoteStore } from '../notes.ts'
-import type { Property, Resource } from '../resource.ts'
+import type { Resource } from '../resource.ts'
 import type { SiteReader, SiteStore, Snapshot, Store } from '../store.ts'
 import { line, shownSeconds } from '../tags.ts'
 import type { ProgressReport } from '../transfer.ts'
-import { keptOf, type SavedSite, tagOf } from './format.ts'
+import { described, keptOf, type SavedSite, tagOf } from './format.ts'
 import type { Kept } from './lines.ts'
 import { discardAll } from './restore.ts'
 import { begin, end, hasBegun, MOVING } from './unfinished.ts'
@@ -188,11 +188,6 @@ async function moveSite(
 
 function withDerived(put: Put, derived: Record<string, string> | undefined): Put {
   return put.kind === 'blob' && derived !== undefined ? { ...put, derived } : put
-}
-
-function described({ path, kind, shown }: Resource, properties: Property[]): Change[] {
-  const time = kind === 'collection' && shown !== undefined && { shown }
-  return properties.length > 0 || time ? [{ op: 'describe', path, set: properties, remove: [], ...time }] : []
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Change } from '../commit.ts'
 import { isLost, Unusable } from '../errors.ts'
 import type { SiteStore, Store } from '../store.ts'
 import type { ProgressReport } from '../transfer.ts'
-import { HEAD, type Head, objectFile, readHead, type SavedSite, tagOf } from './format.ts'
+import { described, HEAD, type Head, objectFile, readHead, type SavedSite, tagOf } from './format.ts'
 import { type Accepted, type Line, readLines, type SavedResource } from './lines.ts'
 import { begin, end, hasBegun } from './unfinished.ts'
 
@@ -189,11 +189,11 @@ class Batch {
   }
 
   async add(saved: SavedResource): Promise<void> {
-    const { path, kind, properties = [], shown } = saved
+    const { path, kind, properties = [] } = saved
     if (kind === 'collection') {
       if (path !== '/' && !(await this.#site.find(path))) this.#changes.push({ op: 'collection', path })
     } else {
-      const { digest, size, type, language, derived } = saved
+      const { digest, size, type, language, shown, derived } = saved
       const file = objectFile(this.#folder, digest)
       const found = await stat(file).catch(error => {
         if (isLost(error)) return undefined
@@ -215,9 +215,7 @@ class Batch {
         ...(derived !== undefined && { derived }),
       })
     }
-    const time = kind === 'collection' && shown !== undefined && { shown }
-    if (properties.length > 0 || time)
-      this.#changes.push({ op: 'describe', path, set: properties, remove: [], ...time })
+    this.#changes.push(...described(saved, properties))
     if (this.#changes.length >= AT_ONCE.changes || this.#bytes >= AT_ONCE.bytes) await this.commit()
   }
 

@@ -7,12 +7,11 @@ import {
   HTML_NAMESPACE,
   isElement,
   type ParentNode,
+  SVG_NAMESPACE,
   type TreeDocument,
 } from '../nodes.ts'
 import { isVoid } from '../serialize-html.ts'
 import { textOf } from '../source-text.ts'
-
-const SVG_NAMESPACE = 'http://www.w3.org/2000/svg'
 
 export function isHtmlElement(node: ParentNode, name: string): node is ElementNode {
   return isElement(node) && node.namespaceURI === HTML_NAMESPACE && node.tagName === name

@@ -1,5 +1,5 @@
 /** `:lang()` and `:dir()`: what an element's language and text direction are (HTML, “Language”, “The dir attribute”). */
-import { asciiLower, attribute, type ElementNode, HTML_NAMESPACE, isElement, isText } from '../nodes.ts'
+import { asciiLower, attribute, type ElementNode, HTML_NAMESPACE, isElement, isText, SVG_NAMESPACE } from '../nodes.ts'
 import type { Steps } from '../steps.ts'
 import type { Test } from './attribute.ts'
 import { inherited } from './inherited.ts'
@@ -7,7 +7,6 @@ import { isHtml } from './name.ts'
 import type { Query } from './query.ts'
 import { walking } from './relation.ts'
 
-const SVG_NAMESPACE = 'http://www.w3.org/2000/svg'
 const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace'
 
 const LANGUAGE = Symbol('language')

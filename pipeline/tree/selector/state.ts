@@ -1,11 +1,19 @@
 /** Pseudo-classes without argument that the document decides: place in the tree, links, the state of form controls. */
-import { asciiLower, attribute, type ElementNode, HTML_NAMESPACE, isElement, isText, parentElement } from '../nodes.ts'
+import {
+  asciiLower,
+  attribute,
+  type ElementNode,
+  HTML_NAMESPACE,
+  isElement,
+  isText,
+  parentElement,
+  SVG_NAMESPACE,
+} from '../nodes.ts'
 import type { Test } from './attribute.ts'
 import * as form from './form.ts'
 import { inherited } from './inherited.ts'
 import { isHtml } from './name.ts'
 
-const SVG_NAMESPACE = 'http://www.w3.org/2000/svg'
 const XLINK_NAMESPACE = 'http://www.w3.org/1999/xlink'
 
 /** @param name one of STATES */
