@@ -4,7 +4,8 @@ import { hash } from 'node:crypto'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { FILTERS } from '../../pipeline/language/liquid/filters/filters.ts'
-import { type MarkupContext, MarkupScanner } from '../../pipeline/language/liquid/markup.ts'
+import { MarkupScanner } from '../../pipeline/language/liquid/markup.ts'
+import { type MarkupContext, startOf } from '../../pipeline/language/liquid/place.ts'
 import { Run } from '../../pipeline/language/liquid/run.ts'
 import { rendered, scopeOf } from '../pipeline/language/liquid/rendering.ts'
 import { became, hostFor } from '../pipeline/language/sessel/site.ts'
@@ -63,7 +64,7 @@ describe('long values', () => {
   for (const [what, context, start] of texts)
     it(`SEC-12 ${what} between any number of spans of a template is read in linear time`, () =>
       takesLess(SOON, () => {
-        const scanner = new MarkupScanner(context)
+        const scanner = new MarkupScanner(startOf(context))
         const text = start + 'x'.repeat(4_000_000)
         scanner.read(text, 0, start.length)
         for (let at = start.length; at < text.length; at += 20) scanner.read(text, at, at + 10)

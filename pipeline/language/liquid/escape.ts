@@ -1,16 +1,7 @@
 /** How text becomes part of markup (LIQ-31, LIQ-35): nothing in data can begin or end anything. */
 
-import type { Position } from './markup.ts'
-import type { Safe, Span } from './values.ts'
-
-export interface OutputPlace {
-  position: Position
-  xml: boolean
-  /** Raw text behind a `<!--`: `<script` would hide the end tag. */
-  hidden: boolean
-  /** Behind branches that end in different places, it may be any other. */
-  uncertain: boolean
-}
+import type { Place, Position } from './place.ts'
+import type { Safe } from './values.ts'
 
 const MARKUP: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
@@ -48,10 +39,8 @@ function reference(char: string): string {
  *
  * @param before the last characters written before it, twelve at most
  */
-export function inserted(text: string, place: OutputPlace, before: string): string {
-  const { position, xml, uncertain } = place
-  // As in a name, of which references are none: in text and in values they stand for the same.
-  if (uncertain) return (xml ? legal(text) : text).replace(NO_NAME, reference)
+export function inserted(text: string, place: Place, before: string): string {
+  const { position, xml } = place
   switch (position) {
     case 'raw':
       return inRawText(text, place, before)
@@ -71,40 +60,14 @@ export function inserted(text: string, place: OutputPlace, before: string): stri
   }
 }
 
-/** Whether what is inserted there may be part of the name of an element or attribute, as a value is where a branch has the `=` before it. */
-export function isNamed({ position, uncertain }: OutputPlace): boolean {
-  return uncertain || position === 'name' || position === 'declaration' || position === 'unquoted'
+/** Whether what is inserted there may be part of the name of an element or attribute, or shows what it is by its end alone. */
+export function isNamed({ position }: Place): boolean {
+  return position === 'name' || position === 'declaration' || position === 'unquoted'
 }
 
 /** Whether references mean there what they stand for. */
-export function takesReferences({ position, uncertain }: OutputPlace): boolean {
-  return uncertain || (position !== 'raw' && position !== 'comment' && position !== 'cdata')
-}
-
-/** What ends a place in which references mean nothing, or does so with what the template goes on with. */
-const ENDS: Partial<Record<Position, RegExp>> = {
-  raw: /<\/(?:script|style|xmp|iframe|noembed|noframes)(?![^\s/>])/i,
-  comment: /--!?(?:>|$)/,
-  cdata: /\]\]>|\]$/,
-}
-
-/**
- * Whether the author's text, which is not escaped, ends the place that the template has there.
- *
- * @param before the last characters written before it
- */
-export function endsPlace(text: string, trust: Safe['trust'], place: OutputPlace, before: string): boolean {
-  const { position, xml, uncertain } = place
-  if (uncertain || text === '') return false
-  // In XML, what is captured is escaped for sections and comments.
-  if (xml && trust !== 'trusted') return false
-  // What ended a comment before this one is none of its end.
-  return ENDS[position]?.test(before.slice(before.lastIndexOf('<!') + 1) + text) === true
-}
-
-/** The place as it may be when it is no longer known what markup it stands in. */
-export function anywhere(place: OutputPlace): OutputPlace {
-  return { ...place, position: takesReferences(place) ? place.position : 'text', uncertain: true }
+export function takesReferences(position: Position): boolean {
+  return position !== 'raw' && position !== 'comment' && position !== 'cdata'
 }
 
 /** Text of markup with references for its colons, which mean the same in texts and values, and make no name (COMP-145). */
@@ -112,27 +75,10 @@ export function withoutColons(text: string): string {
   return text.replaceAll(':', reference)
 }
 
-/**
- * The same for data in captured text.
- *
- * @param inNames also where references mean nothing: it may be part of a name now
- */
-export function withoutColonsOfData(text: string, data: readonly Span[], inNames: boolean): string {
-  let result = ''
-  let last = 0
-  for (const [start, end, isRaw] of data) {
-    if (isRaw && !inNames) continue
-    result += text.slice(last, start) + withoutColons(text.slice(start, end))
-    last = end
-  }
-  return result + text.slice(last)
-}
-
 /** Safe text as it is inserted; only its author's own mistakes are left in it. */
-export function insertedSafe(text: string, trust: Safe['trust'], place: OutputPlace, before: string): string {
-  const { position, xml, uncertain } = place
+export function insertedSafe(text: string, trust: Safe['trust'], place: Place, before: string): string {
+  const { position, xml } = place
   if (trust === 'trusted') return text
-  if (uncertain && trust === 'escaped') return text.replace(/[\s=`/!-]/gu, reference)
   if (position === 'raw') return setApart(text, place, before)
   if (trust === 'raw') {
     if (position === 'cdata') return inSection(text, before)
@@ -168,12 +114,12 @@ function inSection(text: string, before: string): string {
   return text.startsWith('>') && before.endsWith(']]') ? `]]><![CDATA[${text}` : text
 }
 
-function inRawText(text: string, place: OutputPlace, before: string): string {
+function inRawText(text: string, place: Place, before: string): string {
   return setApart(text.replace(/<\/(?=[a-z]|$)/gi, '<\\/').replace(/<!(?=--|-?$)/g, '<\\!'), place, before)
 }
 
 /** What was written before may be the beginning of a tag or comment, which the text shall not go on with. */
-function setApart(text: string, { hidden }: OutputPlace, before: string): string {
+function setApart(text: string, { hidden }: Place, before: string): string {
   const result = hidden ? text.replace(/<(?=script)/gi, '<\\') : text
   const opened = /<(?:\/[a-z]*|!-?)?$/i.exec(before)?.[0]
   if (opened === undefined || result === '') return result

@@ -4,7 +4,8 @@ import { parsingHtml } from '../../tree/html.ts'
 import { type DocumentNode, type ElementNode, HTML_NAMESPACE, isElement, type ParentNode } from '../../tree/nodes.ts'
 import type { Steps } from '../../tree/steps.ts'
 import { Lines } from './error.ts'
-import { type MarkupContext, MarkupScanner, type ScannedAttribute, type ScannedTag } from './markup.ts'
+import { MarkupScanner, type ScannedAttribute, type ScannedTag } from './markup.ts'
+import { type MarkupContext, startOf } from './place.ts'
 import { Spans } from './spans.ts'
 
 export interface TemplateHost {
@@ -223,7 +224,7 @@ class HostScan {
   constructor(text: string, spans: Spans, context: MarkupContext, onTag?: (tag: ScannedTag) => boolean) {
     this.#text = text
     this.#spans = spans
-    this.#scanner = new MarkupScanner(context)
+    this.#scanner = new MarkupScanner(startOf(context))
     this.#onTag = onTag
   }
 
@@ -276,6 +277,7 @@ class HostScan {
     for (let i = 0; i + 1 < blocks.length; i += 2) {
       this.masks.push({ start: blocks[i] ?? 0, end: blocks[i + 1] ?? 0, filler: this.#filler(span.kind === 'output') })
       if (i === 0 && span.kind === 'output') this.#scanner.output()
+      else this.#scanner.apart()
       if (i === 0 && span.kind === 'raw') this.#readLiteral(span.innerStart, span.innerEnd)
     }
     this.#at = span.end

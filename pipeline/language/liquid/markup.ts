@@ -1,24 +1,6 @@
-/**
- * Where in markup a place is, found as the tokenizer of the HTML standard (or of XML) would, with Liquid left out (LIQ-35).
- * It reads literal text piece by piece; between two pieces stands a span.
- */
+/** Reads markup piece by piece as the tokenizer of the HTML standard (or of XML) would, to know where it has come to (LIQ-35). */
 
-/** What kind of place a piece of text would be inserted at. */
-export type Position =
-  | 'text'
-  | 'quoted'
-  | 'unquoted'
-  /** Tag names, attribute names and between attributes. */
-  | 'name'
-  /** Inside `<!…>`, `<?…>` and the like. */
-  | 'declaration'
-  | 'comment'
-  /** `title` and `textarea`. */
-  | 'escapable'
-  /** `script`, `style` and other raw text elements. */
-  | 'raw'
-  /** A CDATA section of XML. */
-  | 'cdata'
+import { HTML, holdsText, Place, type Position, type State, XML } from './place.ts'
 
 export interface ScannedAttribute {
   nameStart: number
@@ -38,87 +20,55 @@ export interface ScannedTag {
   end: number
 }
 
-type State =
-  | 'data'
-  | 'tag-open'
-  | 'end-tag-open'
-  | 'tag-name'
-  | 'before-attribute'
-  | 'attribute-name'
-  | 'after-name'
-  | 'before-value'
-  | 'double'
-  | 'single'
-  | 'unquoted'
-  | 'markup-declaration'
-  | 'comment'
-  | 'bogus'
-  | 'instruction'
-  | 'cdata'
-  | 'content'
+/** What no end of a comment goes on with. */
+const NO_DASHES = '   '
 
-const RAW = new Set(['script', 'style', 'xmp', 'iframe', 'noembed', 'noframes'])
-const ESCAPABLE = new Set(['title', 'textarea'])
-
-const POSITIONS: Record<Exclude<State, 'content'>, Position> = {
-  data: 'text',
-  'tag-open': 'declaration',
-  'end-tag-open': 'declaration',
-  'tag-name': 'name',
-  'before-attribute': 'name',
-  'attribute-name': 'name',
-  'after-name': 'name',
-  'before-value': 'unquoted',
-  double: 'quoted',
-  single: 'quoted',
-  unquoted: 'unquoted',
-  'markup-declaration': 'declaration',
-  comment: 'comment',
-  bogus: 'declaration',
-  instruction: 'declaration',
-  cdata: 'cdata',
-}
-
-/** Where the text begins: inside which element. */
-export interface MarkupContext {
-  kind: 'html' | 'xml'
-  /** Tag name of the element that the text is the content of; undefined for a whole document. */
-  element?: string
-  /** The element is none of HTML's: its `style` and `title` hold ordinary markup. */
-  foreign?: boolean
-}
+/** Open elements in each other that are told apart; in more, everything is taken for foreign to the end. */
+const MOST_FOREIGN = 64
 
 export class MarkupScanner {
   readonly #xml: boolean
-  #state: State = 'data'
-  /** Element whose raw or escapable text this is; only its end tag ends it. */
-  #content = ''
-  #name = ''
-  #closing = false
-  #slash = false
-  /** Where the comment begins that was opened last. */
-  #comment = 0
+  #state: State
+  #content: string
+  #name: string
+  #closing: boolean
+  #slash: boolean
+  #foreign: string
+  #hidden: boolean
+  #carried: string
   #attributes: ScannedAttribute[] = []
   #attribute: ScannedAttribute | undefined
-  /** Open `svg` and `math` elements. */
-  readonly #foreign: string[] = []
-  /** A literal `<!--` stands in this raw text: `<script` would change where it ends. */
-  #hidden = false
 
-  constructor(context: MarkupContext) {
-    this.#xml = context.kind === 'xml'
-    if (context.foreign) this.#foreign.push('')
-    else if (context.element) this.#enter(context.element.toLowerCase())
+  constructor(from: Place) {
+    this.#xml = from.xml
+    this.#state = from.state
+    this.#content = from.content
+    this.#name = from.name
+    this.#closing = from.closing
+    this.#slash = from.slash
+    this.#foreign = from.foreign
+    this.#hidden = from.hidden
+    this.#carried = from.carried
+  }
+
+  /** Where it has come to. */
+  get place(): Place {
+    if (this.#state === 'data' && this.#foreign === '') return this.#xml ? XML : HTML
+    return new Place({
+      xml: this.#xml,
+      state: this.#state,
+      content: this.#content,
+      name: this.#name,
+      closing: this.#closing,
+      slash: this.#slash,
+      foreign: this.#foreign,
+      hidden: this.#hidden,
+      carried: this.#carried,
+    })
   }
 
   get position(): Position {
-    if (this.#state !== 'content') return POSITIONS[this.#state]
-    return RAW.has(this.#content) ? 'raw' : 'escapable'
-  }
-
-  /** A short description of the state; equal where text continues in the same way. */
-  get fingerprint(): string {
-    return `${this.#state} ${this.#state === 'content' ? this.#content : ''} ${this.#foreign.length} ${this.#hidden}`
+    return this.place.position
   }
 
   /** Whether an unquoted value is about to begin. */
@@ -126,18 +76,15 @@ export class MarkupScanner {
     return this.#state === 'before-value'
   }
 
-  /** Whether a tag is open, but no quoted value. */
-  get inNames(): boolean {
-    return this.position === 'name' || this.position === 'unquoted'
-  }
-
-  /** Whether raw text here may not hold `<script` either. */
-  get hidden(): boolean {
-    return this.#hidden
+  /** Takes note that something stands here of which nothing is known, and which belongs to nothing before it. */
+  apart(): void {
+    if (this.#state === 'markup-declaration') this.#state = 'bogus'
+    this.#carried = this.#state === 'comment' ? NO_DASHES : ''
   }
 
   /** Takes note of an output at this place: it stands for something that is written there. */
   output(): void {
+    this.apart()
     switch (this.#state) {
       case 'tag-open':
       case 'end-tag-open':
@@ -185,16 +132,16 @@ export class MarkupScanner {
           break
         }
         case 'comment':
-          at = this.#readTo(text, at, to, '>', i => this.#endsComment(text, i))
+          at = this.#readTo(text, at, to, 3, before => this.#endsComment(before))
           break
         case 'cdata':
-          at = this.#readTo(text, at, to, '>', i => text.endsWith(']]', i))
+          at = this.#readTo(text, at, to, 2, before => before === ']]')
           break
         case 'instruction':
-          at = this.#readTo(text, at, to, '>', i => text.endsWith('?', i))
+          at = this.#readTo(text, at, to, 1, before => before === '?')
           break
         case 'bogus':
-          at = this.#readTo(text, at, to, '>', () => true)
+          at = this.#readTo(text, at, to, 0, () => true)
           break
         default: {
           const tag = this.#readInTag(text, at)
@@ -208,45 +155,61 @@ export class MarkupScanner {
 
   #next = 0
 
-  /** Where each character was found last, from where on, and in which text. */
-  readonly #found = new Map<string, { text: string; from: number; at: number }>()
+  /** Which character was looked for last, in which text, from where on, and where it stands. */
+  #found = { text: '', character: '', from: 0, at: -1 }
 
   /**
    * `indexOf` of one character. What reads stretch after stretch asks for the same one again and again, which may stand far
    * behind all of them.
    */
   #find(text: string, character: string, from: number): number {
-    const last = this.#found.get(character)
-    if (last && last.text === text && last.from <= from && (last.at < 0 || from <= last.at)) return last.at
+    const last = this.#found
+    const isSame = last.character === character && last.text === text
+    if (isSame && last.from <= from && (last.at < 0 || from <= last.at)) return last.at
     const at = text.indexOf(character, from)
-    this.#found.set(character, { text, from, at })
+    this.#found = { text, character, from, at }
     return at
   }
 
-  #readTo(text: string, at: number, to: number, stop: string, ends: (index: number) => boolean): number {
-    const close = this.#find(text, stop, at)
-    if (close === -1 || close >= to) return to
-    if (ends(close)) this.#state = 'data'
-    return close + 1
+  /** Up to a `>`, or behind all; whether it is the end is told by so many characters before it. */
+  #readTo(text: string, at: number, to: number, looks: number, ends: (before: string) => boolean): number {
+    const close = this.#find(text, '>', at)
+    const end = close === -1 || close >= to ? to : close
+    const before = (this.#carried + text.slice(Math.max(at, end - looks), end)).slice(-looks)
+    this.#carried = before
+    if (end === to) return to
+    if (ends(before)) {
+      this.#state = 'data'
+      this.#carried = ''
+    } else this.#carried = `${before}>`.slice(-looks)
+    return end + 1
   }
 
   /** HTML ends a comment by its first dashes as well. */
-  #endsComment(text: string, at: number): boolean {
-    if (this.#xml) return at >= this.#comment + 2 && text.endsWith('--', at)
-    return text.endsWith('--', at) || text.endsWith('--!', at)
+  #endsComment(before: string): boolean {
+    if (this.#xml) return before.endsWith('--')
+    return before === '' || before === '-' || before.endsWith('--') || before === '--!'
   }
 
   #readContent(text: string, at: number, to: number): number {
-    const open = this.#find(text, '<', at)
+    const begun = this.#carried
+    const open = begun === '' ? this.#find(text, '<', at) : at
     if (open === -1 || open >= to) return to
-    if (text.startsWith('<!--', open)) this.#hidden = this.#content === 'script'
-    const name = text.slice(open + 2, open + 2 + this.#content.length)
-    const after = text[open + 2 + this.#content.length]
-    const ends =
-      text[open + 1] === '/' && name.toLowerCase() === this.#content && (after === undefined || /[\s/>]/.test(after))
-    if (!ends) return open + 1
-    this.#open(true, name)
-    return open + 2 + name.length
+    const end = `</${this.#content}`
+    const ahead = begun + text.slice(open, Math.min(to, open + end.length + 1))
+    const lower = ahead.toLowerCase()
+    this.#carried = ''
+    if (lower.startsWith(end) && /[\s/>]/.test(ahead[end.length] ?? '')) {
+      this.#open(true, this.#content)
+      return open + end.length - begun.length
+    }
+    if (lower === end || end.startsWith(lower) || '<!--'.startsWith(ahead)) {
+      if (ahead === '<!--') this.#hidden ||= this.#content === 'script'
+      else this.#carried = ahead
+      return to
+    }
+    if (ahead.startsWith('<!--')) this.#hidden ||= this.#content === 'script'
+    return begun === '' ? open + 1 : at
   }
 
   #open(closing: boolean, name: string): void {
@@ -277,19 +240,21 @@ export class MarkupScanner {
         else this.#state = 'bogus'
         return undefined
       case 'markup-declaration':
-        if (text.startsWith('--', at)) {
-          this.#state = 'comment'
-          this.#next = at + 2
-          this.#comment = this.#next
-        } else if (this.#xml && text.startsWith('[CDATA[', at)) {
-          this.#state = 'cdata'
-          this.#next = at + 7
-        } else if (char === '>') this.#state = 'data'
-        else this.#state = 'bogus'
+        this.#declare(char)
         return undefined
       default:
         return this.#readAttributes(char, at)
     }
+  }
+
+  /** Behind `<!`. */
+  #declare(char: string): void {
+    const begun = this.#carried + char
+    this.#carried = ''
+    if (begun === '--') this.#state = 'comment'
+    else if (this.#xml && begun === '[CDATA[') this.#state = 'cdata'
+    else if (begun === '-' || (this.#xml && '[CDATA['.startsWith(begun))) this.#carried = begun
+    else this.#state = char === '>' ? 'data' : 'bogus'
   }
 
   #readAttributes(char: string, at: number): ScannedTag | undefined {
@@ -362,14 +327,7 @@ export class MarkupScanner {
     if (this.#state === 'unquoted') this.#endValue(at)
     const name = this.#xml ? this.#name : this.#name.toLowerCase()
     this.#state = 'data'
-    if (!this.#xml) {
-      if (name === 'svg' || name === 'math') {
-        if (!this.#closing && !this.#slash) this.#foreign.push(name)
-        // What closes another one is left out: where that is open all the same, markup has to be escaped.
-        else if (this.#closing && this.#foreign.at(-1) === name) this.#foreign.pop()
-      }
-      if (!this.#closing && this.#foreign.length === 0) this.#enter(name)
-    }
+    if (!this.#xml) this.#enter(name)
     return {
       name,
       closing: this.#closing,
@@ -380,9 +338,17 @@ export class MarkupScanner {
   }
 
   #enter(name: string): void {
-    if (this.#xml || !(RAW.has(name) || ESCAPABLE.has(name))) return
-    this.#state = 'content'
-    this.#content = name
+    const foreign = this.#foreign
+    if (name === 'svg' || name === 'math') {
+      const letter = name.charAt(0)
+      if (!this.#closing && !this.#slash) this.#foreign = (foreign + letter).slice(0, MOST_FOREIGN)
+      // What closes another one is left out: where that is open all the same, markup has to be escaped.
+      else if (this.#closing && foreign.endsWith(letter) && foreign.length < MOST_FOREIGN)
+        this.#foreign = foreign.slice(0, -1)
+    } else if (!this.#closing && foreign === '' && holdsText(name)) {
+      this.#state = 'content'
+      this.#content = name
+    }
   }
 }
 
@@ -392,4 +358,29 @@ function startsName(char: string, xml: boolean): boolean {
 
 function isSpace(char: string): boolean {
   return char === ' ' || char === '\n' || char === '\t' || char === '\r' || char === '\f'
+}
+
+/** A place as it is for a text that does not go on with what was written before it. */
+export function apart(place: Place): Place {
+  if (place.carried === '' && place.state === 'data') return place
+  const scanner = new MarkupScanner(place)
+  scanner.apart()
+  return scanner.place
+}
+
+/**
+ * Where a text leads.
+ */
+export function behind(place: Place, text: string): Place {
+  if (stays(place, text)) return place
+  const scanner = new MarkupScanner(place)
+  scanner.read(text, 0, text.length)
+  return scanner.place
+}
+
+/** What most text is: none that ends its place. */
+function stays({ state, carried }: Place, text: string): boolean {
+  if (state === 'double') return !text.includes('"')
+  if (state === 'single') return !text.includes("'")
+  return (state === 'data' || (state === 'content' && carried === '')) && !text.includes('<')
 }

@@ -1,10 +1,10 @@
-/** From source to template: blocks and tags (LIQ-24), and the place of each output (LIQ-35). */
+/** From source to template: blocks and tags (LIQ-24). */
 
 import type { Steps } from '../../tree/steps.ts'
 import { Lines, TemplateError } from './error.ts'
-import type { OutputPlace } from './escape.ts'
 import { ExpressionReader, Malformed, shortened } from './expression.ts'
-import { type MarkupContext, MarkupScanner } from './markup.ts'
+import { MarkupScanner } from './markup.ts'
+import { type MarkupContext, type Place, startOf } from './place.ts'
 import { decoded } from './references.ts'
 import { isBlank, type Span, Spans } from './spans.ts'
 import { closeBlock, divideBlock, isDivider, isOpening, openBlock, plainTag } from './tags.ts'
@@ -27,21 +27,12 @@ export interface OpenBlock {
   node: Node
   /** What `else`, `elsif` and `when` add to. */
   hasElse: boolean
-  /** Where in markup the block began; its branches should end there, too. */
-  fingerprint: string
-  /** Spans before it whose place is certain. */
-  outputs: number
-  /** Whether a value before it may have no text yet. */
-  valueOpen: boolean
-  /** The same behind one of its branches. */
-  leavesOpen: boolean
 }
 
 /** A `liquid` tag whose lines are being read. */
 interface LineList {
   lines: readonly string[]
   next: number
-  place: OutputPlace
   /** Blocks that were open before it. */
   depth: number
   line: number
@@ -51,7 +42,6 @@ interface LineList {
 
 export interface Parsing {
   line: number
-  place: OutputPlace
   blocks: OpenBlock[]
 }
 
@@ -61,10 +51,11 @@ export interface Parsing {
  * @throws TemplateError (LIQ-64)
  */
 export function* parsing(source: string, context: MarkupContext): Steps<Template> {
-  const parser = new Parser(source, context)
+  const start = startOf(context)
+  const parser = new Parser(source, start)
   let count = 0
   while (parser.next()) if (++count % PER_STEP === 0) yield
-  return { nodes: parser.end(), words: parser.words }
+  return { nodes: parser.end(), start, words: parser.words }
 }
 
 class Parser {
@@ -81,19 +72,13 @@ class Parser {
   #trim = false
   readonly #lines: Lines
   #line = 1
-  /** An unquoted value may have no text yet where the next one begins. */
-  #valueOpen = false
-  /** Where spans stand, as far as that is certain: a loop may begin once more somewhere else. */
-  readonly #outputs: OutputPlace[] = []
-  /** Branches leave markup in different states: where an output stands is not certain. */
-  #uncertain = false
 
-  constructor(source: string, context: MarkupContext) {
+  constructor(source: string, start: Place) {
     this.#source = source
     this.#spans = new Spans(source)
     this.#lines = new Lines(source)
-    this.#scanner = new MarkupScanner(context)
-    this.#xml = context.kind === 'xml'
+    this.#scanner = new MarkupScanner(start)
+    this.#xml = start.xml
   }
 
   /** Reads text and the span behind it, or a line of a `liquid` tag; false at the end. */
@@ -142,10 +127,8 @@ class Parser {
 
   #text(start: number, end: number): void {
     if (start >= end) return
-    const endsValue = this.#valueOpen && /[\s>]/.test(this.#source[start] ?? '')
-    this.#valueOpen = false
-    this.#body().push({ kind: 'text', text: this.#source.slice(start, end), endsValue })
-    this.words++
+    this.#body().push({ kind: 'text', text: this.#source.slice(start, end) })
+    this.words += 2
     for (let at = start; at < end; ) at = this.#scanner.read(this.#source, at, end)
   }
 
@@ -154,46 +137,36 @@ class Parser {
   }
 
   #span(span: Span): void {
-    if (this.#scanner.beforeValue) this.#valueOpen = true
-    const place = this.#place()
+    this.#scanner.apart()
     if (span.kind === 'raw') this.#text(span.innerStart, span.innerEnd)
     if (span.kind === 'raw' || span.kind === 'comment') return
     const written = this.#source.slice(span.bodyStart, span.bodyEnd)
     const text = decoded(written, this.#scanner.position, this.#xml)
     if (span.kind === 'tag') {
-      this.#tag(text.trim(), place)
+      this.#tag(text.trim())
       return
     }
-    this.#reading(() => this.#body().push({ kind: 'output', value: this.#reader(text).whole(), place }))
+    this.#reading(() => this.#body().push({ kind: 'output', value: this.#reader(text).whole() }))
     this.#scanner.output()
   }
 
-  #place(): OutputPlace {
-    const { position, hidden } = this.#scanner
-    const place = { position, xml: this.#xml, hidden, uncertain: false }
-    if (this.#uncertain) makeUncertain(place)
-    else this.#outputs.push(place)
-    return place
-  }
-
-  #tag(text: string, place: OutputPlace): void {
+  #tag(text: string): void {
     if (text.startsWith('#')) {
       if (/\n[^\S\n]*[^#\s]/.test(text)) throw this.#error('Every line of an inline comment begins with #.')
       return
     }
     const name = /^[\w-]+\??/.exec(text)?.[0] ?? ''
     const rest = text.slice(name.length)
-    if (name === 'liquid') this.#openList(rest, place)
-    else this.#statement(name, rest, place)
+    if (name === 'liquid') this.#openList(rest)
+    else this.#statement(name, rest)
   }
 
   /** Each line of a `liquid` tag is a tag; its blocks are closed inside it. */
-  #openList(text: string, place: OutputPlace): void {
+  #openList(text: string): void {
     if (this.#lists.length >= MAX_BLOCKS) throw this.#error('Tags are nested too deeply.')
     this.#lists.push({
       lines: text.split('\n'),
       next: 0,
-      place,
       depth: this.#blocks.length,
       line: this.#line,
       ignored: undefined,
@@ -211,7 +184,7 @@ class Parser {
     if (list.ignored !== undefined) {
       if (line === `end${list.ignored}`) list.ignored = undefined
     } else if (line === 'comment' || line === 'raw') list.ignored = line
-    else if (line !== '') this.#tag(line, list.place)
+    else if (line !== '') this.#tag(line)
     if (this.#blocks.length < list.depth) throw this.#error('A liquid tag closes a block that it does not open.')
   }
 
@@ -223,36 +196,22 @@ class Parser {
     this.#lists.pop()
   }
 
-  #statement(name: string, text: string, place: OutputPlace): void {
+  #statement(name: string, text: string): void {
     this.#reading(() => {
-      const state: Parsing = { line: this.#line, place, blocks: this.#blocks }
+      const state: Parsing = { line: this.#line, blocks: this.#blocks }
       const reader = this.#reader(text)
       const block = this.#blocks.at(-1)
       if (isOpening(name)) {
         if (this.#blocks.length >= MAX_BLOCKS) throw new Malformed('Blocks are nested too deeply.')
-        const { fingerprint, inNames } = this.#scanner
-        // A loop begins once more behind what stands at its end, or where it goes on.
-        const valueOpen = this.#valueOpen || (isLoop(name) && inNames)
-        this.#valueOpen = valueOpen
-        const begun = { fingerprint, outputs: this.#outputs.length, valueOpen, leavesOpen: valueOpen }
-        this.#blocks.push(openBlock(name, reader, state, begun))
-      } else if (isDivider(name)) {
-        this.#compare(block)
-        divideBlock(name, reader, state)
-        if (block) {
-          block.leavesOpen ||= this.#valueOpen
-          this.#valueOpen = block.valueOpen
-        }
-      } else if (name.startsWith('end') && block) {
-        this.#compare(block)
+        this.#blocks.push(openBlock(name, reader, state))
+      } else if (isDivider(name)) divideBlock(name, reader, state)
+      else if (name.startsWith('end') && block) {
         closeBlock(name, reader, state)
-        this.#valueOpen ||= block.leavesOpen
         this.#body().push(block.node)
       } else {
         const node = plainTag(name, reader, state)
         if (node) this.#body().push(node)
         if (name === 'echo' || name === 'cycle') this.#scanner.output()
-        if (name === 'break' || name === 'continue') this.#compare(this.#blocks.findLast(({ tag }) => isLoop(tag)))
       }
     })
   }
@@ -261,13 +220,6 @@ class Parser {
     const reader = new ExpressionReader(text)
     this.words += 1 + reader.words
     return reader
-  }
-
-  #compare(block: OpenBlock | undefined): void {
-    if (!block || block.fingerprint === this.#scanner.fingerprint || !changesRules(block, this.#scanner)) return
-    this.#uncertain = true
-    // The next time it begins where it has ended.
-    if (isLoop(block.tag)) for (const place of this.#outputs.splice(block.outputs)) makeUncertain(place)
   }
 
   #reading(read: () => void): void {
@@ -281,25 +233,4 @@ class Parser {
   #error(message: string): TemplateError {
     return new TemplateError(message, this.#line)
   }
-}
-
-function isLoop(tag: string): boolean {
-  return tag === 'for' || tag === 'tablerow'
-}
-
-function makeUncertain(place: OutputPlace): void {
-  const { position } = place
-  place.position = position === 'text' || position === 'escapable' ? 'text' : 'unquoted'
-  place.uncertain = true
-}
-
-/** Whether what follows would be read by other rules if the branch were not taken. */
-function changesRules(block: OpenBlock, scanner: MarkupScanner): boolean {
-  const [before = '', ...rest] = block.fingerprint.split(' ')
-  const [after = '', ...others] = scanner.fingerprint.split(' ')
-  const names = ['tag-name', 'before-attribute', 'attribute-name', 'after-name']
-  // Attributes and their values come and go as a whole.
-  const inTag = [...names, 'before-value', 'unquoted']
-  if (rest.join(' ') !== others.join(' ')) return true
-  return before !== after && !(inTag.includes(before) && inTag.includes(after))
 }

@@ -1,7 +1,7 @@
 /** Character references inside spans (LIQ-7). */
 
 import { parseFragment } from 'parse5'
-import type { Position } from './markup.ts'
+import type { Position } from './place.ts'
 
 const PREDEFINED = new Map([
   ['amp', '&'],

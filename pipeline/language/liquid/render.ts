@@ -4,26 +4,16 @@ import { piecesOf } from '../../tree/document.ts'
 import { HTML_NAMESPACE } from '../../tree/nodes.ts'
 import { textKey } from '../../tree/text-key.ts'
 import { FilterError, TemplateError } from './error.ts'
-import {
-  anywhere,
-  endsPlace,
-  escapeMarkup,
-  inserted,
-  insertedSafe,
-  isNamed,
-  type OutputPlace,
-  takesReferences,
-  withoutColons,
-  withoutColonsOfData,
-} from './escape.ts'
+import { escapeMarkup, inserted, insertedSafe, isNamed, takesReferences, withoutColons } from './escape.ts'
 import { evaluate, evaluateFiltered, evaluating, takesTurns } from './evaluate.ts'
 import type { Expression, Filtered } from './expression.ts'
 import { numbersOf, writingJson } from './json.ts'
+import { apart } from './markup.ts'
 import { comparing } from './operators.ts'
 import { Output } from './output.ts'
 import { LoopState, type Run } from './run.ts'
 import type { Located, Loop, Node, Template } from './template.ts'
-import { isHash, isList, isTruthy, type LiquidValue, numberIn, plain, Range, Safe, type Span } from './values.ts'
+import { isHash, isList, isTruthy, type LiquidValue, numberIn, plain, Range, Safe } from './values.ts'
 import { Pending, ready, type Work } from './work.ts'
 
 /** Nodes and loop rounds after which others may get their turn. */
@@ -31,6 +21,9 @@ const PER_TURN = 50
 
 /** UTF-16 code units of a value that are escaped and printed without a pause. */
 const PIECE = 128 * 1024
+
+/** Parts of a captured text that are printed without a pause. */
+const MOST_PARTS = 1000
 
 /** What is taken for a part of a captured text that is data. */
 const SPAN_BYTES = 48
@@ -43,6 +36,7 @@ type Jump = 'break' | 'continue' | undefined
 
 /** @throws TemplateError, AllowanceSpent */
 export function* rendering(template: Template, run: Run): Work<string> {
+  run.out = new Output(template.start)
   yield* body(template.nodes, run)
   return run.out.text
 }
@@ -62,17 +56,18 @@ function* body(nodes: readonly Node[], run: Run): Work<Jump> {
     if (++count % PER_TURN === 0 || run.isDue()) yield undefined
     switch (node.kind) {
       case 'text':
-        if (node.endsValue && /=\s*$/.test(run.out.tail)) run.print('""')
-        run.print(node.text)
+        // An empty value, which else the next name would become.
+        if (run.out.place.state === 'before-value' && run.out.text !== '' && /^[\s>]/.test(node.text)) run.print('""')
+        run.printText(node)
         break
       case 'output':
         run.step()
-        if (isSlow(node.value)) yield* slowOutput(node.value, node.place, run)
+        if (isSlow(node.value)) yield* slowOutput(node.value, run)
         else {
-          const late = output(node.value, node.place, run)
+          const late = output(node.value, run)
           if (late) {
             yield late
-            yield* slowOutput(node.value, node.place, run)
+            yield* slowOutput(node.value, run)
           }
         }
         break
@@ -87,45 +82,36 @@ function* body(nodes: readonly Node[], run: Run): Work<Jump> {
 }
 
 /** @returns what to wait for when a value is not there yet, or is too long to be printed at once */
-function output(value: Filtered, place: OutputPlace, run: Run): Promise<unknown> | undefined {
+function output(value: Filtered, run: Run): Promise<unknown> | undefined {
   try {
     const result = evaluateFiltered(value, run)
     if (isHash(plain(result))) return Promise.resolve()
     const text = textOf(result, run)
-    if (text.length > PIECE) return Promise.resolve()
-    print(text, result, place, run)
+    if (text.length > PIECE || (result instanceof Safe && result.data.length > MOST_PARTS)) return Promise.resolve()
+    if (result instanceof Safe) for (const part of partsOf(result, run)) print(part, run)
+    else print({ text, isData: true }, run)
   } catch (error) {
     if (error instanceof Pending) return error.promise
-    degrade(error, place, run)
+    degrade(error, run)
   }
   return undefined
 }
 
-function* slowOutput(value: Filtered, place: OutputPlace, run: Run): Work<void> {
+function* slowOutput(value: Filtered, run: Run): Work<void> {
   try {
     const result = yield* evaluating(value, run)
     const bare = plain(result)
     const text = isHash(bare) ? yield* writingJson(bare, 0, run) : yield* ready(() => textOf(result, run))
-    yield* printing(text, result, place, run)
+    let count = 0
+    const parts = result instanceof Safe ? partsOf(result, run) : [{ text, isData: true }]
+    for (const { text: whole, trust, isData } of parts) {
+      for (const piece of piecesOf(whole, PIECE)) {
+        print({ text: piece, trust, isData }, run)
+        if (++count % MOST_PARTS === 0 || piece.length === PIECE) yield undefined
+      }
+    }
   } catch (error) {
-    degrade(error, place, run)
-  }
-}
-
-/** Prints the text of a value piece by piece: each is escaped for what stands before it. */
-function* printing(text: string, of: LiquidValue, place: OutputPlace, run: Run): Work<void> {
-  if (text.length <= PIECE) {
-    print(text, of, place, run)
-    return
-  }
-  // Where colons of data stand is known of the whole.
-  const now = placeNow(place, run)
-  const isCaptured = of instanceof Safe && of.trust === 'printed' && hidesColons(now, run)
-  const whole = isCaptured ? withoutColonsOfData(text, of.data, isNamed(now)) : text
-  const value = isCaptured ? new Safe(whole, of.trust) : of
-  for (const piece of piecesOf(whole, PIECE)) {
-    print(piece, value, place, run)
-    yield undefined
+    degrade(error, run)
   }
 }
 
@@ -133,48 +119,55 @@ function textOf(value: LiquidValue, run: Run): string {
   return value instanceof Safe ? value.text : run.text(value)
 }
 
+/** What is printed in one way. */
+interface Part {
+  text: string
+  trust?: Safe['trust']
+  isData: boolean
+}
+
+/** The parts of a value, each asked for when the one before is printed: what is captured holds data that was escaped for the places in it. */
+function* partsOf({ text, trust, data }: Safe, { out }: Run): Iterable<Part> {
+  const isCaptured = trust === 'printed' || trust === 'raw'
+  // Where it was made for raw text, and is printed there, it is markup that may end it.
+  const own = trust === 'raw' && out.place.position === 'raw' ? 'printed' : trust
+  let last = 0
+  for (const [start, end, position] of data) {
+    yield { text: text.slice(last, start), trust: own, isData: false }
+    const isSame = position === out.place.position
+    const isEscaped = takesReferences(position) || position === 'comment'
+    yield { text: text.slice(start, end), trust: isEscaped ? (isSame ? 'printed' : 'escaped') : 'raw', isData: true }
+    last = end
+  }
+  yield { text: text.slice(last), trust: own, isData: !isCaptured && trust !== 'trusted' }
+}
+
+/** Prints a part of a value, or a piece of it. */
+function print({ text, trust, isData }: Part, run: Run): void {
+  if (text === '') return
+  const { place, tail, data } = run.out
+  const written = trust ? insertedSafe(text, trust, place, tail) : inserted(text, place, tail)
+  const piece = isData && hidesColons(run) ? withoutColons(written) : written
+  if (isData && data) {
+    run.allowance.take(SPAN_BYTES)
+    run.out.note(piece, place.position)
+  }
+  run.print(piece)
+}
+
 /**
  * Whether colons of data are written as references: wherever a page is read that may have directives, whatever markup it turns
  * out to be in the end. What is captured keeps them, as it may be compared or split.
  */
-function hidesColons(place: OutputPlace, run: Run): boolean {
-  return isNamed(place) || (run.scope.hasDirectives === true && !run.out.data && takesReferences(place))
-}
-
-/** Where something is printed, as far as that is certain still. */
-function placeNow(place: OutputPlace, run: Run): OutputPlace {
-  return run.isAstray ? anywhere(place) : place
-}
-
-/** Prints the text of a value, or a piece of it. */
-function print(text: string, of: LiquidValue, read: OutputPlace, run: Run): void {
-  const { tail } = run.out
-  const place = placeNow(read, run)
-  const hides = hidesColons(place, run)
-  const data = run.out.data || hides ? colonsIn(text, of) : []
-  const trust = of instanceof Safe ? of.trust : undefined
-  const safe = hides && trust === 'printed' ? withoutColonsOfData(text, data, isNamed(place)) : text
-  const written = trust ? insertedSafe(safe, trust, place, tail) : inserted(text, place, tail)
-  const isData = trust !== 'printed' && trust !== 'trusted'
-  const piece = hides && isData ? withoutColons(written) : written
-  if (run.out.data) {
-    run.allowance.take(SPAN_BYTES * data.length)
-    run.out.note(piece === text || data.length === 0 ? data : [[0, piece.length]], !takesReferences(place))
-  }
-  if (trust && endsPlace(piece, trust, place, tail)) run.isAstray = true
-  run.print(piece)
-}
-
-/** Where colons of data stand in the text of a value, or in a piece of it. */
-function colonsIn(text: string, of: LiquidValue): readonly Span[] {
-  if (of instanceof Safe && of.trust === 'trusted') return []
-  if (of instanceof Safe && of.trust === 'printed' && (text === of.text || of.data.length === 0)) return of.data
-  return text.includes(':') ? [[0, text.length]] : []
+function hidesColons({ scope, out }: Run): boolean {
+  const { place, data } = out
+  return isNamed(place) || (scope.hasDirectives === true && !data && takesReferences(place.position))
 }
 
 /** An expression that cannot be evaluated says so where a reader sees it, and nowhere else (LIQ-60). */
-function degrade(error: unknown, place: OutputPlace, run: Run): void {
+function degrade(error: unknown, run: Run): void {
   if (!(error instanceof FilterError)) throw error
+  const { place } = run.out
   if (place.position !== 'text') return
   const message = inserted([...error.message].slice(0, MAX_MESSAGE).join(''), place, '')
   const type = escapeMarkup(`${run.scope.ns}/Error`)
@@ -228,7 +221,7 @@ function* tag(node: Exclude<Node, { kind: 'text' | 'output' }>, run: Run): Work<
     case 'count': {
       const before = run.counters.get(node.name) ?? 0n
       run.counters.set(node.name, before + node.by)
-      print(String(node.by === 1n ? before : before - 1n), null, node.place, run)
+      print({ text: String(node.by === 1n ? before : before - 1n), isData: true }, run)
       return undefined
     }
     default:
@@ -260,10 +253,11 @@ function located(error: unknown, line: number): unknown {
 
 function* capture(node: Extract<Node, { kind: 'capture' }>, run: Run): Work<Jump> {
   const outer = run.out
-  run.out = new Output(true)
+  const start = apart(outer.place)
+  run.out = new Output(start, true)
   try {
     const jump = yield* body(node.body, run)
-    const { position } = node.place
+    const { position } = start
     const trust = position === 'raw' || position === 'cdata' ? 'raw' : 'printed'
     run.frames[0]?.set(node.name, new Safe(run.out.text, trust, run.out.data))
     return jump
@@ -273,14 +267,14 @@ function* capture(node: Extract<Node, { kind: 'capture' }>, run: Run): Work<Jump
 }
 
 function* cycle(node: Extract<Node, { kind: 'cycle' }>, run: Run): Work<Jump> {
-  const { name, values, place } = node
+  const { name, values } = node
   const group = name ? yield* ready(() => run.text(evaluate(name, run))) : ''
   run.passOver(group.length)
   const key = `${textKey(group)}:${name ? '' : node.group}`
   const index = run.cycles.get(key) ?? 0
   run.cycles.set(key, (index + 1) % values.length)
   const value = values[index % values.length]
-  if (value) yield* slowOutput(value, place, run)
+  if (value) yield* slowOutput(value, run)
   return undefined
 }
 

@@ -10,7 +10,9 @@ import { ElementValue, LazyDictionary } from '../values.ts'
 import { FilterError } from './error.ts'
 import { writingJson } from './json.ts'
 import { Output } from './output.ts'
+import { startOf } from './place.ts'
 import type { LiquidScope } from './scope.ts'
+import type { TextNode } from './template.ts'
 import { floatText, hashKeys, isHash, isList, type LiquidValue, plain, Range } from './values.ts'
 import { Pending, withoutPause } from './work.ts'
 
@@ -47,9 +49,7 @@ export class Run implements ItemReading {
   #turned = 0
   /** Steps that hashes have taken in the text that is made. */
   #hashSteps = 0
-  out = new Output()
-  /** Text that is not escaped has ended a script, a comment or the like which the template goes on with: what follows may be anywhere. */
-  isAstray = false
+  out = new Output(startOf({ kind: 'html' }))
   readonly #found = new Map<string, LiquidValue>()
   readonly #items = new Map<ElementNode, ReadonlyMap<string, LiquidValue>>()
   readonly #properties = new Map<ElementValue, Map<string, LiquidValue>>()
@@ -97,13 +97,22 @@ export class Run implements ItemReading {
 
   /** Prints into the page or a capture. */
   print(piece: string): void {
+    this.#count(piece)
+    this.out.write(piece)
+  }
+
+  printText(node: TextNode): void {
+    this.#count(node.text)
+    this.out.writeText(node)
+  }
+
+  #count(piece: string): void {
     const bytes = Buffer.byteLength(piece)
     this.allowance.take(bytes)
     const total = (printed.get(this.allowance) ?? 0) + bytes
     printed.set(this.allowance, total)
     // More than is left: the allowance stays spent, as with every other limit.
     if (total > MAX_OUTPUT) this.allowance.take(this.allowance.memoryLeft + 1)
-    this.out.write(piece)
   }
 
   lookup(name: string): LiquidValue {

@@ -17,14 +17,9 @@ export function isDivider(name: string): boolean {
 }
 
 /** @throws Malformed */
-export function openBlock(
-  tag: string,
-  reader: ExpressionReader,
-  { line, place }: Parsing,
-  begun: Pick<OpenBlock, 'fingerprint' | 'outputs' | 'valueOpen' | 'leavesOpen'>,
-): OpenBlock {
+export function openBlock(tag: string, reader: ExpressionReader, { line }: Parsing): OpenBlock {
   const body: Node[] = []
-  const open = (node: Node): OpenBlock => ({ tag, line, body, node, hasElse: false, ...begun })
+  const open = (node: Node): OpenBlock => ({ tag, line, body, node, hasElse: false })
   switch (tag) {
     case 'if':
     case 'unless': {
@@ -37,7 +32,7 @@ export function openBlock(
       const name = reader.name()
       if (name === '') throw new Malformed('capture needs a name.')
       reader.end()
-      return open({ kind: 'capture', name, body, place })
+      return open({ kind: 'capture', name, body })
     }
     default:
       return open({ kind: tag === 'for' ? 'for' : 'tablerow', loop: loopOf(tag, reader, line, body) })
@@ -127,7 +122,7 @@ export function closeBlock(name: string, reader: ExpressionReader, { blocks }: P
 }
 
 /** @throws Malformed */
-export function plainTag(name: string, reader: ExpressionReader, { line, place }: Parsing): Node | undefined {
+export function plainTag(name: string, reader: ExpressionReader, { line }: Parsing): Node | undefined {
   switch (name) {
     case 'assign': {
       const variable = reader.word()
@@ -135,15 +130,15 @@ export function plainTag(name: string, reader: ExpressionReader, { line, place }
       return { kind: 'assign', name: variable, value: { value: reader.whole(), line } }
     }
     case 'echo':
-      return reader.atEnd ? undefined : { kind: 'output', value: reader.whole(), place }
+      return reader.atEnd ? undefined : { kind: 'output', value: reader.whole() }
     case 'cycle':
-      return cycle(reader, place)
+      return cycle(reader)
     case 'increment':
     case 'decrement': {
       const variable = reader.word()
       if (variable === '') throw new Malformed(`${name} needs a name.`)
       reader.end()
-      return { kind: 'count', name: variable, by: name === 'increment' ? 1n : -1n, place }
+      return { kind: 'count', name: variable, by: name === 'increment' ? 1n : -1n }
     }
     case 'break':
     case 'continue':
@@ -154,7 +149,7 @@ export function plainTag(name: string, reader: ExpressionReader, { line, place }
   }
 }
 
-function cycle(reader: ExpressionReader, place: Parsing['place']): Node {
+function cycle(reader: ExpressionReader): Node {
   const start = reader.place
   const first = reader.value()
   const named = reader.pass(':')
@@ -163,5 +158,5 @@ function cycle(reader: ExpressionReader, place: Parsing['place']): Node {
   const values = [reader.filtered()]
   while (reader.pass(',')) values.push(reader.filtered())
   reader.end()
-  return { kind: 'cycle', group: reader.since(from), name: named ? first : undefined, values, place }
+  return { kind: 'cycle', group: reader.since(from), name: named ? first : undefined, values }
 }

@@ -1,10 +1,12 @@
 /** A template that is ready to render. */
 
-import type { OutputPlace } from './escape.ts'
 import type { Expression, Filtered } from './expression.ts'
+import type { Place } from './place.ts'
 
 export interface Template {
   nodes: readonly Node[]
+  /** Where in markup it begins. */
+  start: Place
   /** Of its expressions, and one for each tag, output and piece of text: what it takes in memory goes by them. */
   words: number
 }
@@ -42,21 +44,23 @@ export interface When {
   body: Node[]
 }
 
+export interface TextNode {
+  kind: 'text'
+  text: string
+  /** From where it led where to, the last time. */
+  way?: { from: Place; to: Place }
+}
+
 export type Node =
-  | {
-      kind: 'text'
-      text: string
-      /** It ends an unquoted value that a span began: an empty value gets quotes, else the next name would become it. */
-      endsValue: boolean
-    }
-  | { kind: 'output'; value: Filtered; place: OutputPlace }
+  | TextNode
+  | { kind: 'output'; value: Filtered }
   | { kind: 'if'; branches: Branch[] }
   | { kind: 'case'; subject: Located<Filtered>; whens: When[] }
   | { kind: 'for'; loop: Loop }
   | { kind: 'tablerow'; loop: Loop }
-  | { kind: 'cycle'; group: string; name: Expression | undefined; values: readonly Filtered[]; place: OutputPlace }
+  | { kind: 'cycle'; group: string; name: Expression | undefined; values: readonly Filtered[] }
   | { kind: 'assign'; name: string; value: Located<Filtered> }
-  | { kind: 'capture'; name: string; body: readonly Node[]; place: OutputPlace }
-  | { kind: 'count'; name: string; by: 1n | -1n; place: OutputPlace }
+  | { kind: 'capture'; name: string; body: readonly Node[] }
+  | { kind: 'count'; name: string; by: 1n | -1n }
   | { kind: 'break' }
   | { kind: 'continue' }

@@ -1,6 +1,7 @@
 /** Values while a template renders (LIQ-14): those of the page, and what only templates know. */
 
 import { type Dictionary, type ElementValue, LazyDictionary, NamedValue } from '../values.ts'
+import type { Position } from './place.ts'
 
 /** Text that is inserted without the escaping of LIQ-31. */
 export class Safe {
@@ -11,7 +12,7 @@ export class Safe {
    * `raw`: made for raw text or a section of CDATA, where markup is not escaped; anywhere else it is no safer than other text.
    */
   readonly trust: 'trusted' | 'escaped' | 'printed' | 'raw'
-  /** Where colons of data stand in a piece of template: in a name they would be those of a directive (COMP-145). */
+  /** What of a piece of template is data: it is escaped anew where it comes to stand in another kind of place. */
   readonly data: readonly Span[]
 
   constructor(text: string, trust: 'trusted' | 'escaped' | 'printed' | 'raw', data: readonly Span[] = []) {
@@ -21,8 +22,8 @@ export class Safe {
   }
 }
 
-/** Part of a text, its end left out, and whether references mean nothing in it. */
-export type Span = readonly [start: number, end: number, isRaw?: boolean]
+/** Part of a text, its end left out, and the kind of place that it was escaped for. */
+export type Span = readonly [start: number, end: number, position: Position]
 
 /** `(first..last)`, both included; its numbers are made where they are needed. */
 export class Range {

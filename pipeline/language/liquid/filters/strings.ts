@@ -4,7 +4,7 @@ import { parting, placeOf } from '../../../tree/selector/substring.ts'
 import { ElementValue } from '../../values.ts'
 import { escapeMarkup, escapeOnce } from '../escape.ts'
 import { characterCount } from '../run.ts'
-import { hashKeys, isHash, isList, type LiquidValue, plain, Range, Safe } from '../values.ts'
+import { hashKeys, isHash, isList, type LiquidValue, plain, Range, Safe, type Span } from '../values.ts'
 import { pausing, type Work } from '../work.ts'
 import { turn, visited } from './arrays.ts'
 import {
@@ -30,6 +30,10 @@ function safe(change: (input: string, call: FilterCall) => string): (call: Filte
   return call => new Safe(call.run.text(plainFilter(call)), 'escaped')
 }
 
+function withBreaks(text: string): string {
+  return text.replace(/\r?\n/g, '<br />\n')
+}
+
 export const STRING_FILTERS: Filters = {
   downcase: text(input => input.toLowerCase()),
   upcase: text(input => input.toUpperCase()),
@@ -44,10 +48,19 @@ export const STRING_FILTERS: Filters = {
   newline_to_br: call => {
     const { input } = call
     const text = scannedText(call)
-    const escaped = input instanceof Safe ? text : escapeMarkup(text)
-    const broken = escaped.replace(/\r?\n/g, '<br />\n')
-    const data: Safe['data'] = input instanceof Safe && input.data.length > 0 ? [[0, broken.length]] : []
-    return new Safe(call.run.built(broken), input instanceof Safe ? input.trust : 'escaped', data)
+    if (!(input instanceof Safe)) return new Safe(call.run.built(withBreaks(escapeMarkup(text))), 'escaped')
+    const data: Span[] = []
+    let broken = ''
+    let last = 0
+    for (const [start, end, position] of input.data) {
+      broken += withBreaks(text.slice(last, start))
+      const at = broken.length
+      broken += withBreaks(text.slice(start, end))
+      data.push([at, broken.length, position])
+      last = end
+    }
+    broken += withBreaks(text.slice(last))
+    return new Safe(call.run.built(broken), input.trust, data)
   },
   normalize_whitespace: text(input => input.replace(/\s+/gu, ' ').trim()),
   squish: text(input => input.replace(/\s+/gu, ' ').trim()),
