@@ -39,8 +39,9 @@ function reference(char: string): string {
  *
  * @param before the last characters written before it, twelve at most
  */
-export function inserted(text: string, place: Place, before: string): string {
+export function inserted(written: string, place: Place, before: string): string {
   const { position, xml } = place
+  const text = xml ? legal(written) : written
   switch (position) {
     case 'raw':
       return inRawText(text, place, before)
@@ -52,11 +53,11 @@ export function inserted(text: string, place: Place, before: string): string {
     case 'declaration':
       return text.replace(/[^A-Za-z0-9]/gu, reference)
     case 'comment':
-      return withoutDashes(escapeMarkup(xml ? legal(text) : text))
+      return withoutDashes(escapeMarkup(text))
     case 'cdata':
-      return inSection(legal(text).replaceAll(']', APART), before)
+      return inSection(text.replaceAll(']', APART), before)
     default:
-      return escapeMarkup(xml ? legal(text) : text)
+      return escapeMarkup(text)
   }
 }
 

@@ -272,6 +272,7 @@ describe('Escaping of templates', () => {
       '<![CDATA[]]]><![CDATA[]]]><![CDATA[><b/>]]>]]&gt;&lt;b/&gt;',
     ],
     ['xml', '<![CDATA[{{ a | escape }}>]]>', ']]', '<![CDATA[]]]><![CDATA[]]]><![CDATA[>]]>'],
+    ['xml', '<?p {% capture c %}{{ a }}{% endcapture %}?>{{ c }}', '\f', '<?p ?>&#65533;'],
   ] as const)
     it(`LIQ-35 ${source}: no data goes on with what stands before it, captured and escaped data included`, async () => {
       expect(await rendered(source, { names: { a }, context: { kind, element: 'div' } })).to.equal(written)
