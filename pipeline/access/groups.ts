@@ -14,7 +14,7 @@ export interface GroupOracle {
    *
    * @param asking the same object for all groups that are asked one after another, those of a document together
    * @returns undefined for one that is not asked, as those before it have spent what all may or it has changed meanwhile, or that
-   *   had no time for its answer: rules that refuse its members count then, and those that allow them do not. So it is where it
+   *   spent its budget before it answered: rules that refuse its members count then, and those that allow them do not. So it is where it
    *   rejects, as the site cannot be read.
    */
   includes(group: Group, email: string, asking: object): Promise<boolean | undefined>

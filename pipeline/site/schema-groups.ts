@@ -5,7 +5,7 @@ import type { GroupOracle } from '../access/groups.ts'
 import type { Group } from '../access/rules.ts'
 import { Allowance, type AllowanceLimits, AllowanceSpent } from '../language/allowance.ts'
 import { Turns } from '../language/turns.ts'
-import type { CodeItem, CodeResult } from '../model/code.ts'
+import { type CodeItem, type CodeResult, isSpent } from '../model/code.ts'
 import type { RawMethod } from '../model/declarations.ts'
 import { cloning } from '../tree/clone.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
@@ -122,14 +122,12 @@ function spend(all: Allowance, steps: number): void {
 }
 
 /**
- * Whether a program had less than it may spend, because of others: who is not asked is not to be let in where members are
- * refused. What waits for a worker, or for a turn, fails without having spent anything.
- *
- * @param hasAllSteps it had as many as any may have: that they were too few is its own doing
+ * Whether a program was ended before it could answer: who is not asked is not to be let in where members are refused. What
+ * waits for a worker, or for a turn, fails without having spent anything; and what one spends is a matter of its document, to
+ * which others may have added.
  */
-function isShort(outcome: CodeResult<boolean>, { spent }: Allowance, hasAllSteps: boolean): boolean {
-  if (spent === 'steps') return !hasAllSteps
-  return spent === 'time' || spent === 'turns' || ('failure' in outcome && outcome.failure.variant === 'timeout')
+function isUnanswered(outcome: CodeResult<boolean>, { spent }: Allowance): boolean {
+  return spent !== undefined || ('failure' in outcome && isSpent(outcome.failure))
 }
 
 /** @param refused is told of groups that do not include an email, with the reason where code has failed */
@@ -157,7 +155,7 @@ export function schemaGroups(site: Site, refused?: (group: Group, failure: strin
     return copied
   }
 
-  function isSpent(group: Group, { stepsLeft, timeLeft }: Allowance): boolean {
+  function isOver(group: Group, { stepsLeft, timeLeft }: Allowance): boolean {
     if (stepsLeft > 0 && timeLeft > 0) return false
     refused?.(group, 'the groups before it have spent what all groups of a request may')
     return true
@@ -166,7 +164,7 @@ export function schemaGroups(site: Site, refused?: (group: Group, failure: strin
   async function answer(group: Group, email: string, together: Together): Promise<boolean | undefined> {
     const found = answering(site, group)
     if (!found) return false
-    if (isSpent(group, together.all)) return undefined
+    if (isOver(group, together.all)) return undefined
     const file = await site.find(group.document)
     const copy = file?.isDocument ? await copied(together, file) : undefined
     // Its place is that of the rules it comes from: in another state of the document another group may stand there.
@@ -189,7 +187,7 @@ export function schemaGroups(site: Site, refused?: (group: Group, failure: strin
     email: string,
     { all, watch }: Together,
   ): Promise<boolean | undefined> {
-    if (isSpent(group, all)) return undefined
+    if (isOver(group, all)) return undefined
     const { steps, time } = GROUP_LIMITS
     const limits = { ...GROUP_LIMITS, steps: Math.min(steps, all.stepsLeft), time: Math.min(time, all.timeLeft) }
     const allowance = new Allowance(limits, site, watch.now)
@@ -197,7 +195,7 @@ export function schemaGroups(site: Site, refused?: (group: Group, failure: strin
       const outcome = await site.code(allowance).includes(method, place, email)
       const included = 'value' in outcome && outcome.value
       if (!included) refused?.(group, 'failure' in outcome ? outcome.failure.message : undefined)
-      return isShort(outcome, allowance, limits.steps === steps) ? undefined : included
+      return isUnanswered(outcome, allowance) ? undefined : included
     } finally {
       spend(all, allowance.stepsTaken)
     }

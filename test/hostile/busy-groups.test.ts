@@ -1,4 +1,4 @@
-/** Groups that decide by scripts while others keep all workers of the site busy (GRP-5): whom rules refuse stays out. */
+/** Groups that decide by programs while others keep all workers busy, or add to what they look through (GRP-5): whom rules refuse stays out. */
 
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
@@ -19,6 +19,12 @@ const group = (type: string, name: string) =>
 
 const PATHS = ['/script.html', '/calling.html']
 const SCRIPT = javascript('implementation', 'export default email => email.endsWith("@banned.example")')
+const LOOKING = javascript(
+  'implementation',
+  'export default email => [...document.querySelectorAll("b")].some(each => each.textContent === email)',
+)
+// biome-ignore lint/suspicious/noTemplateCurlyInString: a selector
+const EXPRESSION = '${b, li}.filter(each => each.text() + each.text() == email + email).count() > 0'
 
 describe('groups that decide by scripts', () => {
   let server: TestServer
@@ -33,17 +39,27 @@ describe('groups that decide by scripts', () => {
             'urn:t:Calling',
             method('listed', SCRIPT),
             method('includes', sessel('implementation', 'self.listed(email)')),
-          ),
+          ) +
+          schema('urn:t:Looking', method('includes', LOOKING)) +
+          schema('urn:t:Expression', method('includes', sessel('implementation', EXPRESSION))),
       ),
       '/groups.html': page(group('urn:t:Script', 'script') + group('urn:t:Calling', 'calling')),
+      '/long.html': page(
+        `${group('urn:t:Looking', 'looking')}${group('urn:t:Expression', 'expression')}<b>a@banned.example</b><ul id="l"></ul>`,
+      ),
       '/rules.html': rulesPage(
         ['*', 'GET', 'Allow', '/*'],
         ['script', 'GET', 'Deny', '/script.html'],
         ['calling', 'GET', 'Deny', '/calling.html'],
+        ['*', 'POST', 'Allow', '/long.html', '#l'],
+        ['looking', 'GET', 'Deny', '/looking.html'],
+        ['expression', 'GET', 'Deny', '/expression.html'],
       ),
       '/slow.html': page('x'),
       '/script.html': page('x'),
       '/calling.html': page('x'),
+      '/looking.html': page('x'),
+      '/expression.html': page('x'),
       '/triggers.html': page(
         trigger({
           resource: '/slow.html',
@@ -73,5 +89,16 @@ describe('groups that decide by scripts', () => {
     await new Promise(resolve => setTimeout(resolve, 300))
     for (const path of PATHS) expect((await http('GET', path, banned)).status, path).to.equal(403)
     await Promise.all(busy)
+  })
+  it('GRP-5 DEC-5 refuse their members however much visitors add to what they look through', async () => {
+    const [banned, other] = [await as('a@banned.example'), await as('a@other.example')]
+    const paths = ['/expression.html', '/looking.html']
+    for (const path of paths) {
+      await eventually(async () => expect((await http('GET', path, other)).status, path).to.equal(200))
+      expect((await http('GET', path, banned)).status, path).to.equal(403)
+    }
+    const fields = { ...banned, Range: 'selector=#l' }
+    expect((await http('POST', '/long.html', fields, '<li>x'.repeat(12_000))).status).to.equal(206)
+    for (const path of paths) expect((await http('GET', path, banned)).status, path).to.equal(403)
   })
 })
