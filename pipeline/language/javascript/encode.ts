@@ -4,9 +4,9 @@
  */
 
 import { treeOf } from '../../tree/microdata.ts'
-import type { ChildNode, ElementNode, ParentNode, TreeDocument } from '../../tree/nodes.ts'
+import type { ChildNode, DocumentKind, ElementNode, ParentNode, TreeDocument } from '../../tree/nodes.ts'
 import { isElement } from '../../tree/nodes.ts'
-import { atOnce } from '../../tree/steps.ts'
+import { NODES_PER_STEP } from '../../tree/steps.ts'
 import type { Allowance } from '../allowance.ts'
 import { OwnNames } from '../own-names.ts'
 import { StoredNames } from '../stored-names.ts'
@@ -29,7 +29,7 @@ const MAX_DEPTH = 500
 /** Steps for each value in a list or dictionary: it is written, sent, read and built again. */
 const STEPS_PER_VALUE = 8
 
-/** Steps for each node of a tree that is copied for a worker. */
+/** Steps for each node of a tree that is copied for a worker, or whose names are noted. */
 const STEPS_PER_NODE = 4
 
 /**
@@ -105,7 +105,7 @@ export class Sender {
 
   /** The JSON of what a place hands over, with what it refers to. */
   job(job: ScriptJob): SentValues {
-    atOnce(this.names.notingAll(job.quoted ?? [], false, 'html'))
+    this.#noteAll(job.quoted ?? [], false, 'html')
     const isFixed = job.place === 'when' || job.place === 'action' || job.place === 'property'
     const parts = [`"arguments":[${(job.arguments ?? []).map(each => this.#write(each, isFixed)).join()}]`]
     if (job.this !== undefined) parts.push(`"self":${this.#write(job.this)}`)
@@ -223,7 +223,7 @@ export class Sender {
       if (this.#view && !this.#looks && node !== this.#view.scope) {
         const { document, scope } = this.#view
         const around = this.#host?.childNodes ?? (scope ? [scope] : document.root.childNodes)
-        atOnce(this.names.notingAll(this.#climbs ? around : [node], isStoredIn(this.#view), document.kind))
+        this.#noteAll(this.#climbs ? around : [node], isStoredIn(this.#view), document.kind)
         this.#climbs = false
       }
       return { path }
@@ -231,8 +231,18 @@ export class Sender {
     const document: Pick<TreeDocument, 'kind' | 'root'> | undefined = source?.document
     const isStored = source?.path !== undefined
     const kind = document?.kind ?? 'html'
-    this.#trees.push(compact(kind, document?.root.mode, [node], sent => this.names.note(sent, isStored, kind)))
+    // One may stand in others, which are copied with all that is in them.
+    const tree = compact(kind, document?.root.mode, [node], sent => {
+      this.#allowance.step(STEPS_PER_NODE)
+      this.names.note(sent, isStored, kind)
+    })
+    this.#trees.push(tree)
     return { tree: this.#treeCount++, node: 0 }
+  }
+
+  /** Notes names of nodes and all below them without a pause, and has each paid for. */
+  #noteAll(nodes: readonly ChildNode[], isStored: boolean, kind: DocumentKind): void {
+    for (const _ of this.names.notingAll(nodes, isStored, kind)) this.#allowance.step(STEPS_PER_NODE * NODES_PER_STEP)
   }
 
   /** Places of children on the way from the document that the worker sees to a node of it. */

@@ -1,6 +1,9 @@
 import { expect } from 'chai'
+import { Allowance } from '../../../../pipeline/language/allowance.ts'
+import { createJavaScript, type ScriptJob } from '../../../../pipeline/language/javascript/javascript.ts'
 import { ElementValue, LazyDictionary, NamedValue, type Value } from '../../../../pipeline/language/values.ts'
-import { find, html, lines, Noted, plain, plainValue, run, value, variant } from './programs.ts'
+import { type ElementNode, isElement, type ParentNode } from '../../../../pipeline/tree/nodes.ts'
+import { find, html, lines, Noted, NS, plain, plainValue, run, value, variant } from './programs.ts'
 
 class Other extends NamedValue {
   readonly typeName: string
@@ -12,6 +15,14 @@ class Other extends NamedValue {
 
   text(): string {
     return `text of ${this.typeName}`
+  }
+}
+
+function* elementsIn({ childNodes }: ParentNode): Iterable<ElementNode> {
+  for (const node of childNodes) {
+    if (!isElement(node)) continue
+    yield node
+    yield* elementsIn(node)
   }
 }
 
@@ -65,6 +76,32 @@ describe('language: JavaScript: values', () => {
       expect(given).to.deep.equal([true, true, true, true])
     }
   })
+
+  for (const [title, more] of [
+    ['from elsewhere', {}],
+    ['whose names are noted in the document of a script', { source: '1', place: 'expression' }],
+  ] as const)
+    it(`JS-32 JS-35 elements in each other are paid for each with all that is in it: ${title}`, async () => {
+      const own = createJavaScript({ workers: 1 })
+      const document = html(`${'<div><p>x</p>'.repeat(50)}${'<b>x</b>'.repeat(1_000)}`)
+      const given = [...elementsIn(document.root)].filter(({ tagName }) => tagName === 'div')
+      expect(given).to.have.length(50)
+      const evaluate = (steps: number) => {
+        const allowance = new Allowance({ steps, time: 60_000 })
+        const values = given.map(node => new ElementValue(node, { path: '/', document }))
+        const job: ScriptJob = {
+          site: 'a.example',
+          ns: NS,
+          place: 'method',
+          source: 'export default () => 1',
+          arguments: [values],
+        }
+        return own.evaluate('source' in more ? { ...job, ...more, document: { document } } : job, allowance)
+      }
+      expect(variant(await evaluate(50_000))).to.equal('timeout')
+      expect(own.counters()).to.include({ evaluations: 0, workers: 0 })
+      await own.close()
+    })
 
   it('JS-35 objects handed in are copies', async () => {
     const given = new Map<string, Value>([['a', 1n]])
