@@ -220,6 +220,7 @@ export const query: Commands['query'] = async (settings, { site: name, path, pro
       names: new Map(),
       range: undefined,
       conditions: undefined,
+      atOneMoment: <T>(read: () => Promise<T>) => read(),
     }
     const { headers, body } = await answerProgram(asked, memoryBody(Buffer.from(program))).catch(error => {
       throw asFault(error)

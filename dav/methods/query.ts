@@ -128,6 +128,7 @@ async function queryProgram(exchange: Exchange): Promise<Answer> {
       names: new Map([['request', requested]]),
       range: header(exchange, 'range'),
       conditions: readConditions(request.headers),
+      atOneMoment: read => atOneMoment(exchange, read),
     },
     body,
   )

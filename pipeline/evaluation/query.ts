@@ -40,6 +40,8 @@ export interface ProgramQuery {
   /** The `Range` field as it came. */
   range: string | undefined
   conditions: Conditions | undefined
+  /** Reads once more where others change meanwhile what is read. */
+  atOneMoment<T>(read: () => Promise<T>): Promise<T>
 }
 
 /** UTF-8 bytes of a program that is sent: a little more than one may have, so that too long a one is told apart. */
@@ -52,8 +54,20 @@ const MAX_BODY = 512 * 1024
  * @throws Fault by SES-236; AllowanceSpent
  */
 export async function answerProgram(query: ProgramQuery, body: BodySource): Promise<Answer> {
-  const { site, allowance, path, bounds, names } = query
   const program = await programIn(body)
+  return query.atOneMoment(async () => {
+    // What was read in vain is not for the program to pay.
+    const allowance = query.allowance.part()
+    try {
+      return await evaluating({ ...query, allowance }, program)
+    } finally {
+      query.allowance.end(allowance)
+    }
+  })
+}
+
+async function evaluating(query: ProgramQuery, program: Program): Promise<Answer> {
+  const { site, allowance, path, bounds, names } = query
   const reach = new SiteReach(site, allowance, bounds)
   try {
     const source = path.endsWith('/') ? undefined : await reach.document(path)

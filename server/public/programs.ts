@@ -14,6 +14,7 @@ import type { Operation } from '../../pipeline/operation.ts'
 import { routeHeaders } from '../../pipeline/read/representation.ts'
 import { absent, refuseForbidden, refuseUnseen, requireAllowed } from '../../pipeline/refusals.ts'
 import type { TreeDocument } from '../../pipeline/tree/nodes.ts'
+import { readAtOneMoment } from '../../pipeline/write/one-moment.ts'
 import { type Exchange, requestValue } from './exchange.ts'
 
 /** What stored code that a program calls learns of its request is not for the program to say (REA-43). */
@@ -42,10 +43,13 @@ export function programOperation(exchange: Exchange): Operation {
   const isDirectory = target.path.endsWith('/')
   // A directory is asked itself, not its index (SES-126).
   const path = isDirectory ? target.path : exchange.path
+  // How long others take to change what is hidden tells nothing (SEC-6).
+  const isSeen = (changed: string) => changed.endsWith('/') || authority().access.readable(changed)
+  const atOneMoment = <T>(read: () => Promise<T>) => readAtOneMoment(site, path, isSeen, read)
   async function question() {
     refuseUnseen(authority(), { ask: 'evaluate', path }, 'QUERY', path)
     const served = isDirectory ? undefined : await resolvePath(site, path)
-    const exists = isDirectory ? await holdsDocuments(exchange, path) : served !== undefined
+    const exists = isDirectory ? await atOneMoment(() => holdsDocuments(exchange, path)) : served !== undefined
     return { asked: { ask: 'evaluate' as const, path, exists }, served }
   }
   return {
@@ -72,7 +76,7 @@ export function programOperation(exchange: Exchange): Operation {
       // A route is asked as its template is stored (COMP-102, SES-235).
       const scope = served?.file.resource.path ?? path
       const bounds = boundsOf(exchange, path, scope)
-      const query = { site, allowance: allowance(), path: scope, bounds, names, range, conditions }
+      const query = { site, allowance: allowance(), path: scope, bounds, names, range, conditions, atOneMoment }
       const answer = await answerProgram(query, body)
       return { ...answer, headers: { ...answer.headers, ...routeHeaders(served?.params) } }
     },

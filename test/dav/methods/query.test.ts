@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'mocha'
 import { Fault } from '../../../pipeline/fault.ts'
 import { PartsRoom } from '../../../pipeline/read/elements.ts'
 import type { Resource } from '../../../pipeline/store/resource.ts'
+import { movingBetween } from '../../support/between.ts'
 import { page, putAll } from '../../support/content.ts'
 import type { Fields } from '../../support/http.ts'
 import { partsOf } from '../../support/multipart.ts'
@@ -116,6 +117,16 @@ describe('QUERY over the wire', () => {
       else expect(answer.text).to.equal('2')
       expect((await wire.dav('DELETE', '/to/')).status).to.equal(204)
     })
+
+  it('DAV-8 SES-126 a program over a folder sees documents that move meanwhile all at once', async () => {
+    await putAll(wire.server, { '/to/a/1.html': page('<h2>1</h2>'), '/to/a/2.html': page('<h2>2</h2>') })
+    const moved = movingBetween(wire.server.site, '/to/a/2.html', () =>
+      wire.dav('MOVE', '/to/a/', { Destination: '/to/b/' }),
+    )
+    expect((await query('/to/', `\${h2}.count()`, { 'Content-Type': 'text/sessel' })).text).to.equal('2')
+    expect((await moved())?.status).to.equal(201)
+    expect((await wire.dav('DELETE', '/to/')).status).to.equal(204)
+  })
 
   const REFUSED: [name: string, path: string, selector: string, fields: Fields, outcome: RegExp][] = [
     ['no document', '/none.html', 'p', {}, /^404 NotFound/],

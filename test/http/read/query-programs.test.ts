@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: selector literals of programs look like templates
 import { expect } from 'chai'
+import { movingBetween } from '../../support/between.ts'
 import { NS, page, put, putAll, rulesPage } from '../../support/content.ts'
 import { type Client, client, type Fields } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
@@ -207,6 +208,26 @@ describe('QUERY with an expression', () => {
     expect((await query('/mixed/', '${.note}.map(n => n.text())')).text).to.equal('["Open"]')
     expect((await query('/mixed/', '(${.note} from "/mixed/shut.html").count()')).text).to.equal('0')
     expect((await query('/notes/', '(${h1} from "/private.html").count()')).text).to.equal('0')
+  })
+
+  it('SES-126 HTTP-4 what moves below a directory meanwhile is there, and all of it', async () => {
+    await putAll(server, { '/notes/a/1.html': page('<h2>1</h2>'), '/notes/a/2.html': page('<h2>2</h2>') })
+    const move = (from: string, to: string) =>
+      mount('MOVE', prefix + from, { ...author(), Destination: `${prefix}${to}`, Overwrite: 'F' })
+    const moved = movingBetween(server.site, '/notes/a/2.html', () => move('/notes/a/', '/notes/b/'))
+    expect((await query('/notes/', '${h2}.count()')).text).to.equal('2')
+    expect((await moved())?.status).to.equal(201)
+    await putAll(server, { '/none/a/1.html': page('<h2>1</h2>') })
+    const { store } = server.site
+    const { walk } = store
+    store.walk = async function* () {
+      store.walk = walk
+      yield* []
+      // It was listed before the move, and is read behind it.
+      expect((await move('/none/a/', '/none/b/')).status).to.equal(201)
+    }
+    expect((await query('/none/', '${h2}.count()')).text).to.equal('1')
+    for (const path of ['/notes/b/', '/none/']) await mount('DELETE', prefix + path, author())
   })
 
   it('SES-126 an author reaches everything by name, and what is addressed by default', async () => {
