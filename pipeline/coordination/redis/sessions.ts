@@ -14,6 +14,9 @@ const LEARN_AGAIN = 500
 /** Marks of ended sessions are looked through whenever so many have been added. */
 const SWEEP = 1000
 
+/** Marks that are asked for at once, about: a site may have any number of them. */
+const MARKS = 500
+
 export interface RedisSessionsOptions {
   connection: RedisConnection
   /** What all keys begin with. */
@@ -85,12 +88,18 @@ export async function openRedisSessions(options: RedisSessionsOptions): Promise<
   async function learn(): Promise<void> {
     const told = new Set<string>()
     for (const site of await redis.smembers(allSites)) {
-      const marks = await redis.zrangebyscore(`${baseOf(site)}:ended`, clock(), '+inf', 'WITHSCORES')
-      for (let i = 0; i < marks.length; i += 2) {
-        const id = marks[i] ?? ''
-        note(site, id, Number(marks[i + 1]))
-        told.add(keyOf(site, id))
-      }
+      let cursor = '0'
+      do {
+        const [next, marks] = await redis.zscan(`${baseOf(site)}:ended`, cursor, 'COUNT', MARKS)
+        for (let i = 0; i < marks.length; i += 2) {
+          const id = marks[i] ?? ''
+          const until = Number(marks[i + 1])
+          if (until < clock()) continue
+          note(site, id, until)
+          told.add(keyOf(site, id))
+        }
+        cursor = next
+      } while (cursor !== '0')
     }
     for (const [key, until] of [...ended]) {
       const slash = key.lastIndexOf('/')

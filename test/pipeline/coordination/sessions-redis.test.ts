@@ -204,6 +204,40 @@ describe('sessions in Redis', () => {
     await sessions.close()
   })
 
+  it('SSN-7 SEC-12 however many have ended, each answer tells some of them', async () => {
+    const own = await ownRedis()
+    const marks = Array.from({ length: 3000 }, (_, i) => [START + MINUTE, `gone-${i}`]).flat()
+    await own.admin.zadd(`scriptorium:sessions:{${SITE}}:ended`, ...marks, START - MINUTE, 'expired')
+    await own.admin.sadd('scriptorium:sessions:sites', SITE)
+    const connection = await own.open()
+    connections.push(connection)
+    let longest = 0
+    const lengthsIn = (told: unknown): number[] =>
+      Array.isArray(told) ? [told.length, ...told.flatMap(lengthsIn)] : []
+    const redis = new Proxy(connection.redis, {
+      get(target, name) {
+        const value: unknown = Reflect.get(target, name)
+        if (typeof value !== 'function') return value
+        return (...asked: unknown[]) => {
+          const answer: unknown = value.apply(target, asked)
+          if (answer instanceof Promise)
+            answer.then(
+              told => {
+                longest = Math.max(longest, ...lengthsIn(told))
+              },
+              () => undefined,
+            )
+          return answer
+        }
+      },
+    })
+    const sessions = await openRedisSessions({ connection: { ...connection, redis }, clock })
+    for (const id of ['gone-0', 'gone-1500', 'gone-2999']) expect(sessions.hasEnded(SITE, id), id).to.equal(true)
+    expect(sessions.hasEnded(SITE, 'expired')).to.equal(false)
+    expect(longest).to.be.within(2, 1500)
+    await sessions.close()
+  })
+
   it('SSN-6 SSN-7 a sign-out whose answer is lost is known to its own process, too, once it is carried out', async () => {
     const own = await ownRedis()
     const { sessions } = await another(clock, own)
