@@ -1,6 +1,7 @@
 /** Answers made from trees: one element, several elements, and the microdata of a page (HTTP-55, HTTP-65 to HTTP-72). */
 
 import type { Answer } from '../answer.ts'
+import { tooMuch } from '../compose/failure.ts'
 import { Fault } from '../fault.ts'
 import { cacheableOf, cacheControl, vary } from '../http/caching.ts'
 import { evaluateRead, preconditionFailed, type Representation as Tagged } from '../http/conditions.ts'
@@ -16,7 +17,7 @@ import { writingJsonLd } from '../tree/json-ld.ts'
 import { readingItemsWithin, readingTopLevelItems } from '../tree/microdata.ts'
 import { jsonLdValue } from '../tree/microdata-value.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
-import { writingStretches } from '../tree/serialize.ts'
+import { writingDocumentAtMost, writingStretches, writingStretchesAtMost } from '../tree/serialize.ts'
 import type { Stretches } from '../tree/source-text.ts'
 import type { Steps } from '../tree/steps.ts'
 import type { Reading } from './read.ts'
@@ -29,8 +30,7 @@ export function* fragmentAnswer(
   range: SelectorRange,
   reading: Reading,
 ): Steps<Answer> {
-  const { tree } = view
-  const markup = yield* writingStretches(element, tree.kind)
+  const markup = yield* writingView(view, element)
   const part = yield* tellingFragment(markup)
   const tag = fragmentTag(part, view.documentPart())
   const headers = commonHeaders(view, reading, tag)
@@ -39,6 +39,29 @@ export function* fragmentAnswer(
   headers['Content-Type'] = typeOf(view)
   headers['Content-Range'] = selectorContentRange(range.wire)
   return { status: 206, headers, body: yield* bytesOf(markup), ...(reading.reuse && { reuse: reading.reuse }) }
+}
+
+/**
+ * UTF-16 code units that a page, or an element, is written in at most: what it is made of was counted by its characters, of
+ * which escapes write up to six for one. It may have twice what it is stored with in any case.
+ */
+const LARGEST_MARKUP = 128 * 1024 * 1024
+
+/**
+ * The markup of a page that was put together, or of one of its elements, in steps.
+ *
+ * @param element the whole page when missing
+ * @throws Fault 503 for more than `most` UTF-16 code units
+ */
+export function* writingView(
+  { tree }: Pick<Representation, 'tree'>,
+  element?: ElementNode,
+  most = LARGEST_MARKUP,
+): Steps<Stretches> {
+  const room = Math.max(most, 2 * tree.source.length)
+  const text = yield* element ? writingStretchesAtMost(element, tree.kind, room) : writingDocumentAtMost(tree, room)
+  if (!text) throw tooMuch('What is asked for is longer than an answer may be.')
+  return text
 }
 
 /** A body, in steps where it is long. */

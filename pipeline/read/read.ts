@@ -17,7 +17,6 @@ import { notHtml, type StoredFile } from '../site/stored-file.ts'
 import { contentTag } from '../store/tags.ts'
 import type { ElementNode } from '../tree/nodes.ts'
 import { type Selector, selectingAll, selectingFirst } from '../tree/selector/selector.ts'
-import { writingDocument } from '../tree/serialize.ts'
 import { mapping, type Steps } from '../tree/steps.ts'
 import { keysOnAllPages } from './all-pages.ts'
 import { type Dependencies, onDocument } from './dependencies.ts'
@@ -30,6 +29,7 @@ import {
   jsonLdAnswer,
   matchesAnswer,
   referredBy,
+  writingView,
 } from './elements.ts'
 import {
   findFor,
@@ -379,7 +379,7 @@ function* readElements(
 
 /** 200 with a whole page that was put together for its reader, or 304 (COMP-10, COMP-124, COMP-125); in steps. */
 function* composedAnswer(view: Representation, reading: Reading): Steps<Answer> {
-  const text = yield* writingDocument(view.tree)
+  const text = yield* writingView(view)
   const tag = contentTag(yield* digestingText(text))
   const headers = commonHeaders(view, reading, tag)
   const reuse = reading.reuse && { reuse: reading.reuse }

@@ -37,6 +37,12 @@ export function* writingStretches(node: AnyNode, kind: DocumentKind): Steps<Stre
   return (yield* outer(node, kind)).stretches
 }
 
+/** `writingStretches`; undefined where it is longer than so many UTF-16 code units, which is found out in as many. */
+export function* writingStretchesAtMost(node: AnyNode, kind: DocumentKind, most: number): Steps<Stretches | undefined> {
+  const markup = new LongText()
+  return (yield* stayingWithin(markup, outer(node, kind, markup), most)) ? markup.stretches : undefined
+}
+
 /** `writingStretches` of what comes into a document: in XML an element of HTML, as code makes it, takes the namespace of its place. */
 export function* writingFragment(node: ElementNode, kind: DocumentKind): Steps<Stretches> {
   if (kind === 'html' || node.namespaceURI !== HTML_NAMESPACE) return yield* writingStretches(node, kind)
@@ -45,8 +51,7 @@ export function* writingFragment(node: ElementNode, kind: DocumentKind): Steps<S
   return markup.stretches
 }
 
-function* outer(node: AnyNode, kind: DocumentKind): Steps<LongText> {
-  const markup = new LongText()
+function* outer(node: AnyNode, kind: DocumentKind, markup = new LongText()): Steps<LongText> {
   yield* kind === 'xml' ? writingXml(node, markup) : writingHtml(node, markup)
   return markup
 }
@@ -54,11 +59,15 @@ function* outer(node: AnyNode, kind: DocumentKind): Steps<LongText> {
 /** `outerMarkup` in steps; undefined where it is longer than so many UTF-16 code units, which is found out in as many. */
 export function* writingAtMost(node: AnyNode, kind: DocumentKind, most: number): Steps<string | undefined> {
   const markup = new LongText()
-  for (const pause of kind === 'xml' ? writingXml(node, markup) : writingHtml(node, markup)) {
-    if (markup.length > most) return undefined
+  return (yield* stayingWithin(markup, outer(node, kind, markup), most)) ? markup.whole : undefined
+}
+
+function* stayingWithin(markup: LongText, writing: Steps<unknown>, most: number): Steps<boolean> {
+  for (const pause of writing) {
+    if (markup.length > most) return false
     yield pause
   }
-  return markup.length > most ? undefined : markup.whole
+  return markup.length <= most
 }
 
 /** Markup of a node's children (of the contents of a `template`), to be read in the context of the node. */
@@ -87,13 +96,18 @@ export function* writingDocument(document: TreeDocument): Steps<Stretches> {
   return (yield* whole(document)).stretches
 }
 
+/** `writingDocument`; undefined where it is longer than so many UTF-16 code units, which is found out in as many. */
+export function* writingDocumentAtMost(document: TreeDocument, most: number): Steps<Stretches | undefined> {
+  const markup = new LongText()
+  return (yield* stayingWithin(markup, whole(document, markup), most)) ? markup.stretches : undefined
+}
+
 /** `serializeDocument` in steps. */
 export function* writingWholeDocument(document: TreeDocument): Steps<string> {
   return (yield* whole(document)).whole
 }
 
-function* whole(document: TreeDocument): Steps<LongText> {
-  const markup = new LongText()
+function* whole(document: TreeDocument, markup = new LongText()): Steps<LongText> {
   markup.add(declarationOf(document))
   yield* inner(document.root, document.kind, markup)
   return markup
