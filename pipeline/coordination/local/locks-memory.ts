@@ -19,6 +19,11 @@ export class LockMemory {
   readonly #byToken = new Map<string, HeldLock>()
   readonly #queue = new ExpiryQueue<HeldLock>()
 
+  /** As how many all of them count. */
+  get weight(): number {
+    return this.#sites.values().reduce((sum, { weight }) => sum + weight, 0)
+  }
+
   /** The locks of a site; undefined when it has none. */
   of(site: string): LockTree<HeldLock> | undefined {
     return this.#sites.get(site)

@@ -20,6 +20,9 @@ import { type HeldLock, LockMemory } from './locks-memory.ts'
 /** Locks whose time has come that are dropped without a pause. */
 const DROPPED_PER_TURN = 4_096
 
+/** How many times what one site may hold all may hold together, about: each may hold a first one. */
+const ROOM = 2
+
 /** Name of the journal inside the store's folder. */
 const JOURNAL = 'locks.journal'
 
@@ -90,11 +93,14 @@ export async function openLocalLocks(options: LocalLocksOptions = {}): Promise<L
   }
 
   async function take(site: string, request: LockRequest): Promise<Taken> {
-    const tree = (present() ?? (await presentLater())).of(site)
+    const locks = present() ?? (await presentLater())
+    const tree = locks.of(site)
     const conflict = tree?.conflict(request)
     if (conflict) return { ok: false, reason: 'conflict', holder: conflict.holder.lock, below: conflict.below }
+    // No site may have more than what is left for all others: the memory is that of all.
+    const room = Math.min(most, most * ROOM - locks.weight)
     const isFull =
-      tree && (tree.weight >= most || (request.scope === 'shared' && tree.on(request.path).length >= MOST_SHARED))
+      tree && (tree.weight >= room || (request.scope === 'shared' && tree.on(request.path).length >= MOST_SHARED))
     if (isFull) return { ok: false, reason: 'full' }
     const { path, scope, depth, owner, user, seconds } = request
     const token = `opaquelocktoken:${randomUUID()}`

@@ -71,6 +71,21 @@ describe('locks with a journal', () => {
   )
 })
 
+describe('locks of many sites', () => {
+  it('SEC-12 DAV-82 each has room, and all together have no more than twice what one may hold', async () => {
+    const locks = await openLocalLocks({ clock: () => START, most: 64 })
+    const lock = { scope: 'exclusive', depth: 0, owner: '', user: 'ada', seconds: 60 } as const
+    const held: number[] = []
+    for (let site = 0; site < 10; site++) {
+      let taken = 0
+      while ((await locks.take(`${site}.example`, { path: `/${taken}`, ...lock })).ok) taken++
+      held.push(taken)
+    }
+    expect(held).to.deep.equal([64, 32, 16, 8, 4, 2, 1, 1, 1, 1])
+    await locks.close()
+  })
+})
+
 describe('many locks that expire at once', () => {
   it('SEC-12 DAV-83 are dropped in turns, by whoever asks first', async () => {
     let now = START
