@@ -19,7 +19,7 @@ import {
   isElement,
   type TreeDocument,
 } from '../tree/nodes.ts'
-import { writingPlain } from '../tree/plain-json.ts'
+import { copyingPlain, writingPlain } from '../tree/plain-json.ts'
 import { readingAsWritten } from '../tree/readings.ts'
 import { inTurns, lookingThrough, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { provingWithinLimits } from '../tree/tag-limits.ts'
@@ -174,7 +174,7 @@ export function* concluding(
     if (!mayDeclare(name, types, derivation)) continue
     const raw = yield* KINDS[name].extracting({ document, items: elements }, derivation)
     // What memory keeps is as the store gives it back: texts that were cut from the document would keep the whole of it.
-    if (raw !== undefined) declares[name] = JSON.parse(yield* writingPlain(raw))
+    if (raw !== undefined) declares[name] = yield* copyingPlain(raw)
   }
   // HTML drops some tags, and with them what they bind: that no prefix is bound in its tree does not tell that both are one.
   const shown = edit?.shown ?? (yield* readingAsWritten(document))

@@ -80,6 +80,34 @@ function* writingList(list: readonly unknown[], text: LongText): Steps<void> {
   text.add(']')
 }
 
+/** @returns what `JSON.parse` makes of what `writingPlain` gives: no text in it holds on to one that it was cut from */
+export function* copyingPlain(value: unknown): Steps<unknown> {
+  if (weigh(value) <= LONG || typeof value !== 'object' || value === null) return JSON.parse(yield* writingPlain(value))
+  yield
+  if (Array.isArray(value)) return yield* copyingList(value)
+  const members: [name: string, member: unknown][] = []
+  for (const [name, member] of value instanceof Map ? value : Object.entries(value)) {
+    if (member === undefined) continue
+    members.push([JSON.parse(JSON.stringify(name)), yield* copyingPlain(member)])
+    if (members.length % MEMBERS_PER_STEP === 0) yield
+  }
+  return Object.fromEntries(members)
+}
+
+function* copyingList(list: readonly unknown[]): Steps<unknown[]> {
+  const copies: unknown[] = []
+  let left = LONG
+  for (const each of list) {
+    left -= weigh(each)
+    if (left < 0) {
+      yield
+      left = LONG
+    }
+    copies.push(yield* copyingPlain(each))
+  }
+  return copies
+}
+
 /** About how long the text of a value is, as far as it is short; a map is never written at once. */
 function weigh(value: unknown): number {
   if (typeof value === 'string') return LEAST + value.length
