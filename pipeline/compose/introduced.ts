@@ -49,15 +49,17 @@ export function isReadOtherwise(parent: ParentNode, ns: string): boolean {
   return false
 }
 
-/** Name, equals sign and value of a declaration behind its `xmlns:`. */
-const DECLARATION = /^[^\t\n\f\r =>]+[\t\n\f\r ]*=[\t\n\f\r ]*["']?([^\t\n\f\r "'>]+)/
+/** Name, equals sign and value of a declaration behind its `xmlns:`, as a browser reads them. */
+const DECLARATION = /^[^\t\n\f\r =>]+[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)|'([^']*)|([^\t\n\f\r >]*))/
 
 /** Whether a text may declare a prefix for a live namespace. */
 export function mayDeclareLive(model: Registry, text: string): boolean {
   // Each piece is looked at once, whatever stands in it.
   const [, ...pieces] = text.split(/xmlns:/i)
   return pieces.some(piece => {
-    const uri = DECLARATION.exec(piece)?.[1]
-    return uri !== undefined && isLive(uri, model, 'html')
+    const [found, ...values] = DECLARATION.exec(piece) ?? []
+    const uri = values.find(value => value !== undefined) ?? ''
+    // A reference may stand for anything.
+    return found !== undefined && (uri.includes('&') || isLive(uri, model, 'html'))
   })
 }

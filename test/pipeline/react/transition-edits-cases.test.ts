@@ -237,5 +237,20 @@ describe('Transitions of edits, case by case', () => {
         }
       },
     ])
+  for (const value of ['"urn:x"', 'urn:x', '" urn:x"', `"'urn:x"`, `'"urn:x'`, '">urn:x"', '"&#32;urn:x"', '"xmlns:"'])
+    cases.push([
+      `COMP-6 REA-101 an item has the states that the page shows in it, which is put together from this write on: xmlns:s=${value}`,
+      machine,
+      async at => {
+        const own = (to: string) =>
+          `<p class="own" itemscope itemtype="${typeOf(at)}"><s:d xmlns:s=${value}><div class="in"><b itemprop="state">${to}</b></div></s:d></p>`
+        const path = `${at}/w.html`
+        await server.put(path, '<!doctype html><html><body><section></section></body></html>')
+        const late = await ask('POST', path, { Range: 'selector=section' }, own('late'))
+        expect(late.status, late.text).to.equal(422)
+        const out = await ask('POST', path, { Range: 'selector=section' }, own('out'))
+        expect(out.status, out.text).to.equal(206)
+      },
+    ])
   for (const each of cases) add(...each)
 })
