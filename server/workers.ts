@@ -27,7 +27,7 @@ export interface Workers {
 
 export interface WorkersOptions {
   settings: Pick<Settings, 'workers' | 'limits' | 'listen' | 'mount'>
-  log: Log
+  log: Pick<Log, 'error' | 'warn'>
 }
 
 /** Milliseconds before a worker that died is started again: twice as long each time that it dies young. */
@@ -74,11 +74,24 @@ export async function startWorkers({ settings, log }: WorkersOptions): Promise<W
 
   /** @returns when the worker answers requests */
   function start(attempt: number): Promise<Addresses> {
-    const worker = cluster.fork({ [PORTS]: JSON.stringify(ports) })
     const begun = performance.now()
-    running.add(worker)
     return new Promise((resolve, reject) => {
       let isReady = false
+      const ended = (how: Record<string, unknown>) => {
+        if (isClosing) return
+        // Nobody waits for those that are started again.
+        if (!isReady && attempt === 0) return reject(new Error('A process of the server could not be started'))
+        const next = performance.now() - begun > GROWN_UP ? 1 : attempt + 1
+        const pause = Math.min(PAUSE.least * 2 ** (next - 1), PAUSE.most)
+        log.error({ ...how, pause }, 'a process of the server ended; starting another one')
+        const timer = setTimeout(() => {
+          pauses.delete(timer)
+          void start(next)
+        }, pause)
+        pauses.add(timer)
+      }
+      const worker = forked(ended)
+      if (!worker) return
       worker.on('message', (message: unknown) => {
         if (!isReport(message)) return
         isReady = true
@@ -87,22 +100,32 @@ export async function startWorkers({ settings, log }: WorkersOptions): Promise<W
       })
       worker.once('exit', (code, signal) => {
         running.delete(worker)
-        if (isClosing) return
-        // Nobody waits for those that are started again.
-        if (!isReady && attempt === 0) return reject(new Error('A process of the server could not be started'))
-        const next = performance.now() - begun > GROWN_UP ? 1 : attempt + 1
-        const pause = Math.min(PAUSE.least * 2 ** (next - 1), PAUSE.most)
-        log.error(
-          { pid: worker.process.pid, code, signal, pause },
-          'a process of the server ended; starting another one',
-        )
-        const timer = setTimeout(() => {
-          pauses.delete(timer)
-          void start(next)
-        }, pause)
-        pauses.add(timer)
+        ended({ pid: worker.process.pid, code, signal })
       })
     })
+  }
+
+  /**
+   * @param failed is told where the system starts none, as while the program is replaced, or where memory is short: the others
+   *   go on (`error` without a listener would end them all)
+   * @returns a new worker
+   */
+  function forked(failed: (how: Record<string, unknown>) => void): Worker | undefined {
+    try {
+      const worker = cluster.fork({ [PORTS]: JSON.stringify(ports) })
+      running.add(worker)
+      worker.on('error', (err: Error) => {
+        const { pid } = worker.process
+        // One that has begun tells its end by itself.
+        if (pid !== undefined) return log.warn({ err, pid }, 'a process of the server cannot be reached')
+        running.delete(worker)
+        failed({ err })
+      })
+      return worker
+    } catch (err) {
+      failed({ err })
+      return undefined
+    }
   }
 
   async function end(worker: Worker): Promise<void> {
