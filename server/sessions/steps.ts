@@ -157,10 +157,10 @@ export function signInOrOut(bodyIdle: number): Step {
     if (out && isAhead(request))
       throw new Fault(403, 'Forbidden', 'Nobody is signed out ahead of time, only when the link is followed.')
     // Each login takes the place of an older one.
-    if (name === 'login' && (isAhead(request) || isContent(request) || isFetched(request)))
+    if (name === 'login' && (isAhead(request) || isContent(request) || (isFetched(request) && !isPassedOn(request))))
       throw new Fault(403, 'Forbidden', 'Nobody is signed in by what a page loads, only when the link is followed.')
     const session =
-      out && (isContent(request) || (isFramed(request) && !isClicked(request)))
+      out && (isContent(request) || (isFramed(request) && !isClicked(request) && !isPassedOn(request)))
         ? await unseen(hosted.siteSessions)
         : await sessionOf(hosted, client, request, out && isLoaded(request) ? 'POST' : method)
     state.session = session
@@ -170,7 +170,7 @@ export function signInOrOut(bodyIdle: number): Step {
       session,
       origin: publicOrigin(hosted.settings, client),
       address: client.address,
-      unasked: isFramed(request),
+      unasked: isFramed(request) || isPassedOn(request),
       form: async () => (await readBody(request, response, LARGEST_FORM, bodyIdle)).toString('latin1'),
     })
     state.session = done.session
@@ -214,6 +214,15 @@ function isFetched(request: IncomingMessage): boolean {
 function isFramed(request: IncomingMessage): boolean {
   const { mode, dest = '' } = fetchOf(request)
   return mode === 'navigate' && !/^(document)?$/.test(dest)
+}
+
+/**
+ * Whether a service worker of the site passes on where a window or a frame goes (`respondWith(fetch(event.request))`): of which,
+ * and of clicks, browsers tell nothing then. Chromium leaves the mode as it was, Firefox makes it one that no markup asks in.
+ */
+function isPassedOn(request: IncomingMessage): boolean {
+  const { mode = '', dest } = fetchOf(request)
+  return dest === 'empty' && /^(navigate|same-origin)$/.test(mode)
 }
 
 /** Whether somebody has clicked, be it anywhere in the page: browsers say so also of frames that it loads in the seconds after. */

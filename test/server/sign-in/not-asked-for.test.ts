@@ -8,6 +8,13 @@ import { type Client, client } from '../../support/http.ts'
 import { newBrowser } from './browser.ts'
 import { COOKIE, LOGIN, LOGOUT, type SignInSite, startSignInSite } from './fixture.ts'
 
+/** What Chromium and Firefox send for `respondWith(fetch(event.request))`, be it for a window or a frame. */
+const passedOn = (mode: string) => ({
+  'Sec-Fetch-Mode': mode,
+  'Sec-Fetch-Dest': 'empty',
+  'Sec-Fetch-Site': 'same-origin',
+})
+
 describe('signing out', () => {
   let site: SignInSite
   let raw: Client
@@ -38,8 +45,8 @@ describe('signing out', () => {
   })
 
   for (const where of ['same-site', 'cross-site'])
-    it(`HTTP-167 not by the frame of a ${where} page`, async () => {
-      for (const dest of ['iframe', 'frame', 'object', 'embed']) {
+    it(`HTTP-167 not by the frame of a ${where} page, passed on by a service worker or not`, async () => {
+      for (const dest of ['iframe', 'frame', 'object', 'embed', 'empty']) {
         const fields = { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': dest, 'Sec-Fetch-Site': where }
         expect((await raw('GET', LOGOUT, fields)).status).to.equal(302)
         expect(await lasts(), dest).to.equal(true)
@@ -74,6 +81,9 @@ describe('signing out', () => {
       { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document', 'Sec-Fetch-Site': 'cross-site' },
     ],
     ['a script of the site', { 'Sec-Fetch-Mode': 'cors', 'Sec-Fetch-Dest': 'empty', 'Sec-Fetch-Site': 'same-origin' }],
+    ...(['navigate', 'same-origin'] as const).map(
+      mode => [`a link that a service worker passes on (${mode})`, passedOn(mode)] as const,
+    ),
     ['a program', {}],
   ] as const)
     it(`OIDC-7 by ${who}`, async () => {
@@ -125,6 +135,15 @@ describe('signing in', () => {
       for (let i = 1; i < 5; i++) expect((await raw('GET', LOGIN, { Cookie })).status).to.equal(302)
       const fields = { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': dest, 'Sec-Fetch-Site': 'same-origin', ...click }
       for (let i = 0; i < 6; i++) expect((await raw('GET', LOGIN, { Cookie, ...fields })).status).to.equal(302)
+      expect((await browser.get(callback)).status).to.equal(302)
+    })
+
+  for (const mode of ['navigate', 'same-origin'])
+    it(`OIDC-2 begins, and ends no other, where a service worker passes it on (${mode})`, async () => {
+      const browser = newBrowser()
+      const callback = await site.untilCallback(browser, 'alice')
+      const Cookie = `${COOKIE}=${browser.cookie('localhost', COOKIE)}`
+      for (let i = 0; i < 6; i++) expect((await raw('GET', LOGIN, { Cookie, ...passedOn(mode) })).status).to.equal(302)
       expect((await browser.get(callback)).status).to.equal(302)
     })
 
