@@ -72,6 +72,11 @@ describe('Bindings, stamps and templates', () => {
       `<div>${APART}<svg>${PARTS.join('')}<desc>${APART}</desc></svg></div>`,
     ],
     [
+      'COMP-31 KEY-1 the same in HTML that only has such a name, and in MathML that holds HTML',
+      '<mi r:parts=".part"><p:stamp parts></p:stamp></mi><math r:parts=".part"><annotation-xml><p:stamp parts></p:stamp></annotation-xml><annotation-xml encoding="text/html"><p:stamp parts></p:stamp></annotation-xml></math>',
+      `<mi>${APART}</mi><math><annotation-xml>${PARTS.join('')}</annotation-xml><annotation-xml encoding="text/html">${APART}</annotation-xml></math>`,
+    ],
+    [
       'COMP-31 and what stands in these already stays as it is, also in an element that holds HTML in the other one',
       '<svg><mi><g class="x"></g></mi></svg><math><desc><mn e:x="1"><p:stamp x></p:stamp></mn></desc></math>',
       '<svg><mi><g class="x"></g></mi></svg><math><desc><mn>1</mn></desc></math>',
