@@ -352,7 +352,11 @@ function dispatch(parts: AppParts): Step {
       authority,
       allowance: oneAllowance(hosted.site),
       brakeContent: async bytes => parts.brakeContent?.(writerOf(hosted, session, client), bytes),
-      transitions: { fired: more => void fired.push(...more) },
+      transitions: {
+        fired: more => {
+          for (const each of more) fired.push(each)
+        },
+      },
       reactions,
       made: { calls: 0, writes: 0 },
       triggered: (inner, put) => performTriggered(parts.reactions, inner, put, afterwards),

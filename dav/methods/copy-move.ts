@@ -162,7 +162,7 @@ async function checkTransferLocks(
   else if (!isCollection(replaced)) await checkLocks(exchange, replaced.resource.path, 'content')
   else {
     const within = await checkLocks(exchange, replaced.resource.path, 'subtree')
-    left.push(...within.filter(({ path }) => lockKey(path) !== lockKey(to)))
+    for (const lock of within) if (lockKey(lock.path) !== lockKey(to)) left.push(lock)
   }
   return left
 }

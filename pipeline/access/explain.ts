@@ -57,7 +57,7 @@ export function explain(
   const matching = access.matching(method, path)
   const test = singleTest()
   const applying = new Set(matching.filter(match => applies(match, key, test)))
-  const deciding = Math.max(...[...applying].map(({ tier }) => tier))
+  const deciding = [...applying].reduce((most, { tier }) => Math.max(most, tier), Number.NEGATIVE_INFINITY)
   const rules = matching.map(match => {
     const { rule, tier, scope } = match
     const counts = applying.has(match)

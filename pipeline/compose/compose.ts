@@ -188,7 +188,7 @@ function* dividing(composing: Composing, tree: TreeDocument): Work<readonly Pagi
   } catch (error) {
     const fault = failures && failureOfPart(error, true)
     if (!fault) throw error
-    failures.push(...paginators.map(({ element }) => ({ element, fault })))
+    for (const { element } of paginators) failures.push({ element, fault })
     return []
   }
 }

@@ -47,12 +47,12 @@ function* runningAll(composing: Composing, tree: TreeDocument, chains: readonly 
   const values: (readonly ElementNode[])[] = []
   for (const chain of chains) {
     try {
-      values.push(...(yield* apart(composing, own => awaiting(running(own, tree, [chain])))))
+      for (const each of yield* apart(composing, own => awaiting(running(own, tree, [chain])))) values.push(each)
       done.push(chain)
     } catch (error) {
       const fault = failureOfPart(error, true)
       if (!fault) throw error
-      failures.push(...chain.elements.map(element => ({ element, fault })))
+      for (const element of chain.elements) failures.push({ element, fault })
     }
   }
   return { done, values }

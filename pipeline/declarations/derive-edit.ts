@@ -138,7 +138,7 @@ function* changing({ items, bare }: Known, exchanges: readonly Exchange[]): Step
     const [previous, next] = [items[at - 1], items[at + old.length]]
     // An item without a place in the source stands nowhere.
     if ((previous && !(startOf(previous) < start)) || (next && !(startOf(next) >= end))) return undefined
-    after = after.toSpliced(at, old.length, ...fresh)
+    after = [...after.slice(0, at), ...fresh, ...after.slice(at + old.length)]
   }
   return {
     items: after,

@@ -156,7 +156,7 @@ export async function cascade(
     for (const [path, list] of effects) for (const loss of await apply(path, list)) next.push(loss)
     waiting = next
   }
-  requirements.push(...standing.values())
+  for (const requirement of standing.values()) requirements.push(requirement)
   const effects = new Map<string, WrittenPlace | undefined>()
   for (const [path, place] of working.changes()) {
     await setImmediate()
@@ -190,7 +190,7 @@ async function judged(
     const asShown = shown && (await judgeAsItIs({ registry, host, path }, shown))
     const all = asShown ? withReading(judgement, asShown) : judgement
     if (all.failures.length > 0) throw blocked(registry, undefined, 1, 'a shape does not permit it')
-    requirements.push(...all.requirements.map(ofEffect))
+    for (const requirement of all.requirements) requirements.push(ofEffect(requirement))
     return completed
   } catch (error) {
     if (error instanceof Fault && error.status === 422) throw blocked(registry, undefined, 1, UNFIT)

@@ -149,7 +149,7 @@ async function withResolved(judges: Judges, place: WrittenPlace, chains: readonl
   const turns = new TurnsBetween()
   for (const chain of chains) {
     await turns.next()
-    revisions.push(...(await resolve(host, registry, path, place, chain)))
+    for (const revision of await resolve(host, registry, path, place, chain)) revisions.push(revision)
   }
   const revised = await revisedPlace(ns, place, revisions)
   if (revised) return revised.place

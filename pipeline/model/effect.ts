@@ -132,7 +132,7 @@ function* followingIn(
   for (const revision of revisions) {
     const parent = revision.op === 'replace' ? parentElement(revision.element) : undefined
     if (parent) parents.add(parent)
-    if (revision.op === 'replace') fresh.push(...revision.by)
+    if (revision.op === 'replace') for (const element of revision.by) fresh.push(element)
   }
   const nodes = [...(place.part?.nodes ?? []), ...fresh]
   const followed = (place.followed ?? []).flatMap(element => element ?? [])

@@ -107,8 +107,9 @@ export function* findingEditLosses(registry: Registry, stake: Stake, shown: Show
   const losses = yield* findingGone([...held, ...(stake.shown?.all ?? [])], shown)
   if (losses.length === 0) return losses
   const pairs = yield* pairsAt(registry, stake, view)
-  if (stake.shown && asShown) pairs.push(...(yield* pairsAt(registry, stake.shown, asShown)))
-  if (read !== tree || now !== view.document) pairs.push(...(yield* pairingItems(registry, read, now)))
+  if (stake.shown && asShown) for (const pair of yield* pairsAt(registry, stake.shown, asShown)) pairs.push(pair)
+  if (read !== tree || now !== view.document)
+    for (const pair of yield* pairingItems(registry, read, now)) pairs.push(pair)
   return yield* tracing(losses, pairs)
 }
 

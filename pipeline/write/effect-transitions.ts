@@ -70,7 +70,7 @@ export class EffectTransitions {
       )
       const found = await inTurns(following, place?.document.source.length ?? 0)
       refused += found.violations.length
-      fired.push(...found.fired)
+      for (const each of found.fired) fired.push(each)
     }
     if (refused > 0) throw transitionsBlocked(this.#registry, refused)
     return fired

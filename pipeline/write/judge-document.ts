@@ -155,10 +155,10 @@ export async function consequencesOfRemoval(
   for (const file of judge ? removed.filter(({ isDocument }) => isDocument) : []) {
     const tree = await site.parsed(file)
     const found = judge && (await inTurns(judge.whole(file.resource.path, tree, undefined), tree.source.length))
-    violations.push(...(found?.violations ?? []))
+    for (const violation of found?.violations ?? []) violations.push(violation)
   }
   const losses: Loss[] = [...lost]
-  for (const file of documents) losses.push(...(await lossesOf(registry, await site.parsed(file))))
+  for (const file of documents) for (const loss of await lossesOf(registry, await site.parsed(file))) losses.push(loss)
   const path = removed[0]?.resource.path ?? ''
   const judged = { path, judgement: NOTHING, entries: [], status: 409 as const, losses, own: new Map() }
   return consequencesOf(site, model, { ...judged, isGone, transitions: { ...further, violations } })

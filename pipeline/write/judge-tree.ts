@@ -118,7 +118,7 @@ export async function judgeArrival(
     const judgement = await judgeMoved(site, model, path, { type: file.resource.type, tree, entries }).catch(error => {
       throw isCollection(source) ? asMember(error, path) : error
     })
-    requirements.push(...judgement.requirements)
+    for (const requirement of judgement.requirements) requirements.push(requirement)
   }
   if (!isCollection(source)) await judge(source)
   else if (deep) for await (const member of site.store.walk(source.path)) await judge(member)

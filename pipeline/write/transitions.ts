@@ -278,8 +278,8 @@ export class TransitionJudge {
     const violations: ConstraintViolation[] = []
     const firing: { handler: PlacedHandler; item: ItemStates }[] = []
     for (const pair of pairs) {
-      violations.push(...this.#violationsOf(pair))
-      firing.push(...this.#firing(pair))
+      for (const violation of this.#violationsOf(pair)) violations.push(violation)
+      for (const each of this.#firing(pair)) firing.push(each)
       yield
     }
     // More are told to nobody.

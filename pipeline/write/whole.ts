@@ -235,7 +235,7 @@ export async function refuseLocked(
 ): Promise<void> {
   const inEffect = (await Promise.all(paths.map(path => locks.on(site, path)))).flat()
   if (inEffect.length === 0) return
-  const left = Math.max(...inEffect.map(({ expires }) => expires - now))
+  const left = inEffect.reduce((most, { expires }) => Math.max(most, expires - now), 0)
   throw new Fault(423, 'Locked', 'Somebody is editing this. Try again when they have finished.', {
     headers: { 'Retry-After': String(Math.max(1, Math.ceil(left / 1000))) },
   })

@@ -110,7 +110,7 @@ function* making(read: DocumentNode, { sites }: Plan): Steps<Made | undefined> {
   const text = site.texts[0]?.text ?? ''
   const isMove = sites.length > 1
   const nodes = isMove && target ? [target] : yield* parsingPrefixedFragment(text, parent, boundIn(parent))
-  parent.childNodes = parent.childNodes.toSpliced(index, 0, ...nodes)
+  parent.childNodes = [...parent.childNodes.slice(0, index), ...nodes, ...parent.childNodes.slice(index)]
   return { nodes, parent, left: site === taken ? undefined : from }
 }
 

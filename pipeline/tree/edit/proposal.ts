@@ -227,7 +227,7 @@ function* placing(pieces: Piece[]): Steps<ShiftedRange[]> {
     const distance = changes.reduce((sum, { start, end, text }) => sum + text.length - (end - start), 0)
     moved += distance
     const from = region.from + (last?.parent === parent ? last.added : 0)
-    const end = Math.max(...changes.map(change => change.end))
+    const end = changes.reduce((last, change) => Math.max(last, change.end), Number.NEGATIVE_INFINITY)
     shifted.push({ parent, host, from, to: from + nodes.length, end, distance })
     last = { parent, added: from + nodes.length - region.to }
   }

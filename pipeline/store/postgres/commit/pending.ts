@@ -111,7 +111,7 @@ export function removeEntries(pending: Pending, gone: readonly { id: number; ite
   const keys = new Set(gone.map(({ id, item }) => `${id} ${item}`))
   if (pending.entriesCome.some(({ id, item }) => keys.has(`${id} ${item}`)))
     pending.entriesCome = pending.entriesCome.filter(({ id, item }) => !keys.has(`${id} ${item}`))
-  pending.entriesGone.push(...gone)
+  for (const entry of gone) pending.entriesGone.push(entry)
 }
 
 /** Notes what becomes of a blob. */
@@ -134,10 +134,10 @@ export function mergePending(into: Pending, from: Pending): void {
   for (const [id, derived] of from.derived) setDerived(into, id, derived)
   for (const [id, lines] of from.texts) into.texts.set(id, lines)
   removeEntries(into, from.entriesGone)
-  into.entriesCome.push(...from.entriesCome)
+  for (const entry of from.entriesCome) into.entriesCome.push(entry)
   for (const id of from.undescribed) into.undescribed.add(id)
-  into.events.push(...from.events)
+  for (const event of from.events) into.events.push(event)
   for (const [key, counter] of from.counters) into.counters.set(key, counter)
   for (const [digest, use] of from.blobs) useBlob(into, digest, use)
-  into.log.push(...from.log)
+  for (const entry of from.log) into.log.push(entry)
 }
