@@ -93,6 +93,8 @@ export interface Surroundings {
   transient: boolean
   /** Elements around. */
   depth: number
+  /** Kinds of elements of the page around a part, which its tags would end (COMP-31); none where they stand in place. */
+  open?: number
 }
 
 /** A directive on its way: the element that asks for it, with what is in scope there. */

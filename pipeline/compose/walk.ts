@@ -23,6 +23,7 @@ import { compositionError, failureOfPart, named, tooMuch } from './failure.ts'
 import { appendShown } from './foreign-parts.ts'
 import { fitBuilt } from './html-in-xml.ts'
 import { authorsSelector, including } from './include.ts'
+import { keepingAround, openIn, within } from './kept-around.ts'
 import { attributeCall, calling, elementCall, notFound } from './method.ts'
 import { Names } from './names.ts'
 import type { Page } from './page.ts'
@@ -78,6 +79,7 @@ function* containing(
     into.childNodes.length = before
     composing.paginators.length = paginators
     const instead = shallowCopy(element, [])
+    yield* keepingAround(place.open ?? 0, instead)
     appendShown(composing, into, instead)
     failures.push({ element: instead, fault })
   }
@@ -91,7 +93,7 @@ function* walkingElement(
 ): Work<void> {
   const { page } = place
   if (page && !place.loose && !page.busy.has(element)) {
-    yield* copying(composing, element, into, { page, inPlace: place.inPlace })
+    yield* copying(composing, element, into, { ...place, page })
     return
   }
   if (!place.inPlace) composing.allowance.take(page ? bytesOf(element) : NODE_BYTES)
@@ -175,7 +177,7 @@ function* dispatching(
     yield* splicing(composing, splicesOf(replacement, composing.allowance), into, inside)
     return
   }
-  const copy = adding(composing, element, directives.kept, into, place)
+  const copy = yield* adding(composing, element, directives.kept, into, place)
   for (const fault of failed) composing.failures?.push({ element: copy, fault })
   if (directives.transient && !place.transient && place.page)
     composing.transients.set(copy, transientPlace(composing, place.page, element))
@@ -191,7 +193,8 @@ function* rendering(dispatch: Dispatch, engine: string, copy: ElementNode): Work
   try {
     composing.allowance.dispatch()
     const { nodes, text } = yield* renderedInto(dispatch, engine, copy)
-    const output: Surroundings = { ...place, page: undefined, text, output: true, loose: false, inPlace: false }
+    const open = within(place.open ?? 0, copy)
+    const output: Surroundings = { ...place, page: undefined, text, output: true, loose: false, inPlace: false, open }
     yield* walking(composing, nodes, contentOf(copy), output)
   } catch (error) {
     const fault = composing.failures && failureOfPart(error, place.inPlace)
@@ -284,7 +287,7 @@ function* keeping(
   into: ParentNode,
   place: Surroundings,
 ): Work<void> {
-  const copy = adding(composing, element, attrs, into, place)
+  const copy = yield* adding(composing, element, attrs, into, place)
   yield* walkingContent(composing, element, copy, place)
 }
 
@@ -299,7 +302,7 @@ function* walkingContent(
     for (const node of element.content.childNodes)
       append(copy.content, yield* copyOf(composing.allowance, node, place.inPlace))
   }
-  yield* walking(composing, element.childNodes, copy, place)
+  yield* walking(composing, element.childNodes, copy, place.open ? { ...place, open: within(place.open, copy) } : place)
 }
 
 /** Puts results in place of a directive and goes on into them. */
@@ -309,6 +312,7 @@ function* splicing(
   into: ParentNode,
   place: Surroundings,
 ): Work<void> {
+  const open = composing.kind === 'html' && splices.length > 0 ? openIn(into) : 0
   let seen = 0
   for (const splice of splices) {
     if (++seen % NODES_PER_STEP === 0) yield
@@ -323,8 +327,9 @@ function* splicing(
         text: undefined,
         output: false,
         inPlace: false,
+        open,
       })
-    else yield* projecting(composing, splice.stored, splice.tree, into, place)
+    else yield* projecting(composing, splice.stored, splice.tree, into, { ...place, open })
     const added = into.childNodes[first]
     if (!('text' in splice) && splice.id !== undefined && added && isElement(added))
       added.attrs = [...added.attrs.filter(a => a.name !== 'id'), { name: 'id', value: splice.id }]
@@ -337,7 +342,7 @@ function* projecting(
   stored: ElementNode,
   tree: TreeDocument,
   into: ParentNode,
-  { names, depth, transient }: Surroundings,
+  { names, depth, transient, open = 0 }: Surroundings,
 ): Work<void> {
   const page = composing.graph.pageOf(tree)
   if (!page) throw new Error('an element of a document that was not read')
@@ -355,6 +360,7 @@ function* projecting(
     inPlace: false,
     transient,
     depth,
+    open,
   })
 }
 
@@ -363,22 +369,24 @@ function* copying(
   composing: Composing,
   element: ElementNode,
   into: ParentNode,
-  { page, inPlace }: { page: Page; inPlace: boolean },
+  { page, inPlace, open = 0 }: Surroundings & { page: Page },
 ): Work<void> {
   const copy = yield* copyOf(composing.allowance, element, inPlace)
   if (!isElement(copy)) return
+  yield* keepingAround(open, copy)
   appendShown(composing, into, copy)
   composing.wholes.set(copy, { page, element })
 }
 
-function adding(
+function* adding(
   composing: Composing,
   element: ElementNode,
   attrs: ElementNode['attrs'],
   into: ParentNode,
-  { page, output }: Surroundings,
-): ElementNode {
+  { page, output, open = 0 }: Surroundings,
+): Work<ElementNode> {
   const copy = shallowCopy(element, attrs)
+  yield* keepingAround(open, copy)
   appendShown(composing, into, copy)
   if (page) composing.origins.set(copy, { page, element })
   else if (composing.kind === 'xml' && !output) fitBuilt(copy)

@@ -114,7 +114,8 @@ interface Open {
 /** Around the first. */
 const NOTHING = { integration: -1, html: -1, special: -1 }
 
-function isSpecial(tagName: string): boolean {
+/** Whether HTML's parser has rules of its own for an element. */
+export function isSpecial(tagName: string): boolean {
   return html.SPECIAL_ELEMENTS[html.NS.HTML].has(html.getTagID(tagName))
 }
 

@@ -1,0 +1,154 @@
+/** Parts whose tags would end elements of the page around them, where browsers read it (COMP-31). */
+
+import {
+  type ElementNode,
+  elementAlone,
+  isElement,
+  MATHML_NAMESPACE,
+  type ParentNode,
+  SVG_NAMESPACE,
+} from '../tree/nodes.ts'
+import { isSpecial } from '../tree/prefixed-extents.ts'
+import { HTML_AGAIN } from '../tree/raw-text.ts'
+import { NODES_PER_STEP } from '../tree/steps.ts'
+import type { Work } from './work.ts'
+
+/** What an element may be in, a bit each: its own kind, whose tags end it. */
+const Kind = {
+  item: 1,
+  term: 2,
+  button: 4,
+  form: 8,
+  link: 16,
+  nobr: 32,
+  cell: 64,
+  select: 128,
+  body: 256,
+  /** Kinds that end only where nothing stands between. */
+  heading: 512,
+  option: 1024,
+  ruby: 2048,
+  /** No kind: within a table, outside of its cells. */
+  rows: 4096,
+} as const
+
+const DIRECT = Kind.heading | Kind.option | Kind.ruby
+
+const named = (kind: number, ...names: string[]) => names.map(name => [name, kind] as const)
+const ROWS = ['tr', 'tbody', 'thead', 'tfoot', 'colgroup', 'col']
+const CELLS = ['td', 'th', 'caption']
+const HEADINGS = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6']
+const COMMON = [
+  ...named(Kind.item, 'li'),
+  ...named(Kind.term, 'dd', 'dt'),
+  ...named(Kind.button, 'button'),
+  ...named(Kind.form, 'form'),
+  ...named(Kind.link, 'a'),
+  ...named(Kind.nobr, 'nobr'),
+  ...named(Kind.cell, ...CELLS),
+  ...named(Kind.heading, ...HEADINGS),
+]
+
+/** Elements by what they are to those in them. In an `rtc` there may be an `rt`, in an `optgroup` an `option`. */
+const OPENS = new Map([
+  ...COMMON,
+  ...named(Kind.ruby, 'rt', 'rp', 'rb'),
+  ...named(Kind.select, 'select'),
+  ...named(Kind.body, 'body'),
+  ...named(Kind.option, 'option'),
+])
+
+/** Elements by the kind that their tags end; the attributes of an `html` or `body` become those of the page's. */
+const ENDS = new Map([
+  ...COMMON,
+  ...named(Kind.cell, ...ROWS),
+  ...named(Kind.select, 'select', 'input', 'textarea', 'keygen'),
+  ...named(Kind.body, 'html', 'body', 'frameset'),
+  ...named(Kind.option, 'option', 'optgroup'),
+  ...named(Kind.ruby, 'rt', 'rp', 'rb', 'rtc'),
+])
+
+/** Elements of text: a `span` stands for them where they would end another one, and a `div` for all others. */
+const PHRASES = new Set(['a', 'nobr', 'button', 'select', 'input', 'textarea', 'keygen', 'option', 'optgroup'])
+for (const name of [...HEADINGS, 'rt', 'rp', 'rb', 'rtc']) PHRASES.add(name)
+
+/** These leave SVG and MathML wherever they stand in it. */
+const LEAVING = new Set(['li', 'dd', 'dt', 'nobr', 'body', ...HEADINGS])
+
+/** Within a body, their tags are not there for browsers. */
+const DROPPED = new Set(['html', 'head', 'body', 'frameset', 'frame'])
+
+const SCOPES = new Set(['applet', 'caption', 'td', 'th', 'marquee', 'object', 'table', 'template'])
+const MARKERS = new Set(['applet', 'caption', 'td', 'th', 'marquee', 'object', 'template'])
+
+/** What an element keeps the tags in it from ending outside of it. */
+function bounds(element: ElementNode, name: string): number {
+  if (isForeign(element))
+    return HTML_AGAIN.has(name) ? Kind.item | Kind.term | Kind.button | Kind.nobr | Kind.select : 0
+  if (name === 'template') return -1
+  let kinds = DIRECT
+  if (name !== 'address' && name !== 'div' && name !== 'p' && isSpecial(name)) kinds |= Kind.item | Kind.term
+  if (SCOPES.has(name)) kinds |= Kind.button | Kind.nobr | Kind.select
+  if (MARKERS.has(name)) kinds |= Kind.link
+  if (name === 'table') kinds |= Kind.cell
+  return kinds
+}
+
+/** Kinds that are open in a place, of which a part would end the element outside of it: what the page's own elements are. */
+export function openIn(place: ParentNode): number {
+  const around: ElementNode[] = []
+  for (let node: ParentNode | null = place; node && isElement(node); node = node.parentNode) around.push(node)
+  const open = around.reduceRight((kinds, element) => within(kinds, element) | (OPENS.get(nameOf(element)) ?? 0), 0)
+  return around.some(element => nameOf(element) === 'ruby') ? open : open & ~Kind.ruby
+}
+
+/** Which of the kinds are still open in an element. */
+export function within(open: number, element: ElementNode): number {
+  const name = nameOf(element)
+  if (DROPPED.has(name)) return open
+  const isOfTable = ROWS.includes(name) || CELLS.includes(name)
+  // Outside of a table, their tags are not there for browsers.
+  if (isOfTable && (open & Kind.rows) === 0) return open
+  const inside = open & ~bounds(element, name)
+  if (name === 'table') return inside | Kind.rows
+  return isOfTable && !CELLS.includes(name) ? inside : inside & ~Kind.rows
+}
+
+/**
+ * Gives elements that have been copied into the page other names where their own would end one of the kinds, in steps.
+ *
+ * @param part with all that is in it so far
+ */
+export function* keepingAround(open: number, part: ElementNode): Work<void> {
+  if (open === 0) return
+  const parts = [{ element: part, open }]
+  let seen = 0
+  for (let next = parts.pop(); next; next = parts.pop()) {
+    if (++seen % NODES_PER_STEP === 0) yield
+    const { element } = next
+    keepAround(next.open, element)
+    const inside = within(next.open, element)
+    if (inside === 0) continue
+    for (const node of element.childNodes) if (isElement(node)) parts.push({ element: node, open: inside })
+  }
+}
+
+function keepAround(open: number, element: ElementNode): void {
+  const name = nameOf(element)
+  if ((open & (ENDS.get(name) ?? 0)) === 0) return
+  if (isForeign(element) && !LEAVING.has(name)) return
+  // Browsers drop the tags of a second one; data about it, as the Request document has, changes nothing that is shown.
+  if (name === 'body' && element.attrs.every(attr => attr.name.startsWith('item'))) return
+  const { nodeName, tagName } = elementAlone(PHRASES.has(name) ? 'span' : 'div')
+  Object.assign(element, { nodeName, tagName })
+}
+
+/** What has another namespace yet is HTML once it is written. */
+function isForeign({ namespaceURI }: ElementNode): boolean {
+  return namespaceURI === SVG_NAMESPACE || namespaceURI === MATHML_NAMESPACE
+}
+
+/** What XML has in capitals is written so, and read in small letters. */
+function nameOf({ tagName }: ElementNode): string {
+  return tagName.toLowerCase()
+}
