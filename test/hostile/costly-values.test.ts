@@ -4,12 +4,14 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { itemsOf } from '../../pipeline/compose/splice.ts'
-import { AllowanceSpent } from '../../pipeline/language/allowance.ts'
+import { type Allowance, AllowanceSpent } from '../../pipeline/language/allowance.ts'
 import { Sender, Unsendable } from '../../pipeline/language/javascript/encode.ts'
 import { compileTemplate } from '../../pipeline/language/liquid/liquid.ts'
 import { rendering } from '../../pipeline/language/liquid/render.ts'
 import { Run } from '../../pipeline/language/liquid/run.ts'
-import type { Value } from '../../pipeline/language/values.ts'
+import { ElementValue, type Value } from '../../pipeline/language/values.ts'
+import { parseDocument } from '../../pipeline/tree/document.ts'
+import { elementsIn } from '../../pipeline/tree/ids.ts'
 import { atOnce, type Steps } from '../../pipeline/tree/steps.ts'
 import { textKey } from '../../pipeline/tree/text-key.ts'
 import { NS, scopeOf } from '../pipeline/language/liquid/rendering.ts'
@@ -161,6 +163,30 @@ describe('costly values', () => {
     expect(() => sender().value(value)).to.throw(AllowanceSpent)
     expect(() => sender().value(Array(100_000).fill('x'))).not.to.throw()
     expect(() => sender().value(['x'.repeat(200 * 1024 * 1024)])).to.throw(AllowanceSpent)
+  })
+
+  /** Hands over some of a hundred elements in each other. */
+  const handed = (within: string, count: number, isOwn: boolean): Allowance => {
+    const document = parseDocument('html', `${'<div>'.repeat(100)}${within}`)
+    const all = [...elementsIn(document.root.childNodes)].filter(({ tagName }) => tagName === 'div')
+    const allowance = unhurried({ steps: 50_000, memory: 200_000 })
+    const job = { site: 'a', ns: NS, origin: undefined, place: 'expression', source: '' } as const
+    const sending = new Sender(isOwn ? { ...job, document: { document } } : job, allowance)
+    sending.value(all.slice(0, count).map(each => new ElementValue(each)))
+    return allowance
+  }
+  for (const isOwn of [false, true])
+    it(`SEC-12 JS-35 elements in each other${isOwn ? ' of the page itself' : ''} are paid for with all that is in each`, () => {
+      const within = '<i></i>'.repeat(1_000)
+      expect(handed(within, 2, isOwn).stepsTaken).to.be.above(2_000)
+      expect(() => handed(within, 100, isOwn)).to.throw(AllowanceSpent, /steps/)
+    })
+
+  it('SEC-12 JS-35 texts and attributes of elements in each other are paid for with each', () => {
+    for (const within of ['a'.repeat(10_000), `<i title="${'a'.repeat(10_000)}">`, `<!--${'a'.repeat(10_000)}-->`]) {
+      expect(() => handed(within, 2, false)).not.to.throw()
+      expect(() => handed(within, 100, false)).to.throw(AllowanceSpent, /memory/)
+    }
   })
 
   it('SEC-12 COMP-31 a value that stands in others many times is paid for each time that it is put into a page', () => {

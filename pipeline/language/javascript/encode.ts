@@ -231,9 +231,10 @@ export class Sender {
     const document: Pick<TreeDocument, 'kind' | 'root'> | undefined = source?.document
     const isStored = source?.path !== undefined
     const kind = document?.kind ?? 'html'
-    // One may stand in others, which are copied with all that is in them.
     const tree = compact(kind, document?.root.mode, [node], sent => {
+      // Of elements in each other each is copied with all that is in it.
       this.#allowance.step(STEPS_PER_NODE)
+      this.#allowance.take(lengthOf(sent))
       this.names.note(sent, isStored, kind)
     })
     this.#trees.push(tree)
@@ -270,6 +271,13 @@ export class Sender {
     }
     return places.get(child) ?? -1
   }
+}
+
+/** UTF-16 code units of a node, without what is in it. */
+function lengthOf(node: ChildNode): number {
+  if (isElement(node)) return node.attrs.reduce((sum, { name, value }) => sum + name.length + value.length, 0)
+  if ('value' in node) return node.value.length
+  return 'data' in node ? node.data.length : 0
 }
 
 /** What code has built stands in a document of its own, which is none of its parents. */
