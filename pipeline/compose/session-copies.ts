@@ -18,6 +18,7 @@ import {
 } from '../tree/nodes.ts'
 import { unprefixedFrom } from '../tree/prefixed-parser.ts'
 import { declaredPrefix, namespaceOf, type Prefixes, qualifiedName, writtenName } from '../tree/prefixes.ts'
+import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { pageNamespace } from '../tree/template-hosts.ts'
 import type { Composing } from './composing.ts'
 import type { Page } from './page.ts'
@@ -121,7 +122,7 @@ export function* readingCopy(
   prefixes: Prefixes,
 ): Work<ChildNode[]> {
   try {
-    return inert(composing.model, yield* parsingFragment(kind, markup, context), prefixes)
+    return yield* inert(composing.model, yield* parsingFragment(kind, markup, context), prefixes)
   } catch (error) {
     if (error instanceof TreeError) return []
     throw error
@@ -130,9 +131,9 @@ export function* readingCopy(
 
 /**
  * Takes everything away that is, or could become, a directive: declarations of prefixes, attributes and elements with a
- * prefix that means something at the place.
+ * prefix that means something at the place. In steps: a visitor may send more than is kept.
  */
-export function inert(model: Registry, nodes: readonly ChildNode[], prefixes: Prefixes): ChildNode[] {
+export function* inert(model: Registry, nodes: readonly ChildNode[], prefixes: Prefixes): Steps<ChildNode[]> {
   const means = (name: string): boolean => {
     const qualified = name.includes(':') ? qualifiedName(name) : undefined
     const uri = qualified && prefixes.namespace(qualified.prefix)
@@ -142,7 +143,9 @@ export function inert(model: Registry, nodes: readonly ChildNode[], prefixes: Pr
     list.filter(node => !isElement(node) || !means(node.tagName))
   const top = cleaned(nodes)
   const open: ChildNode[] = [...top]
+  let seen = 0
   for (let node = open.pop(); node; node = open.pop()) {
+    if (++seen % NODES_PER_STEP === 0) yield
     if (!isElement(node)) continue
     node.attrs = node.attrs.filter(a => declaredPrefix(a) === undefined && !means(writtenName(a)))
     for (const parent of [node, ...(node.content ? [node.content] : [])] as ParentNode[]) {

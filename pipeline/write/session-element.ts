@@ -24,7 +24,7 @@ import {
 } from '../tree/nodes.ts'
 import { Prefixes } from '../tree/prefixes.ts'
 import { type Selector, selectingAll } from '../tree/selector/selector.ts'
-import { outerMarkup } from '../tree/serialize.ts'
+import { outerMarkup, writingAtMost } from '../tree/serialize.ts'
 import { isVoid } from '../tree/serialize-html.ts'
 import { inTurns, type Steps } from '../tree/steps.ts'
 import type { ModelState } from './commit.ts'
@@ -98,12 +98,12 @@ export async function writeSessionElement(
   const isDelete = write.op === 'delete'
   const standing = isDelete ? await standingIn(model, write.path, about) : undefined
   const changed = isDelete ? remove(target, top) : await bring(site, write, about, text)
+  // What is too large to be kept is judged by nobody: whoever sends it needs no rule.
+  const markup = await inTurns(writingKept(site, about, changed.top), text.length)
   const [first] = changed.nodes.filter(isElement)
   if (write.op === 'put' && !(first && (await isFound(first, selector, write, view.tree, authority))))
     throw new Fault(422, 'InvalidFragment', 'The new element has to match the selector of the request.')
   await judge(site, model, write.path, about, changed, standing)
-  const markup = outerMarkup(changed.top, place.page.tree.kind)
-  checkSize(site, about, markup)
   await checkKept(about, markup)
   if (!(await confirm())) return undefined
   if (!(await reach(session.keep(place.name, markup, Date.now() + LIFETIME)))) throw noSession()
@@ -170,7 +170,8 @@ async function bring(
   const parent = isInside ? target : parentOf(target)
   if (!isElement(parent)) throw new Fault(422, 'IllegalMove', 'The root element cannot be replaced here.')
   const prefixes = Prefixes.around(place.element).within(place.element)
-  const nodes = inert(site.model, await parsed(view.tree.kind, text, parent), prefixes)
+  const read = await parsed(view.tree.kind, text, parent)
+  const nodes = await inTurns(inert(site.model, read, prefixes), text.length)
   const [first, ...others] = nodes.filter(isElement)
   if (write.op === 'put' && (!first || (target === top && (others.length > 0 || hasText(nodes)))))
     throw new Fault(422, 'InvalidFragment', 'The body must hold the one element that takes the place of the old one.')
@@ -265,16 +266,18 @@ function storedAt({ place }: SessionWrite): string {
   return place.page.file.resource.path
 }
 
-/** COMP-82. @throws Fault 413 */
-function checkSize(site: Site, { composition, place }: SessionWrite, markup: string): void {
+/** The markup of a copy as it is to be kept, in steps. @throws Fault 413 (COMP-82) */
+function* writingKept(site: Site, { composition, place }: SessionWrite, top: ElementNode): Steps<string> {
   const most = site.settings.sessionContentMax
-  let size = Buffer.byteLength(markup)
+  let left = most
   for (const [name, other] of composition.copies.get(place.prefix) ?? [])
-    if (name !== place.name) size += Buffer.byteLength(other)
-  if (size > most)
+    if (name !== place.name) left -= Buffer.byteLength(other)
+  const markup = yield* writingAtMost(top, place.page.tree.kind, left)
+  if (markup === undefined || Buffer.byteLength(markup) > left)
     throw new Fault(413, 'PayloadTooLarge', `A session may hold ${most} bytes of markup for one document.`, {
       isBodyRead: true,
     })
+  return markup
 }
 
 /** The document part once the copy is as it is now. */

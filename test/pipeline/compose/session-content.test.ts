@@ -3,10 +3,15 @@
 
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
+import { inert } from '../../../pipeline/compose/session-copies.ts'
+import { Registry } from '../../../pipeline/model/registry.ts'
+import { parseDocument } from '../../../pipeline/tree/document.ts'
+import { Prefixes } from '../../../pipeline/tree/prefixes.ts'
 import { selecting, textOf } from '../../http/write-checks.ts'
 import { NS, page, rulesPage } from '../../support/content.ts'
 import type { Fields } from '../../support/http.ts'
 import { waitingFor } from '../../support/long-waits.ts'
+import { stepsOf } from '../../support/steps.ts'
 import { composed } from './composing.ts'
 import { caseSite } from './site-of-one-case.ts'
 
@@ -197,6 +202,20 @@ describe('Session content, by the text of the rules', () => {
       expect(answer.text).to.contain('PayloadTooLarge')
       expect((await ask('GET', selecting('#c'))).text).to.equal('<div id="c">d</div>')
       expect((await ask('PUT', selecting('#c'), `<div id="c">${'x'.repeat(255 * 1024)}</div>`)).status).to.equal(206)
+    })
+
+    it('COMP-82 SEC-12 what is too large is known before anybody judges it', async () => {
+      await site.fill({ '/page.html': composed('<div id="c" class="a" p:transient>d</div>') })
+      const ask = await visitor()
+      const large = `<div id="c">${'x'.repeat(256 * 1024)}</div>`
+      expect((await ask('PUT', selecting('.a'), large)).status).to.equal(413)
+      expect((await ask('PUT', selecting('.a'), '<div id="c"></div>')).status).to.equal(422)
+    })
+
+    it('COMP-81 SEC-12 directives are taken out of what a visitor sends in steps', () => {
+      const { root } = parseDocument('html', '<i></i>'.repeat(20_000))
+      const model = Registry.empty({ ns: NS, schemaHost: 'urn:host' })
+      expect(stepsOf(inert(model, root.childNodes, Prefixes.none))).to.be.at.least(40)
     })
   })
 })
