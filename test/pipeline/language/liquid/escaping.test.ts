@@ -221,6 +221,27 @@ describe('Escaping of templates', () => {
     )
   })
 
+  for (const text of ['{{ a }}', '{{ a | escape }}'])
+    it(`LIQ-34 LIQ-35 data that was captured as text is one name at most: ${text}`, async () => {
+      const source = `{% capture c %}${text}{% endcapture %}<i {{ c }}></i>{{ c }}`
+      expect(await rendered(source, { names: { a: ' onclick=f() ' } })).to.equal(
+        '<i &#32;onclick&#61;f&#40;&#41;&#32;></i> onclick=f() ',
+      )
+    })
+
+  for (const [where, hasDirectives, colon] of [
+    ['may have directives', true, '&#58;'],
+    ['has none', false, ':'],
+  ] as const)
+    it(`COMP-145 where a page ${where}, data has this for its colons: ${colon}`, async () => {
+      const source =
+        '{{ a }}<i title="{{ a }}" lang={{ a }}></i><script>{{ a }}</script><!--{{ a }}-->' +
+        '{% capture c %}{{ a }}{% endcapture %}{% if c == "e:x" %}{{ c }}{% endif %}'
+      expect(await rendered(source, { names: { a: 'e:x' }, scope: { hasDirectives } })).to.equal(
+        `e${colon}x<i title="e${colon}x" lang=e&#58;x></i><script>e:x</script><!--e:x-->e${colon}x`,
+      )
+    })
+
   for (const [what, source, written] of [
     ['as a name', '{% capture c %}{{ a }}{% endcapture %}<i {{ c }}="1"><{{ c }}>', '<i e&#58;x="1"><e&#58;x>'],
     [
