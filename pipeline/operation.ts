@@ -9,6 +9,7 @@ import type { Answer } from './answer.ts'
 import type { BodySource } from './body.ts'
 import { Fault } from './fault.ts'
 import type { ElementNode, TreeDocument } from './tree/nodes.ts'
+import { SelectorError } from './tree/selector/selector.ts'
 
 /** Gates 8 and 10 to 12 of HTTP-1, in their order; `kind` and `existence` are both gate 10. */
 export type GateName = 'authorization' | 'existence' | 'kind' | 'target' | 'preconditions' | 'locks'
@@ -137,17 +138,25 @@ export async function perform(operation: Operation, body: BodySource, reactions?
   if (reactions.actsBefore) {
     let before: Awaited<ReturnType<Reactions['before']>>
     let looks = 0
+    let failed: SelectorError | undefined
     do {
+      failed = undefined
       if (++looks > LOOKS) {
         const message = 'The document changes faster than its element can be found. Try again in a moment.'
         throw new Fault(503, 'Unavailable', message, { headers: { 'Retry-After': '1' } })
       }
-      const admitted = await operation.admit(body).catch(answered)
+      const admitted = await operation.admit(body).catch((failure: unknown): Admitted | Answer => {
+        if (!(failure instanceof SelectorError)) return answered(failure)
+        // That it fails here tells what is in the document (COMP-139), which triggers may keep from the requester (REA-22).
+        failed = failure
+        return {}
+      })
       // What has failed before triggers skips them, but not the processors (HTTP-6).
       if ('status' in admitted) return reactions.after(admitted)
       before = await reactions.before(admitted, body)
     } while (!before)
     if ('answer' in before) return before.answer
+    if (failed) return reactions.after(answered(failed))
     given = before.body
   }
   const answer = await operation.carryOut(given, reactions.guard).catch(answered)

@@ -15,7 +15,13 @@ import { notHtml, type StoredFile } from '../site/stored-file.ts'
 import type { Placement } from '../tree/edit/edit.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { sameElement } from '../tree/same-nodes.ts'
-import { findingOnly, type Selector, selectingCounted, selectingFirst } from '../tree/selector/selector.ts'
+import {
+  findingOnly,
+  type Selector,
+  SelectorError,
+  selectingCounted,
+  selectingFirst,
+} from '../tree/selector/selector.ts'
 import { writingMarkup } from '../tree/serialize.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
 import type { Judging } from './commit.ts'
@@ -292,9 +298,9 @@ async function lookForWrite<T>(
   try {
     return await lookAtSeen(site, path, look, reader)
   } catch (error) {
-    if (reach === 'session' && error instanceof Fault && !ANSWERS.has(error.status))
-      throw authority.refusal(method, path)
-    throw error
+    // So does whether a function of the selector fails on it (COMP-139).
+    const isOfPage = error instanceof SelectorError || (error instanceof Fault && !ANSWERS.has(error.status))
+    throw reach === 'session' && isOfPage ? authority.refusal(method, path) : error
   }
 }
 

@@ -13,7 +13,7 @@ import {
   reactingSite,
   trigger,
 } from '../pipeline/react/site.ts'
-import { put } from '../support/content.ts'
+import { put, rulesPage } from '../support/content.ts'
 
 describe('guards that look at a page', () => {
   it('JS-24 see it, however many requests they let pass without a look', async () => {
@@ -204,4 +204,53 @@ describe('guards of elements, and what stands beside elements that the page puts
         const { status } = await site.ask('POST', path, { headers, body: '<b>new</b>' })
         expect(status).to.equal(placement === 'append' ? 206 : 403)
       })
+})
+
+describe('guards of pages, and selectors that fail on them', () => {
+  let site: ReactingSite
+  before(async () => {
+    const resource = '/kept/*'
+    site = await reactingSite({
+      '/kept/page.html': page('<p id="g">kept</p>'),
+      '/parts.html': page('<p class="closed">kept</p><p>open</p>'),
+      '/guard.html': page(
+        ['GET', 'QUERY'].map(method => trigger({ resource, method, action: answering(403, 'closed') })).join('') +
+          trigger({ resource: '/parts.html', selector: '.closed', action: answering(403, 'closed') }),
+      ),
+      '/rules.html': rulesPage(['*', 'GET', 'Allow', '/*']),
+    })
+  })
+  after(() => site.close())
+
+  const BY_VALUE = '#g:less-than(text-of(#g))'
+  const guess = (text: string) => `*:contains(text-of(#g:contains("${text}"), body))`
+  for (const method of ['GET', 'HEAD', 'QUERY', 'PUT', 'POST', 'DELETE', 'MOVE', 'PATCH'])
+    it(`HTTP-6 REA-22 SEC-6 a ${method} with one is what it is with any other`, async () => {
+      const of = async (selector: string) => {
+        const isQuery = method === 'QUERY'
+        const headers = {
+          ...(isQuery ? { 'Content-Type': 'text/css-selector' } : { Range: `selector=${selector}` }),
+          ...(method === 'MOVE' && {
+            Destination: '/kept/page.html',
+            'Destination-Range': 'selector=#g; placement=append',
+          }),
+        }
+        const body = isQuery ? selector : /^P(?!A)/.test(method) ? '<p>x</p>' : undefined
+        const { status, text } = await site.ask(method, '/kept/page.html', {
+          headers,
+          ...(body !== undefined && { body }),
+        })
+        return `${status} ${text}`
+      }
+      const expected = await of(guess('other'))
+      expect(expected).to.match(/^40[13] /)
+      expect([await of(guess('kept')), await of(BY_VALUE)]).to.deep.equal([expected, expected])
+    })
+
+  it('COMP-139 HTTP-170 what a function has found is not told', async () => {
+    const headers = { Range: 'selector=p:not(.closed):less-than(text-of(.closed))' }
+    const { status, text } = await site.ask('GET', '/parts.html', { headers })
+    expect(status).to.equal(422)
+    expect(text).to.include('cannot be used').and.not.include('kept')
+  })
 })

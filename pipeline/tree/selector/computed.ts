@@ -77,7 +77,7 @@ export function computedTest(
     const { test, own } = query.once(key, () => {
       const selector = list[branch]
       return {
-        test: compile(selector ? [selector] : [], { mode, slots: 0 }),
+        test: withResults(() => compile(selector ? [selector] : [], { mode, slots: 0 })),
         own: new Query(query.document, query.scope, query),
       }
     })
@@ -93,7 +93,17 @@ function* resolving(
   const most = query.steps + STEPS.all
   const results: string[] = []
   for (const [at, call] of calls.entries()) results.push(yield* finding(call, tests[at] ?? never, query, most))
-  return read(replaced(text, calls, results))
+  return withResults(() => read(replaced(text, calls, results)))
+}
+
+/** A result may be what its reader should not see (HTTP-170), so that no message quotes it. */
+function withResults<T>(make: () => T): T {
+  try {
+    return make()
+  } catch (error) {
+    if (!(error instanceof SelectorError) || error.fault !== 'syntax') throw error
+    throw new SelectorError('what one of its functions finds cannot stand in that place')
+  }
 }
 
 const never: Test = () => false
