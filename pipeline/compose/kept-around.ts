@@ -7,6 +7,7 @@ import {
   MATHML_NAMESPACE,
   type ParentNode,
   SVG_NAMESPACE,
+  type TreeDocument,
 } from '../tree/nodes.ts'
 import { isSpecial } from '../tree/prefixed-extents.ts'
 import { HTML_AGAIN } from '../tree/raw-text.ts'
@@ -30,6 +31,8 @@ const Kind = {
   ruby: 2048,
   /** No kind: within a table, outside of its cells. */
   rows: 4096,
+  /** No kind: elements of the part itself are ended as well. */
+  own: 8192,
 } as const
 
 const DIRECT = Kind.heading | Kind.option | Kind.ruby
@@ -85,7 +88,7 @@ const MARKERS = new Set(['applet', 'caption', 'td', 'th', 'marquee', 'object', '
 function bounds(element: ElementNode, name: string): number {
   if (isForeign(element))
     return HTML_AGAIN.has(name) ? Kind.item | Kind.term | Kind.button | Kind.nobr | Kind.select : 0
-  if (name === 'template') return -1
+  if (name === 'template') return ~Kind.own
   let kinds = DIRECT
   if (name !== 'address' && name !== 'div' && name !== 'p' && isSpecial(name)) kinds |= Kind.item | Kind.term
   if (SCOPES.has(name)) kinds |= Kind.button | Kind.nobr | Kind.select
@@ -102,16 +105,38 @@ export function openIn(place: ParentNode): number {
   return around.some(element => nameOf(element) === 'ruby') ? open : open & ~Kind.ruby
 }
 
-/** Which of the kinds are still open in an element. */
+/** Which of the kinds are open in an element of a part. */
 export function within(open: number, element: ElementNode): number {
   const name = nameOf(element)
-  if (DROPPED.has(name)) return open
+  if (DROPPED.has(name) && (open & Kind.body) > 0) return open
   const isOfTable = ROWS.includes(name) || CELLS.includes(name)
   // Outside of a table, their tags are not there for browsers.
   if (isOfTable && (open & Kind.rows) === 0) return open
-  const inside = open & ~bounds(element, name)
-  if (name === 'table') return inside | Kind.rows
-  return isOfTable && !CELLS.includes(name) ? inside : inside & ~Kind.rows
+  // Outside of a `ruby`, what stands in one is like any other element.
+  const own = (open & Kind.own) > 0 ? (OPENS.get(name) ?? 0) & ~Kind.ruby : 0
+  const kinds = (open & ~bounds(element, name)) | own
+  if (name === 'table') return kinds | Kind.rows
+  return isOfTable && !CELLS.includes(name) ? kinds : kinds & ~Kind.rows
+}
+
+const nestings = new WeakMap<TreeDocument, number>()
+
+/**
+ * What counts beside the place for parts of a document: where browsers have moved what stood in a table, or left a form open, its
+ * elements have others of their own kind in them, for which there is no markup; tags that are left over would end the page's.
+ *
+ * @returns in steps
+ */
+export function* nestingOf(document: TreeDocument): Work<number> {
+  if (document.kind === 'xml') return 0
+  let nesting = nestings.get(document)
+  if (nesting === undefined) {
+    nesting = 0
+    for (const node of document.root.childNodes)
+      if (isElement(node) && (yield* endingOne(Kind.own, node, () => true))) nesting = Kind.own
+    nestings.set(document, nesting)
+  }
+  return nesting
 }
 
 /**
@@ -120,27 +145,34 @@ export function within(open: number, element: ElementNode): number {
  * @param part with all that is in it so far
  */
 export function* keepingAround(open: number, part: ElementNode): Work<void> {
-  if (open === 0) return
-  const parts = [{ element: part, open }]
+  yield* endingOne(open, part, element => {
+    const { nodeName, tagName } = elementAlone(PHRASES.has(nameOf(element)) ? 'span' : 'div')
+    Object.assign(element, { nodeName, tagName })
+    return false
+  })
+}
+
+/** Whether something is said to be enough of the elements of a part that would end one of the kinds. */
+function* endingOne(open: number, part: ElementNode, isEnough: (element: ElementNode) => boolean): Work<boolean> {
+  const parts = open === 0 ? [] : [{ element: part, open }]
   let seen = 0
   for (let next = parts.pop(); next; next = parts.pop()) {
     if (++seen % NODES_PER_STEP === 0) yield
     const { element } = next
-    keepAround(next.open, element)
+    if (endsKind(next.open, element) && isEnough(element)) return true
     const inside = within(next.open, element)
     if (inside === 0) continue
     for (const node of element.childNodes) if (isElement(node)) parts.push({ element: node, open: inside })
   }
+  return false
 }
 
-function keepAround(open: number, element: ElementNode): void {
+function endsKind(open: number, element: ElementNode): boolean {
   const name = nameOf(element)
-  if ((open & (ENDS.get(name) ?? 0)) === 0) return
-  if (isForeign(element) && !LEAVING.has(name)) return
+  if ((open & (ENDS.get(name) ?? 0)) === 0) return false
+  if (isForeign(element) && !LEAVING.has(name)) return false
   // Browsers drop the tags of a second one; data about it, as the Request document has, changes nothing that is shown.
-  if (name === 'body' && element.attrs.every(attr => attr.name.startsWith('item'))) return
-  const { nodeName, tagName } = elementAlone(PHRASES.has(name) ? 'span' : 'div')
-  Object.assign(element, { nodeName, tagName })
+  return name !== 'body' || element.attrs.some(attr => !attr.name.startsWith('item'))
 }
 
 /** What has another namespace yet is HTML once it is written. */

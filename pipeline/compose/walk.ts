@@ -23,7 +23,7 @@ import { compositionError, failureOfPart, named, tooMuch } from './failure.ts'
 import { appendShown } from './foreign-parts.ts'
 import { fitBuilt } from './html-in-xml.ts'
 import { authorsSelector, including } from './include.ts'
-import { keepingAround, openIn, within } from './kept-around.ts'
+import { keepingAround, nestingOf, openIn, within } from './kept-around.ts'
 import { attributeCall, calling, elementCall, notFound } from './method.ts'
 import { Names } from './names.ts'
 import type { Page } from './page.ts'
@@ -349,6 +349,7 @@ function* projecting(
   if (page !== composing.page) composing.reads.projected.add(page.file.resource)
   const own = tree === page.tree ? stored : page.counterpart(stored)
   const element = own ?? stored
+  const nesting = composing.kind === 'html' ? yield* nestingOf(tree) : 0
   yield walkingElement(composing, element, into, {
     names,
     prefixes: Prefixes.around(element),
@@ -360,7 +361,7 @@ function* projecting(
     inPlace: false,
     transient,
     depth,
-    open,
+    open: open | nesting,
   })
 }
 

@@ -73,6 +73,18 @@ const CASES: [stored: string, selector: string, around: [string, string], shown:
   ],
   ['<ruby>x<rt>y</rt></ruby>', 'rt', ['<ruby>z<rt hidden="">', 's</rt></ruby>'], '<span>y</span>'],
   ['<li>x</li>', 'body', ['<ul><li hidden=""><div>', '</div>s</li></ul>'], '<body>\n<div>x</div>\n\n</body>'],
+  [
+    '<section><li><div><table><li>x</table></div></section>',
+    'section',
+    ['<div hidden=""><div>', '</div>s</div>'],
+    '<section><li><div><div>x</div><table></table></div></li></section>',
+  ],
+  [
+    '<section><form><div></form><form>x</form></div></section>',
+    'section',
+    ['<div hidden=""><div>', '</div>s</div>'],
+    '<section><form><div><div>x</div></div></form></section>',
+  ],
   ['<svg></svg>', 'svg', ['<h1><rt>', '</rt></h1>'], '<svg></svg>'],
 ]
 
