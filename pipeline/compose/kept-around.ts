@@ -12,6 +12,7 @@ import {
 import { isSpecial } from '../tree/prefixed-extents.ts'
 import { HTML_AGAIN } from '../tree/raw-text.ts'
 import { NODES_PER_STEP } from '../tree/steps.ts'
+import type { Composing } from './composing.ts'
 import type { Work } from './work.ts'
 
 /** What an element may be in, a bit each: its own kind, whose tags end it. */
@@ -95,6 +96,11 @@ function bounds(element: ElementNode, name: string): number {
   if (MARKERS.has(name)) kinds |= Kind.link
   if (name === 'table') kinds |= Kind.cell
   return kinds
+}
+
+/** Whether browsers read the page as HTML; one that is stored is judged as it is (COMP-147). */
+export function isShown({ kind, creating }: Composing): boolean {
+  return kind === 'html' && !creating
 }
 
 /** Kinds that are open in a place, of which a part would end the element outside of it: what the page's own elements are. */

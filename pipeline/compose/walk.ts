@@ -23,7 +23,7 @@ import { compositionError, failureOfPart, named, tooMuch } from './failure.ts'
 import { appendShown } from './foreign-parts.ts'
 import { fitBuilt } from './html-in-xml.ts'
 import { authorsSelector, including } from './include.ts'
-import { keepingAround, nestingOf, openIn, within } from './kept-around.ts'
+import { isShown, keepingAround, nestingOf, openIn, within } from './kept-around.ts'
 import { attributeCall, calling, elementCall, notFound } from './method.ts'
 import { Names } from './names.ts'
 import type { Page } from './page.ts'
@@ -312,7 +312,7 @@ function* splicing(
   into: ParentNode,
   place: Surroundings,
 ): Work<void> {
-  const open = composing.kind === 'html' && splices.length > 0 ? openIn(into) : 0
+  const open = splices.length > 0 && isShown(composing) ? openIn(into) : 0
   let seen = 0
   for (const splice of splices) {
     if (++seen % NODES_PER_STEP === 0) yield
@@ -349,7 +349,7 @@ function* projecting(
   if (page !== composing.page) composing.reads.projected.add(page.file.resource)
   const own = tree === page.tree ? stored : page.counterpart(stored)
   const element = own ?? stored
-  const nesting = composing.kind === 'html' ? yield* nestingOf(tree) : 0
+  const nesting = isShown(composing) ? yield* nestingOf(tree) : 0
   yield walkingElement(composing, element, into, {
     names,
     prefixes: Prefixes.around(element),
