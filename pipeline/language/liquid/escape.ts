@@ -56,6 +56,8 @@ export function inserted(written: string, place: Place, before: string): string 
       return withoutDashes(escapeMarkup(text))
     case 'cdata':
       return inSection(text.replaceAll(']', APART), before)
+    case 'escapable':
+      return behindOpened(escapeMarkup(text), place)
     default:
       return escapeMarkup(text)
   }
@@ -81,6 +83,7 @@ export function insertedSafe(text: string, trust: Safe['trust'], place: Place, b
   const { position, xml } = place
   if (trust === 'trusted') return text
   if (position === 'raw') return setApart(text, place, before)
+  if (position === 'escapable') return behindOpened(trust === 'raw' ? escapeMarkup(text) : text, place)
   if (trust === 'raw') {
     if (position === 'cdata') return inSection(text, before)
     return inserted(xml ? text.replaceAll(APART, ']') : text, place, before)
@@ -119,15 +122,28 @@ function inRawText(text: string, place: Place, before: string): string {
   return setApart(text.replace(/<\/(?=[a-z]|$)/gi, '<\\/').replace(/<!(?=--|-?$)/g, '<\\!'), place, before)
 }
 
-/** What was written before may be the beginning of a tag or comment, which the text shall not go on with. */
-function setApart(text: string, { hidden }: Place, before: string): string {
-  const result = hidden ? text.replace(/<(?=script)/gi, '<\\') : text
-  const opened = /<(?:\/[a-z]*|!-?)?$/i.exec(before)?.[0]
-  if (opened === undefined || result === '') return result
-  if (opened.startsWith('</')) return `\\${result}`
-  const joined = opened + result
-  const goesOn = opened === '<' ? /^<(?:\/|!(?:-|$))/.test(joined) : '<!--'.startsWith(joined.slice(0, 4))
-  return goesOn || (hidden && /^<s/i.test(joined)) ? `\\${result}` : result
+/** Text of a `title` or `textarea` that does not go on with what begins like its end tag before it. */
+function behindOpened(text: string, { carried, content }: Place): string {
+  const end = `</${content}`
+  const goesOn =
+    carried !== '' && end.startsWith((carried + text.slice(0, end.length)).slice(0, end.length).toLowerCase())
+  return goesOn ? text.replace(/^[a-z/\s]/i, reference) : text
+}
+
+/** Text that does not go on with what was written before, and does not begin scripts of its own where a comment stands in one. */
+function setApart(text: string, place: Place, before: string): string {
+  const result = place.hidden ? text.replace(/<(?=script)/gi, '<\\') : text
+  return goesOn(result, place, before) ? `\\${result}` : result
+}
+
+/** Whether a text goes on with what was written before in raw text, as a tag or comment. */
+export function goesOn(text: string, { hidden }: Place, before: string): boolean {
+  const opened = /<(?:\/[a-z]*|!-?|s(?:c(?:r(?:ip?)?)?)?)?$/i.exec(before)?.[0]
+  if (opened === undefined || text === '') return false
+  if (opened.startsWith('</')) return true
+  const joined = (opened + text.slice(0, 7)).slice(0, 7).toLowerCase()
+  if (hidden && '<script'.startsWith(joined)) return true
+  return joined.startsWith('</') || '<!--'.startsWith(joined.slice(0, 4))
 }
 
 /** Characters that no XML document may hold (XML 1.0, section 2.2). */

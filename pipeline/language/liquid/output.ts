@@ -11,6 +11,8 @@ const TAIL = 12
 export class Output {
   text = ''
   tail = ''
+  /** What was written last is data. */
+  endsInData = false
   place: Place
   /** Parts that are data, of what is captured. */
   readonly data: Span[] | undefined
@@ -41,6 +43,7 @@ export class Output {
   #append(piece: string): void {
     if (piece === '') return
     this.text += piece
+    this.endsInData = false
     this.tail = piece.length >= TAIL ? piece.slice(-TAIL) : (this.tail + piece).slice(-TAIL)
   }
 }

@@ -4,7 +4,7 @@ import { piecesOf } from '../../tree/document.ts'
 import { HTML_NAMESPACE } from '../../tree/nodes.ts'
 import { textKey } from '../../tree/text-key.ts'
 import { FilterError, TemplateError } from './error.ts'
-import { escapeMarkup, inserted, insertedSafe, isNamed, takesReferences, withoutColons } from './escape.ts'
+import { escapeMarkup, goesOn, inserted, insertedSafe, isNamed, takesReferences, withoutColons } from './escape.ts'
 import { evaluate, evaluateFiltered, evaluating, takesTurns } from './evaluate.ts'
 import type { Expression, Filtered } from './expression.ts'
 import { numbersOf, writingJson } from './json.ts'
@@ -58,6 +58,7 @@ function* body(nodes: readonly Node[], run: Run): Work<Jump> {
       case 'text':
         // An empty value, which else the next name would become.
         if (run.out.place.state === 'before-value' && run.out.text !== '' && /^[\s>]/.test(node.text)) run.print('""')
+        else if (isJoined(node.text, run)) run.print('\\')
         run.printText(node)
         break
       case 'output':
@@ -79,6 +80,11 @@ function* body(nodes: readonly Node[], run: Run): Work<Jump> {
     }
   }
   return undefined
+}
+
+/** Whether text of a template would be a tag or comment in a script only because of the data before it. */
+function isJoined(text: string, { out: { endsInData, place, tail } }: Run): boolean {
+  return endsInData && place.position === 'raw' && goesOn(text, place, tail)
 }
 
 /** @returns what to wait for when a value is not there yet, or is too long to be printed at once */
@@ -153,6 +159,7 @@ function print({ text, trust, isData }: Part, run: Run): void {
     run.out.note(piece, place.position)
   }
   run.print(piece)
+  run.out.endsInData = isData
 }
 
 /**

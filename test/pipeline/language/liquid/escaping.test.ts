@@ -21,6 +21,12 @@ const PLACES: [string, string][] = [
   ['comments', '<!--{{ a }}--><!-- {{ a }}{{ b }} --><!--{{ a }}-{{ b }}-->x'],
   ['scripts', '<script>const a = "{{ a }}/{{ b }}", b = {{ a | json }}; // {{ a }}{{ b }}</script><p>x</p>'],
   ['scripts behind a comment', '<script><!-- {{ a }}{{ b }}\n--></script><p>x</p>'],
+  ['scripts that go on behind data', '<script>load("{{ a }}/script/a.js", "{{ b }}!--")</script><p>x</p>'],
+  [
+    'parts of a tag behind a comment in a script',
+    '<script><!-- {{ a }}{{ b }} <s{{ b }} {{ a }}script </script><p>x</p>',
+  ],
+  ['angle brackets in title and textarea', '<title>x <{{ a }}><b></b></title><textarea></{{ b }}><b></b></textarea>'],
   ['styles', '<style>p { content: "{{ a }}{{ b }}" }</style><p>x</p>'],
   ['styles of pictures', '<svg><style>{{ a }}</style><title>{{ b }}</title></svg><p>x</p>'],
   ['pictures with a blank behind their slash', '<svg / ><style>{{ a }}</style><title>{{ b }}</title></svg><p>x</p>'],
@@ -143,6 +149,9 @@ describe('Escaping of templates', () => {
             ['</', 'script>'],
             ['<!-', '->'],
             ['-', '>'],
+            ['<', 'cript '],
+            ['<scr', 'ipt '],
+            ['/title ', 'textarea '],
           ],
         },
       )
