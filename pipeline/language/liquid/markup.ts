@@ -1,6 +1,6 @@
 /** Reads markup piece by piece as the tokenizer of the HTML standard (or of XML) would, to know where it has come to (LIQ-35). */
 
-import { HTML, holdsText, Place, type Position, type State, XML } from './place.ts'
+import { HTML, holdsText, letterOf, Place, type Position, type State, XML } from './place.ts'
 
 export interface ScannedAttribute {
   nameStart: number
@@ -199,7 +199,7 @@ export class MarkupScanner {
     const ahead = begun + text.slice(open, Math.min(to, open + end.length + 1))
     const lower = ahead.toLowerCase()
     this.#carried = ''
-    if (lower.startsWith(end) && /[\s/>]/.test(ahead[end.length] ?? '')) {
+    if (lower.startsWith(end) && /[ \t\n\f\r/>]/.test(ahead[end.length] ?? '')) {
       this.#open(true, this.#content)
       return open + end.length - begun.length
     }
@@ -339,13 +339,14 @@ export class MarkupScanner {
 
   #enter(name: string): void {
     const foreign = this.#foreign
-    if (name === 'svg' || name === 'math') {
-      const letter = name.charAt(0)
-      if (!this.#closing && !this.#slash) this.#foreign = (foreign + letter).slice(0, MOST_FOREIGN)
+    const letter = letterOf(name, foreign)
+    if (letter !== undefined) {
+      const isHtml = name === 'select' || name === 'noscript'
+      if (!this.#closing && (isHtml || !this.#slash)) this.#foreign = (foreign + letter).slice(0, MOST_FOREIGN)
       // What closes another one is left out: where that is open all the same, markup has to be escaped.
       else if (this.#closing && foreign.endsWith(letter) && foreign.length < MOST_FOREIGN)
         this.#foreign = foreign.slice(0, -1)
-    } else if (!this.#closing && foreign === '' && holdsText(name)) {
+    } else if (!this.#closing && holdsText(name) && (foreign === '' || (name === 'script' && /^o*$/.test(foreign)))) {
       this.#state = 'content'
       this.#content = name
     }

@@ -39,6 +39,9 @@ export type State =
 const RAW = new Set(['script', 'style', 'xmp', 'iframe', 'noembed', 'noframes'])
 const ESCAPABLE = new Set(['title', 'textarea'])
 
+/** Kept of the name of a tag: no two that matter begin alike, and no piece of a long text is held on to. */
+const NAME_LENGTH = 12
+
 const POSITIONS: Record<Exclude<State, 'content'>, Position> = {
   data: 'text',
   'tag-open': 'declaration',
@@ -61,6 +64,22 @@ const POSITIONS: Record<Exclude<State, 'content'>, Position> = {
 /** Whether the text of an element of HTML is not read as markup. */
 export function holdsText(name: string): boolean {
   return RAW.has(name) || ESCAPABLE.has(name)
+}
+
+/** Elements in which names of HTML may mean something else: `select` has no styles, and `noscript` is text where scripts run. */
+const OUTER = new Map(Object.entries({ svg: 's', math: 'm', select: 'o', noscript: 'n' }))
+
+/** Where HTML begins again in pictures and formulas: no end tag in it ends these. */
+const INNER = new Map(
+  ['foreignobject', 'desc', 'title', 'annotation-xml', 'mi', 'mo', 'mn', 'ms', 'mtext'].map((name, i) => [
+    name.slice(0, NAME_LENGTH),
+    String(i),
+  ]),
+)
+
+/** What is kept of an element in which others mean something else, among such that are open; undefined for any other one. */
+export function letterOf(name: string, foreign: string): string | undefined {
+  return OUTER.get(name) ?? (foreign === '' ? undefined : INNER.get(name.slice(0, NAME_LENGTH)))
 }
 
 /** Where the text begins: inside which element. */
@@ -89,9 +108,6 @@ interface Reading {
   /** What was read last, where it may be the beginning of something or of its end. */
   carried: string
 }
-
-/** Kept of the name of a tag: the longest that matters is shorter, and no piece of a long text is held on to. */
-const NAME_LENGTH = 12
 
 const IN_TAG = new Set<State>([
   'tag-name',
@@ -162,7 +178,7 @@ export const XML = new Place({ ...TEXT, xml: true })
 /** Where the content of an element begins. */
 export function startOf({ kind, element, foreign }: MarkupContext): Place {
   if (kind === 'xml') return XML
-  if (foreign) return new Place({ ...TEXT, foreign: 'x' })
   const content = element?.toLowerCase() ?? ''
+  if (foreign || content === 'noscript' || content === 'select') return new Place({ ...TEXT, foreign: 'x' })
   return holdsText(content) ? new Place({ ...TEXT, state: 'content', content }) : HTML
 }

@@ -31,6 +31,10 @@ const PLACES: [string, string][] = [
   ['styles of pictures', '<svg><style>{{ a }}</style><title>{{ b }}</title></svg><p>x</p>'],
   ['pictures with a blank behind their slash', '<svg / ><style>{{ a }}</style><title>{{ b }}</title></svg><p>x</p>'],
   ['formulas behind the end of a picture', '<math></svg><style>{{ a }}</style><mi>{{ b }}</mi></math><p>x</p>'],
+  ['ends of a picture in what it holds', '<svg><desc><p></svg></p></desc><style>{{ a }}</style></svg><p>x</p>'],
+  ['styles in a select', '<select><style>{{ a }}</style><option>{{ b }}</select><style>{{ a }}</style><p>x</p>'],
+  ['noscript with what is left open in it', '<noscript><iframe src="x"></noscript><p>{{ a }}</p>'],
+  ['a blank that ends no tag', '<style>x</style\u00a0><script></style><p>{{ a }}</p>'],
   ['noscript', '<noscript>{{ a }}<b title="{{ b }}">x</b></noscript><p>x</p>'],
   ['branches that open other places', '{% if no %}<script>{% endif %}<p>{{ a }}</p>{% if no %}</script>{% endif %}'],
   [
