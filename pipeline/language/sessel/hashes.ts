@@ -39,9 +39,12 @@ function optionsOf<Name extends string>(
 }
 
 const BCRYPT = { cost: { least: 4, most: 15, usual: 12 } }
+/** Bytes that it hashes; whatever is behind them would fit the same hash. */
+const BCRYPT_INPUT = 72
 
 export function bcrypt(text: string, options: Value | undefined, on: Evaluation): Promise<Value> {
   const { cost } = optionsOf('bcrypt', options, BCRYPT)
+  if (Buffer.byteLength(text) > BCRYPT_INPUT) throw typeError(`“bcrypt” takes a text of at most ${BCRYPT_INPUT} bytes`)
   // A cost of twelve takes a quarter of a second; each one more twice as long.
   on.spend(Math.ceil((2 ** cost / 16) * STEPS_PER_MS))
   on.readFleeting()

@@ -28,6 +28,19 @@ describe('bcrypt aside', () => {
       expect(stepsLeft - allowance.stepsLeft).to.be.within(steps, steps + 50)
     })
 
+  for (const [what, text, fits] of [
+    ['72 bytes', 'a'.repeat(72), true],
+    ['73 bytes', 'a'.repeat(73), false],
+    ['37 characters of 74 bytes', 'ü'.repeat(37), false],
+  ] as const)
+    it(`SES-75 LIQ-46 a hash is that of the whole text: one of ${what} is ${fits ? 'hashed' : 'refused'}`, async () => {
+      const program = compile(`"${text}".bcrypt({ cost: 4 })`)
+      const outcome = await evaluate(program, emptyHost('https://a.example/ns'), unhurried())
+      expect('value' in outcome ? outcome.value : outcome.failure.message).to.match(
+        fits ? /^\$2b\$04\$/ : /at most 72 bytes/,
+      )
+    })
+
   it('SES-213 the main thread does none of the work', async () => {
     const before = worked()
     await bcrypt('secret', 10, {})
