@@ -71,10 +71,11 @@ export const NO_LOCAL_NAME = /:(?:[-.\d\u00b7\u203f\u2040]|[\u0300-\u036f])/
 const LETTERS = new RegExp(`^[\\0-\\x7f${LETTER}]*$`)
 /**
  * Pieces of well-formed XML, one after the other: comments and CDATA, text behind markup, values of attributes, and names, which
- * alone are captured. What an instruction says between its target and its end is passed over as well.
+ * alone are captured. What an instruction says between its target and its end is passed over as well. Of what `\s` means, some
+ * may stand in names of the fifth edition (U+1680, U+FEFF).
  */
 const PIECES =
-  /<!--.*?-->[^<]*|<!\[CDATA\[.*?\]\]>[^<]*|<\?([^\s?]+).*?\?>[^<]*|"[^"]*"|'[^']*'|>[^<]*|([^\s<>/="']+)/gs
+  /<!--.*?-->[^<]*|<!\[CDATA\[.*?\]\]>[^<]*|<\?([^\t\n\r ?]+).*?\?>[^<]*|"[^"]*"|'[^']*'|>[^<]*|([^\t\n\r <>/="']+)/gs
 
 /**
  * Looks for a name of an element, attribute or processing instruction that the fourth edition does not know, in steps.

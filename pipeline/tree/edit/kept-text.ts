@@ -49,7 +49,8 @@ const GROUPS = new Set(['tbody', 'thead', 'tfoot'])
 const FORMATTING = new Set('a b big code em font i nobr s small strike strong tt u'.split(' '))
 const FORMATTING_TAG = new RegExp(`<(?:${[...FORMATTING].join('|')})[\\s/]`, 'i')
 /** Tags that surely close themselves, in SVG and MathML: the slash of `<g fill=red/>` belongs to the value. */
-const CLOSED = /^<[^\s="'/>]+(?:\s+[^\s="'/>]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>`][^\s"'<>`]*(?=\s)))?)*\s*\/>$/
+const CLOSED =
+  /^<[^\t\n\f\r ="'/>]+(?:[\t\n\f\r ]+[^\t\n\f\r ="'/>]+(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:"[^"]*"|'[^']*'|[^\t\n\f\r "'=<>`][^\t\n\f\r "'<>`]*(?=[\t\n\f\r ])))?)*[\t\n\f\r ]*\/>$/
 /** End tags that stand for an element where none is open. */
 const LEAVING = /<\/(?:p|br)[\t\n\f\r />]/i
 /** In a group of rows, some close by these what stands around the table. */

@@ -25,7 +25,20 @@ const KNOWN = [
 /** What no tag may say. */
 const XML = 'xmlns="http://www.w3.org/XML/1998/namespace"'
 /** Only in the fifth edition, or in none. */
-const FOREIGN = ['😀', 'a😀', '\u{10000}', '\u0132x', '\u200cx', '\u16a0', '\u1200', 'x\u2070', '\u01c4', 'a\u0f02']
+const FOREIGN = [
+  '😀',
+  'a😀',
+  '\u{10000}',
+  '\u0132x',
+  '\u200cx',
+  '\u16a0',
+  '\u1200',
+  'x\u2070',
+  '\u01c4',
+  'a\u0f02',
+  'a\u1680b',
+  'a\ufeffb',
+]
 
 function outcome(body: string): string {
   try {

@@ -221,6 +221,11 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
       '<math><mi><svg id="x?c=/"></svg></mi></math>',
     ],
     [
+      'SVG with a slash behind white space that is none in HTML',
+      '<math><mi><svg id=x\u00a0/></mi></math>',
+      '<math><mi><svg id="x&nbsp;/"></svg></mi></math>',
+    ],
+    [
       'an end tag that leaves SVG',
       '<svg><desc></p></div><h1>x</h1></desc></svg>',
       '<svg><desc><p></p><h1>x</h1></desc>',

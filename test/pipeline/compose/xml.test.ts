@@ -200,6 +200,7 @@ describe('XML documents', () => {
       [declared('ISO-8859-1'), 'application/xml', '<b>中</b>', 206],
       [declared('ISO-8859-1'), 'application/xml', '<b title="中"/>', 206],
       [declared('ISO-8859-1'), 'application/xml', '<中/>', 422],
+      [declared('ISO-8859-1'), 'application/xml', '<a\ufeffb/>', 422],
       [declared('ISO-8859-1'), 'application/xml', 'a<b>&#233;<?中 x?></b>', 422],
       [list, 'application/xml; charset=iso-8859-1', '<b é="1"/>', 422],
       [declared('gbk'), 'application/xml', '<b>中</b>', 422],
