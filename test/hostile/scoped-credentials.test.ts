@@ -90,6 +90,31 @@ describe("a credential's scope as boundary: who may configure", () => {
       expect((await client(server.port)('PUT', '/secret.html', {}, page('x'))).status).to.equal(401)
     })
 
+  it('SEC-10 refuses what changes what a rule refers to, which the item itself does not show', async () => {
+    const rule = `<div itemscope itemtype="${NS}/AuthorizationRule" itemref="r"></div>`
+    const fields = (action: string) =>
+      ['actor:*', 'method:GET', 'resource:/x', `action:${action}`]
+        .map(field => field.split(':'))
+        .map(([name, content]) => `<meta itemprop="${name}" content="${content}">`)
+        .join('')
+    const saved = (action: string) => page(`${rule}<p id="r">${fields(action)}</p><i>${action}</i>`)
+    await put(server, '/part/refers.html', saved('Deny'))
+    expect((await limited('PUT', '/part/refers.html', {}, saved('Allow'))).status).to.equal(403)
+    expect((await limited('PUT', '/part/refers.html', {}, saved('Deny').replace('<i>', '<i>a'))).status).to.equal(204)
+    await whole('DELETE', '/part/refers.html')
+  })
+
+  it('SEC-10 refuses an item in XML where HTML would have text', async () => {
+    for (const name of ['style', 'title', 'xmp']) {
+      const held = (item: string) => `<f><${name}>${item}</${name}></f>`
+      const item = `<b itemscope="" itemtype="${NS}/Sessel"/>`
+      expect((await limited('PUT', '/part/held.xml', {}, held(item))).status, name).to.equal(403)
+      expect((await limited('PUT', '/part/held.xml', {}, held('<b/>'))).status, name).to.be.oneOf([201, 204])
+      expect((await limited('PUT', '/part/held.xml', {}, held(item))).status, name).to.equal(403)
+    }
+    await whole('DELETE', '/part/held.xml')
+  })
+
   it('SEC-10 rules that somebody else is saving are not put aside', async () => {
     expect((await whole('PUT', '/part/rules.html', {}, '')).status).to.equal(204)
     const aside = { Destination: `${server.mountUrl}/part/~$aside` }
@@ -149,10 +174,12 @@ describe("a credential's scope as boundary: who may configure", () => {
   })
 
   it('SEC-10 another path does not make another schema of a type count', async () => {
+    const lone = `<div itemscope itemtype="${NS}/Schema"><b itemprop="type">https://t.example/Once</b></div>`
     const schema = (name: string) =>
       page(
         `<div itemscope itemtype="${NS}/Schema"><b itemprop="type">https://t.example/Twice</b>` +
-          `<div itemprop="property" itemscope itemtype="${NS}/Property"><b itemprop="name">${name}</b></div></div>`,
+          `<div itemprop="property" itemscope itemtype="${NS}/Property"><b itemprop="name">${name}</b></div></div>` +
+          (name === 'old' ? lone : ''),
       )
     await put(server, '/part/m.html', schema('counts'))
     await put(server, '/part/old/z.html', schema('old'))

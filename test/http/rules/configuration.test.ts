@@ -124,6 +124,11 @@ describe('writes to parts of a page that would configure the site', () => {
       const { status, text } = await http(method, '/page.html', fields, body)
       expect(status, text).to.be.oneOf([204, 206])
     })
+    if (method === 'PUT')
+      it(`SEC-8 ${name}: not by whoever may DELETE the whole`, async () => {
+        await grant(['*', 'DELETE', 'Allow', '/page.html'])
+        expect(failureOf(await http(method, '/page.html', fields, body))).to.equal('422 InvalidFragment')
+      })
     const isChange = CHANGING_BY_DELETION.has(name)
     if (method === 'DELETE')
       it(`SEC-8 ${name}: ${isChange ? 'not ' : ''}by whoever may DELETE the whole`, async () => {
@@ -221,7 +226,7 @@ describe('writes to parts of a page that would configure the site', () => {
     const nested = group.replace('<p id="in">', '<p id="in" itemprop="by" itemscope itemref="deep">')
     const chained = group.replace('itemscope', '$& itemref="by"')
     const by = '<p id="by" itemprop="by" itemscope itemref="deep"></p>'
-    for (const deciding of [nested, chained + by]) {
+    for (const deciding of [nested, chained + by, `${chained}${by}<p id="by"></p>`]) {
       await put(server, '/page.html', page(`<p id="out">x</p>${deciding}`))
       const answer = await http('POST', '/page.html', selecting('#out'), `<b id="deep">${wider}</b>`)
       expect(failureOf(answer), deciding).to.equal('422 InvalidFragment')

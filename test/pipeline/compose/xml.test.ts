@@ -148,6 +148,7 @@ describe('XML documents', () => {
       ['<col/>', 206],
       ['<tr><td><PlainText xmlns="">x</PlainText></td></tr>', 422],
       ['<tr><td><svg xmlns=""><desc><p><table/></p></desc></svg></td></tr>', 422],
+      ['<tr><td><svg xmlns=""><desc><table><tr><td>x</td></tr></table></desc></svg></td></tr>', 422],
       ['<tr><td><svg xmlns=""><desc><p>x</p></desc></svg><table/></td></tr>', 206],
       ['<tr><td><svg xmlns=""><desc><p><center/></p></desc></svg></td></tr>', 422],
       ['<tr><td><select><option><col/></option></select></td></tr>', 422],

@@ -3,9 +3,9 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
-import { findingHidden, isUnreadable } from '../../../pipeline/tree/hidden-tags.ts'
+import { findingHidden, findingHiddenIn, isUnreadable } from '../../../pipeline/tree/hidden-tags.ts'
 import { parseHtml } from '../../../pipeline/tree/html.ts'
-import { type ElementNode, isElement } from '../../../pipeline/tree/nodes.ts'
+import { type ChildNode, type ElementNode, elementAlone, isElement } from '../../../pipeline/tree/nodes.ts'
 import { atOnce } from '../../../pipeline/tree/steps.ts'
 
 const ICON = '<svg viewBox="0 0 1 1"><title>Icon</title><style>.a{}</style><g fill="red"><path d="M0 0"/></g></svg>'
@@ -40,6 +40,7 @@ const HIDDEN: [source: string, names: string][] = [
   ['<svg><![CDATA[ <img> ]]></svg><!-- <b> -->', 'img b'],
   ['<svg><g></svg><title><img></title><!-- <b> -->', 'img'],
   ['<math></math><xmp><img title="</xmp><b a="<i>"></b>', 'img i'],
+  ['<MATH></MATH><XMP><IMG TITLE="</XMP><B A="<I>"></B>', 'img i'],
   ['<template></template><script>i<n</script><b title="<u>"></b>', 'n< u'],
   ['<noscript><style>a{}</style></noscript><!-- <b> -->', 'style'],
   ["<!--!><b title='--><select><img></select>'>", 'img'],
@@ -87,9 +88,29 @@ function hiddenIn(source: string): string {
     .join(' ')
 }
 
+/** The same of what stands in a `noscript`. */
+const IN_NOSCRIPT: [text: string, names: string][] = [
+  ['a < b', ''],
+  ['<b>x</b></p></br></div>', 'b p br'],
+  ['<!-- <i> -->', ''],
+  ['<!-- <i>', 'i noscript'],
+  ['<b title="', 'b noscript'],
+  ['<style>a{}</style>', 'style'],
+]
+
 describe('MOD-94 tags that are no elements', () => {
   for (const source of ALIKE) it(`none: ${source}`, () => expect(hiddenIn(source)).to.equal(''))
   for (const [source, names] of HIDDEN) it(`${names}: ${source}`, () => expect(hiddenIn(source)).to.equal(names))
+
+  for (const [text, names] of IN_NOSCRIPT)
+    it(`${names}: in a noscript, ${text}`, () => {
+      const value: ChildNode = { nodeName: '#text', value: text, parentNode: null }
+      const noscript: ElementNode = { ...elementAlone('noscript'), childNodes: [value] }
+      const tags = atOnce(findingHiddenIn(noscript))
+      expect(tags.map(({ tagName }) => tagName).join(' ')).to.equal(names)
+      // Where it goes on behind its end nobody can permit it.
+      expect(tags.filter(({ tagName }) => tagName === 'noscript').every(isUnreadable)).to.equal(true)
+    })
 
   it('are all that readers make elements of who know other names', () => {
     const piece = fc.oneof(
