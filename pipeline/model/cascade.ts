@@ -51,7 +51,7 @@ export async function cascade(
   own: ReadonlyMap<string, OwnDocument>,
 ): Promise<Cascade> {
   const requirements: Requirement[] = []
-  const working = new WorkingDocuments(registry.vocabulary.ns, site, own)
+  const working = await inTurns(WorkingDocuments.of(registry.vocabulary.ns, site, own), 0)
   const done = new Set<string>()
   /** Values that somebody else holds, as far as it is known by now. */
   const standing = new Map<string, Requirement>()

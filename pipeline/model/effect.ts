@@ -11,7 +11,7 @@ import {
   type TreeDocument,
 } from '../tree/nodes.ts'
 import { readingAsWritten } from '../tree/readings.ts'
-import type { Steps } from '../tree/steps.ts'
+import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { aroundIn } from './defaults.ts'
 import type { Referrer } from './inheritance.ts'
 import { findingItems, isItem, readingItem, tagPlace, valueReader } from './items.ts'
@@ -192,7 +192,8 @@ function* findingChanges(
   const read = valueReader(ns)
   /** By item type, by name of the property, by value. */
   const wanted = new Map<string, Map<string, Map<string, Effect>>>()
-  for (const effect of effects) {
+  for (const [i, effect] of effects.entries()) {
+    if (i % NODES_PER_STEP === NODES_PER_STEP - 1) yield
     const { type, name } = effect.referrer
     const byName = wanted.get(type) ?? new Map<string, Map<string, Effect>>()
     const byValue = byName.get(name) ?? new Map<string, Effect>()
@@ -206,12 +207,17 @@ function* findingChanges(
     const change: ItemFate = { element, goes: false, values: new Map(), byContent, written: 0 }
     for (const [name, byValue] of item.types.flatMap(type => [...(wanted.get(type) ?? [])])) {
       const elements = item.properties.get(name) ?? []
-      const matching = elements.flatMap(each => {
+      const matching: { each: ElementNode; effect: Effect }[] = []
+      let disappearing = 0
+      for (const [i, each] of elements.entries()) {
+        if (i % NODES_PER_STEP === NODES_PER_STEP - 1) yield
         const effect = byValue.get(read(each, item) ?? '')
-        return effect ? [{ each, effect }] : []
-      })
-      const disappearing = matching.filter(({ effect }) => effect.to === undefined).length
-      for (const { each, effect } of matching) {
+        if (!effect) continue
+        matching.push({ each, effect })
+        if (effect.to === undefined) disappearing++
+      }
+      for (const [i, { each, effect }] of matching.entries()) {
+        if (i % NODES_PER_STEP === NODES_PER_STEP - 1) yield
         if (effect.to === undefined && goes(effect.referrer, elements.length, disappearing)) change.goes = true
         if (change.values.has(each)) continue
         change.values.set(each, effect.to)

@@ -5,7 +5,7 @@ import type { Guard } from '../store/commit.ts'
 import type { Entry } from '../store/resource.ts'
 import type { SiteStore } from '../store/store.ts'
 import { isElement } from '../tree/nodes.ts'
-import { type Steps, TurnsBetween } from '../tree/steps.ts'
+import { NODES_PER_STEP, type Steps, TurnsBetween } from '../tree/steps.ts'
 import { valueKey } from './entries.ts'
 import type { Instance } from './instance-check.ts'
 import type { ReadValue } from './items.ts'
@@ -84,9 +84,9 @@ export function guardName({ guard: { any, expect } }: Requirement): string {
 /** Values of a property that count: text that is not empty, each once. */
 function* valuesOf({ item }: Instance, name: string, read: ReadValue): Generator<'pause', string[]> {
   const values = new Set<string>()
-  for (const element of item.properties.get(name) ?? []) {
+  for (const [i, element] of (item.properties.get(name) ?? []).entries()) {
     // Values in each other hold the same nodes once more each.
-    if (element.childNodes.some(isElement)) yield 'pause'
+    if (i % NODES_PER_STEP === NODES_PER_STEP - 1 || element.childNodes.some(isElement)) yield 'pause'
     const value = read(element, item)
     if (value !== undefined && value !== '') values.add(value)
   }

@@ -2,7 +2,7 @@
 
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { readingAsWritten } from '../tree/readings.ts'
-import type { Steps } from '../tree/steps.ts'
+import { mapping, type Steps } from '../tree/steps.ts'
 import { findingItems, isItem, type ModelItem, readingItem, valueReader } from './items.ts'
 import type { Registry } from './registry.ts'
 
@@ -44,7 +44,8 @@ export function* findingHeld(
   for (const [property, elements] of guarding.size > 0 ? item.properties : []) {
     const types = guarding.get(property)
     if (!types) continue
-    const values = elements.flatMap(value => read(value, item) || [])
+    const values: string[] = []
+    for (const value of yield* mapping(elements, each => read(each, item))) if (value) values.push(value)
     for (const type of types) held.set(keyOf(type, property), { type, property, values })
   }
   return held
@@ -152,24 +153,37 @@ export function* tracing(losses: readonly Loss[], pairs: readonly Pair[]): Steps
       const [old, now] = [before.get(name), after.get(name)]
       if (!old || !now) continue
       const { type, property, values } = old
-      const [value, to] = exchangeOf(values, now.values)
+      const [value, to] = yield* findingExchange(values, now.values)
       if (value === undefined || to === undefined) continue
       const key = lossKey({ type, property, value })
       if (!changes.has(key)) changes.set(key, to)
     }
   }
-  return losses.map(loss => {
+  return yield* mapping(losses, loss => {
     const to = changes.get(lossKey(loss))
     return to === undefined ? loss : { ...loss, to }
   })
 }
 
-function exchangeOf(before: readonly string[], after: readonly string[]): readonly [string, string] | [] {
-  const [old, now] = [new Set(before), new Set(after)]
-  const [gone, ...othersGone] = before.filter(value => !now.has(value))
-  const [come, ...othersCome] = after.filter(value => !old.has(value))
+function* findingExchange(before: readonly string[], after: readonly string[]): Steps<readonly [string, string] | []> {
+  const [gone, ...othersGone] = yield* withoutThose(before, after)
+  const [come, ...othersCome] = yield* withoutThose(after, before)
   const isOne = othersGone.length + othersCome.length === 0
   return isOne && gone !== undefined && come !== undefined ? [gone, come] : []
+}
+
+function* withoutThose(values: readonly string[], others: readonly string[]): Steps<string[]> {
+  const among = new Set<string>()
+  for (const [i, other] of others.entries()) {
+    if (i % VALUES_PER_STEP === VALUES_PER_STEP - 1) yield
+    among.add(other)
+  }
+  const left: string[] = []
+  for (const [i, value] of values.entries()) {
+    if (i % VALUES_PER_STEP === VALUES_PER_STEP - 1) yield
+    if (!among.has(value)) left.push(value)
+  }
+  return left
 }
 
 /** Items of whole documents that are the same: those of equal key, else the only one of a type on both sides (MOD-55). */

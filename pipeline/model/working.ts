@@ -24,6 +24,9 @@ export interface CascadeSite {
   isGone(path: string): boolean
 }
 
+/** Keys that are noted in one step. */
+const KEYS_PER_STEP = 1000
+
 interface Working {
   /** Undefined when it has gone, or was not opened yet. */
   place: WrittenPlace | undefined
@@ -48,18 +51,26 @@ export class WorkingDocuments {
    * @param ns base URI of the site's vocabulary
    * @param own documents that the write changes, by path
    */
-  constructor(ns: string, site: CascadeSite, own: ReadonlyMap<string, OwnDocument>) {
-    this.#ns = ns
-    this.#site = site
-    for (const [path, { entries, open }] of own) {
-      const keys = new Set(entries.flatMap(entry => entry.keys))
-      this.#put(path, { place: undefined, keys, changed: false, open })
-    }
+  static *of(ns: string, site: CascadeSite, own: ReadonlyMap<string, OwnDocument>): Steps<WorkingDocuments> {
+    const made = new WorkingDocuments(ns, site)
+    for (const [path, { entries, open }] of own)
+      yield* made.#putting(path, { place: undefined, keys: yield* collectingKeys(entries), changed: false, open })
+    return made
   }
 
-  #put(path: string, document: Working): void {
-    for (const key of this.#documents.get(path)?.keys ?? []) this.#holders.get(key)?.delete(path)
+  private constructor(ns: string, site: CascadeSite) {
+    this.#ns = ns
+    this.#site = site
+  }
+
+  *#putting(path: string, document: Working): Steps<void> {
+    let seen = 0
+    for (const key of this.#documents.get(path)?.keys ?? []) {
+      if (++seen % KEYS_PER_STEP === 0) yield
+      this.#holders.get(key)?.delete(path)
+    }
     for (const key of document.keys) {
+      if (++seen % KEYS_PER_STEP === 0) yield
       const paths = this.#holders.get(key)
       if (paths) paths.add(path)
       else this.#holders.set(key, new Set([path]))
@@ -92,7 +103,8 @@ export class WorkingDocuments {
     const place = await this.#site.open(path)
     if (!place) return undefined
     this.opened++
-    this.#put(path, { place, keys: await keysOf(place, this.#ns), changed: false, open: undefined })
+    const keys = await keysOf(place, this.#ns)
+    await inTurns(this.#putting(path, { place, keys, changed: false, open: undefined }), 0)
     return place
   }
 
@@ -103,7 +115,7 @@ export class WorkingDocuments {
   /** @param place of an opened document after an effect; undefined when it has gone */
   async change(path: string, place: WrittenPlace | undefined): Promise<void> {
     const keys = place ? await keysOf(place, this.#ns) : new Set<string>()
-    this.#put(path, { place, keys, changed: true, open: undefined })
+    await inTurns(this.#putting(path, { place, keys, changed: true, open: undefined }), 0)
   }
 
   /** What effects have changed, by path; undefined where a document has gone. */
@@ -115,13 +127,18 @@ export class WorkingDocuments {
 /** Keys of the entries that a document would have. */
 export async function keysOf({ document }: WrittenPlace, ns: string): Promise<Set<string>> {
   const listing = function* (): Steps<Set<string>> {
-    const keys = new Set<string>()
     const shown = yield* readingAsWritten(document)
     const entries = yield* shown === document
       ? listingEntries(yield* findingItems(document.root), ns)
       : listingBoth(document, shown, ns)
-    for (const entry of entries) for (const key of entry.keys) keys.add(key)
-    return keys
+    return yield* collectingKeys(entries)
   }
   return inTurns(listing(), document.source.length)
+}
+
+/** One entry may have all of them. */
+function* collectingKeys(entries: readonly Entry[]): Steps<Set<string>> {
+  const keys = new Set<string>()
+  for (const entry of entries) for (const key of entry.keys) if (keys.add(key).size % KEYS_PER_STEP === 0) yield
+  return keys
 }
