@@ -8,6 +8,14 @@ export const ELEMENT = 340
 export const LEAF = 130
 export const ATTRIBUTE = 70
 
+/** UTF-16 code units of the names and texts of a node, without what is in it. */
+export function charactersOf(node: ChildNode): number {
+  if (isElement(node))
+    return node.attrs.reduce((sum, { name, value }) => sum + name.length + value.length, node.nodeName.length)
+  if ('value' in node) return node.value.length
+  return 'data' in node ? node.data.length : 0
+}
+
 /** What was weighed: bytes of the nodes, and characters of the text at that time. */
 interface Weighed {
   bytes: number

@@ -7,6 +7,7 @@ import { treeOf } from '../../tree/microdata.ts'
 import type { ChildNode, DocumentKind, ElementNode, ParentNode, TreeDocument } from '../../tree/nodes.ts'
 import { isElement } from '../../tree/nodes.ts'
 import { NODES_PER_STEP } from '../../tree/steps.ts'
+import { charactersOf } from '../../tree/weight.ts'
 import type { Allowance } from '../allowance.ts'
 import { OwnNames } from '../own-names.ts'
 import { StoredNames } from '../stored-names.ts'
@@ -234,7 +235,7 @@ export class Sender {
     const tree = compact(kind, document?.root.mode, [node], sent => {
       // Of elements in each other each is copied with all that is in it.
       this.#allowance.step(STEPS_PER_NODE)
-      this.#allowance.take(lengthOf(sent))
+      this.#allowance.take(charactersOf(sent))
       this.names.note(sent, isStored, kind)
     })
     this.#trees.push(tree)
@@ -271,13 +272,6 @@ export class Sender {
     }
     return places.get(child) ?? -1
   }
-}
-
-/** UTF-16 code units of a node, without what is in it. */
-function lengthOf(node: ChildNode): number {
-  if (isElement(node)) return node.attrs.reduce((sum, { name, value }) => sum + name.length + value.length, 0)
-  if ('value' in node) return node.value.length
-  return 'data' in node ? node.data.length : 0
 }
 
 /** What code has built stands in a document of its own, which is none of its parents. */

@@ -7,6 +7,7 @@ import { treeOf } from '../../tree/microdata.ts'
 import {
   type ChildNode,
   type ElementNode,
+  type FragmentNode,
   HTML_NAMESPACE,
   isElement,
   isText,
@@ -16,6 +17,7 @@ import {
 import { prefixIn } from '../../tree/prefixes.ts'
 import { isVoid } from '../../tree/serialize-html.ts'
 import { atOnce, NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
+import { charactersOf } from '../../tree/weight.ts'
 import { OwnNames } from '../own-names.ts'
 import { noteName, StoredNames } from '../stored-names.ts'
 import { ElementValue, isList, type Value } from '../values.ts'
@@ -132,17 +134,17 @@ function count(node: ElementNode, on: Evaluation): void {
   atOnce(counting(node, on))
 }
 
-/** Counts what a copy of a tree takes, before it is made. */
+/** Counts what a copy of a tree takes, before it is made: its texts, too, which will be written once more, although they are shared. */
 function* counting(node: ElementNode, on: Evaluation): Steps<void> {
-  const open: ParentNode[] = [node]
+  const open: (ElementNode | FragmentNode)[] = [node]
   let seen = 0
   for (let next = open.pop(); next; next = open.pop()) {
     if (++seen % NODES_PER_STEP === 0) yield
     on.spend(1 + (next.childNodes.length >> 2))
-    on.take(200 + ('attrs' in next ? 96 * next.attrs.length : 0))
+    on.take(200 + ('attrs' in next ? 96 * next.attrs.length + charactersOf(next) : 0))
     for (const child of next.childNodes) {
       if (isElement(child)) open.push(child)
-      else on.take(100)
+      else on.take(100 + charactersOf(child))
     }
     if ('content' in next && next.content) open.push(next.content)
   }

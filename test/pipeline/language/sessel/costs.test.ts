@@ -57,6 +57,25 @@ describe('Sessel: what costs more than it seems', () => {
     expect(await became(program, hostWith('<template><p></p></template>'))).to.equal('512')
   })
 
+  const long = 'a'.repeat(16 * 1024)
+  for (const [what, within] of [
+    ['texts', long],
+    ['attributes', `<b title="${long}"></b>`],
+    ['comments', `<!--${long}-->`],
+    ['templates', `<template>${long}</template>`],
+  ])
+    it(`SES-140 SES-213 copies count with their ${what}, which are written as often as there are copies`, async () => {
+      for (const copied of [
+        'l.map(x => e.clone()).count()',
+        'new div { l.map(x => e) }',
+        'l.map(x => new div { e })',
+      ]) {
+        const program = (power: number) => `let e = document.\${p}.first(); ${list(power)} ${copied}`
+        expect(await spentOf(program(7), `<p>${within}</p>`)).to.equal('memory')
+        expect(await spentOf(program(4), `<p>${within}</p>`)).to.equal(undefined)
+      }
+    })
+
   it('SES-174 the copies count that are made of stored instances to change them', async () => {
     const nested = `${'<div itemscope itemtype="https://example.com/Q">'.repeat(100)}${'<p>a</p>'.repeat(100)}`
     const program = '@schema Q url("https://example.com/Q"); Q.search().map(x => { x.p = "1"; x }).count()'
