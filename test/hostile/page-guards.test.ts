@@ -254,3 +254,37 @@ describe('guards of pages, and selectors that fail on them', () => {
     expect(text).to.include('cannot be used').and.not.include('kept')
   })
 })
+
+describe('guards that look at what is sent', () => {
+  const LISTS = {
+    '/list.html': ['<ul id="l"></ul>', 'new body { Document.parse(Context.request.body) }'],
+    '/items.html': ['<ul id="l"></ul>', '(new ul).setHTML(Context.request.body)'],
+    '/rows.html': ['<table><tbody id="l"></tbody></table>', '(new tbody).setHTML(Context.request.body)'],
+  } as const
+  let site: ReactingSite
+  before(async () => {
+    const guards = Object.entries(LISTS).map(([resource, [, sent]]) =>
+      trigger({ resource, method: 'POST', when: `${sent}.\${[data-by]}.count()`, action: answering(403, 'closed') }),
+    )
+    const lists = Object.entries(LISTS).map(([path, [list]]) => [path, page(list)])
+    site = await reactingSite({ ...Object.fromEntries(lists), '/guard.html': page(guards.join('')) })
+  })
+  after(() => site.close())
+
+  const SENT: Record<string, string> = {
+    'by itself': '',
+    'in a document of frames': '<html><frameset></frameset></html>',
+    'behind a doctype and a frameset': '<!doctype html><frameset>',
+    'behind a head and a frameset': '<!-- --><head></head><frameset><frame></frameset>',
+  }
+  for (const path of Object.keys(LISTS))
+    for (const [what, before] of Object.entries({ ...SENT, 'behind a hidden field': '<input type="hidden">' }))
+      it(`SES-145 REA-30 an element ${what}, in ${path}`, async () => {
+        const post = (own: string) => {
+          const item = path === '/rows.html' ? `<tr${own}><td>x</td></tr>` : `<li${own}>x</li>`
+          return site.ask('POST', path, { headers: { Range: 'selector=#l' }, body: before + item })
+        }
+        expect((await post(' data-by="another"')).status).to.equal(403)
+        expect((await post('')).status).to.be.oneOf([206, 422])
+      })
+})

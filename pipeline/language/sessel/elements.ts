@@ -341,9 +341,13 @@ export function* documentFrom(markup: string, on: Evaluation): Work {
       root: yield* parsed(parsingHtml(markup), markup.length, on),
       clean: false,
     })
-    if (root) root.parentNode = null
-    if (root) yield* pausing(notingNames([root], namesOf(on)))
-    if (root) return new ElementValue(root)
+    // A `frameset` takes the place of the body, and all that stands behind it: who looks for something in a text sees what a
+    // write stores of it.
+    if (root && !root.childNodes.some(node => isElement(node) && node.tagName === 'frameset')) {
+      root.parentNode = null
+      yield* pausing(notingNames([root], namesOf(on)))
+      return new ElementValue(root)
+    }
   }
   const body = newElement('body')
   const nodes = yield* fragmentOf(markup, body, on)
