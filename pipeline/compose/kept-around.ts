@@ -30,7 +30,7 @@ const Kind = {
   heading: 512,
   option: 1024,
   ruby: 2048,
-  /** No kind: within a table, outside of its cells. */
+  /** No kind: within a table, outside of its cells, also in what stands there and leaves it: a table in it ends it. */
   rows: 4096,
   /** No kind: elements of the part itself are ended as well. */
   own: 8192,
@@ -66,6 +66,7 @@ const OPENS = new Map([
 const ENDS = new Map([
   ...COMMON,
   ...named(Kind.cell, ...ROWS),
+  ...named(Kind.rows, 'table'),
   ...named(Kind.select, 'select', 'input', 'textarea', 'keygen'),
   ...named(Kind.body, 'html', 'body', 'frameset'),
   ...named(Kind.option, 'option', 'optgroup'),
@@ -122,7 +123,7 @@ export function within(open: number, element: ElementNode): number {
   const own = (open & Kind.own) > 0 ? (OPENS.get(name) ?? 0) & ~Kind.ruby : 0
   const kinds = (open & ~bounds(element, name)) | own
   if (name === 'table') return kinds | Kind.rows
-  return isOfTable && !CELLS.includes(name) ? kinds : kinds & ~Kind.rows
+  return CELLS.includes(name) ? kinds & ~Kind.rows : kinds
 }
 
 const nestings = new WeakMap<TreeDocument, number>()
@@ -134,7 +135,6 @@ const nestings = new WeakMap<TreeDocument, number>()
  * @returns in steps
  */
 export function* nestingOf(document: TreeDocument): Work<number> {
-  if (document.kind === 'xml') return 0
   let nesting = nestings.get(document)
   if (nesting === undefined) {
     nesting = 0
