@@ -142,6 +142,29 @@ describe('what templates take', () => {
     }
   })
 
+  const written: [what: string, source: string, s: string][] = [
+    ['values in a script', '<script>{% for i in (1..8) %}{{ s }}{% endfor %}</script>', '<'.repeat(100_000)],
+    [
+      'captured values',
+      '{% capture c %}{% for i in (1..8) %}{{ s }} {% endfor %}{% endcapture %}{{ c }}',
+      'a '.repeat(50_000),
+    ],
+    ['a piece of the template', `{{ s }}${'<b a a>'.repeat(120_000)}`, ''],
+  ]
+  for (const [what, source, s] of written)
+    it(`LIQ-35 LIQ-71 long output leaves the loop to others between its parts: ${what}`, () => {
+      const work = rendering(compileTemplate(source, CONTEXT), new Run(scopeOf({ s }), unhurried()))
+      let pauses = 0
+      while (!work.next().done) pauses++
+      expect(pauses).to.be.at.least(5)
+    })
+
+  it('LIQ-34 LIQ-70 a text that is captured again with each value that is added takes what it is long', async () => {
+    const source =
+      '{% capture c %}{% endcapture %}{% for i in (1..2000) %}{% capture c %}{{ c }}{{ s }}{% endcapture %}{% endfor %}{{ c }}'
+    expect(await rendered(source, { names: { s: '<' } })).to.equal('&lt;'.repeat(2_000))
+  })
+
   const text = 'a'.repeat(60_000)
   const operands = (test: string) => `{% if ${Array(50).fill(test).join(' or ')} %}{% endif %}`
   const numerals = Array<Value>(3_000).fill('123')

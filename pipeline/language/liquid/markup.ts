@@ -193,7 +193,9 @@ export class MarkupScanner {
 
   #readContent(text: string, at: number, to: number): number {
     const begun = this.#carried
-    const open = begun === '' ? this.#find(text, '<', at) : at
+    let open = begun === '' ? this.#find(text, '<', at) : at
+    while (begun === '' && open !== -1 && open + 1 < to && !/[/!]/.test(text.charAt(open + 1)))
+      open = text.indexOf('<', open + 1)
     if (open === -1 || open >= to) return to
     const end = `</${this.#content}`
     const ahead = begun + text.slice(open, Math.min(to, open + end.length + 1))

@@ -1,9 +1,14 @@
 /** What a template, or a `capture` in it, has written, and where in markup that leads. */
 
+import { piecesOf } from '../../tree/document.ts'
 import { behind } from './markup.ts'
 import type { Place, Position } from './place.ts'
 import type { TextNode } from './template.ts'
 import type { Span } from './values.ts'
+import type { Work } from './work.ts'
+
+/** UTF-16 code units that are read, or escaped and printed, without a pause. */
+export const PIECE = 128 * 1024
 
 /** Characters that are kept of what was written last. */
 const TAIL = 12
@@ -22,14 +27,38 @@ export class Output {
     if (isCaptured) this.data = []
   }
 
-  /** Takes note of data that is written next. */
-  note(piece: string, position: Position): void {
-    this.data?.push([this.text.length, this.text.length + piece.length, position])
+  /**
+   * Takes note of data that is written next.
+   *
+   * @returns whether it is a part of its own: data that follows other data of its kind at once is one with it
+   */
+  note(piece: string, position: Position): boolean {
+    const { data, text } = this
+    const end = text.length + piece.length
+    const last = data?.at(-1)
+    if (data && last?.[1] === text.length && last[2] === position) {
+      data[data.length - 1] = [last[0], end, position]
+      return false
+    }
+    data?.push([text.length, end, position])
+    return data !== undefined
   }
 
   write(piece: string): void {
     this.#append(piece)
     this.place = behind(this.place, piece)
+  }
+
+  /** Reads a long piece of the template in steps, before it is written. */
+  *reading(node: TextNode): Work<void> {
+    const from = this.place
+    if (node.way?.from.is(from)) return
+    let to = from
+    for (const piece of piecesOf(node.text, PIECE)) {
+      to = behind(to, piece)
+      yield undefined
+    }
+    node.way = { from, to }
   }
 
   /** Writes a piece of the template: where it leads is known from the last time, unless it stands elsewhere now. */

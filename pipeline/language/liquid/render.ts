@@ -10,7 +10,7 @@ import type { Expression, Filtered } from './expression.ts'
 import { numbersOf, writingJson } from './json.ts'
 import { apart } from './markup.ts'
 import { comparing } from './operators.ts'
-import { Output } from './output.ts'
+import { Output, PIECE } from './output.ts'
 import { LoopState, type Run } from './run.ts'
 import type { Located, Loop, Node, Template } from './template.ts'
 import { isHash, isList, isTruthy, type LiquidValue, numberIn, plain, Range, Safe } from './values.ts'
@@ -18,9 +18,6 @@ import { Pending, ready, type Work } from './work.ts'
 
 /** Nodes and loop rounds after which others may get their turn. */
 const PER_TURN = 50
-
-/** UTF-16 code units of a value that are escaped and printed without a pause. */
-const PIECE = 128 * 1024
 
 /** Parts of a captured text that are printed without a pause. */
 const MOST_PARTS = 1000
@@ -59,6 +56,7 @@ function* body(nodes: readonly Node[], run: Run): Work<Jump> {
         // An empty value, which else the next name would become.
         if (run.out.place.state === 'before-value' && run.out.text !== '' && /^[\s>]/.test(node.text)) run.print('""')
         else if (isJoined(node.text, run)) run.print('\\')
+        if (node.text.length > PIECE) yield* run.out.reading(node)
         run.printText(node)
         break
       case 'output':
@@ -113,7 +111,7 @@ function* slowOutput(value: Filtered, run: Run): Work<void> {
     for (const { text: whole, trust, isData } of parts) {
       for (const piece of piecesOf(whole, PIECE)) {
         print({ text: piece, trust, isData }, run)
-        if (++count % MOST_PARTS === 0 || piece.length === PIECE) yield undefined
+        if (++count % MOST_PARTS === 0 || run.isDue()) yield undefined
       }
     }
   } catch (error) {
@@ -154,10 +152,7 @@ function print({ text, trust, isData }: Part, run: Run): void {
   const { place, tail, data } = run.out
   const written = trust ? insertedSafe(text, trust, place, tail) : inserted(text, place, tail)
   const piece = isData && hidesColons(run) ? withoutColons(written) : written
-  if (isData && data) {
-    run.allowance.take(SPAN_BYTES)
-    run.out.note(piece, place.position)
-  }
+  if (isData && data && run.out.note(piece, place.position)) run.allowance.take(SPAN_BYTES)
   run.print(piece)
   run.out.endsInData = isData
 }

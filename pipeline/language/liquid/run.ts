@@ -25,6 +25,9 @@ const MAX_NESTING = 100
 /** Steps after which others may get their turn: a few milliseconds. */
 const STEPS_PER_TURN = 10_000
 
+/** Bytes that are written without a pause. */
+const WRITTEN_PER_TURN = 128 * 1024
+
 /** UTF-16 code units of a text that are gone through for a step. */
 const PASSED_PER_STEP = 128
 
@@ -47,6 +50,7 @@ export class Run implements ItemReading {
   predicateDepth = 0
   /** Steps that were taken when others last had their turn. */
   #turned = 0
+  #written = 0
   /** Steps that hashes have taken in the text that is made. */
   #hashSteps = 0
   out = new Output(startOf({ kind: 'html' }))
@@ -79,8 +83,9 @@ export class Run implements ItemReading {
   /** Whether so much was done since it last was that others should get their turn. */
   isDue(): boolean {
     const { stepsTaken } = this.allowance
-    if (stepsTaken - this.#turned < STEPS_PER_TURN) return false
+    if (stepsTaken - this.#turned < STEPS_PER_TURN && this.#written < WRITTEN_PER_TURN) return false
     this.#turned = stepsTaken
+    this.#written = 0
     return true
   }
 
@@ -108,6 +113,7 @@ export class Run implements ItemReading {
 
   #count(piece: string): void {
     const bytes = Buffer.byteLength(piece)
+    this.#written += bytes
     this.allowance.take(bytes)
     const total = (printed.get(this.allowance) ?? 0) + bytes
     printed.set(this.allowance, total)
