@@ -1,6 +1,6 @@
 /** Reads markup piece by piece as the tokenizer of the HTML standard (or of XML) would, to know where it has come to (LIQ-35). */
 
-import { HTML, holdsText, letterOf, Place, type Position, type State, XML } from './place.ts'
+import { HTML, holdsText, isInSelect, letterOf, Place, type Position, type State, XML } from './place.ts'
 
 export interface ScannedAttribute {
   nameStart: number
@@ -348,7 +348,7 @@ export class MarkupScanner {
       // What closes another one is left out: where that is open all the same, markup has to be escaped.
       else if (this.#closing && foreign.endsWith(letter) && foreign.length < MOST_FOREIGN)
         this.#foreign = foreign.slice(0, -1)
-    } else if (!this.#closing && holdsText(name) && (foreign === '' || (name === 'script' && /^o*$/.test(foreign)))) {
+    } else if (!this.#closing && (foreign === '' ? holdsText(name) : isInSelect(name, foreign))) {
       this.#state = 'content'
       this.#content = name
     }

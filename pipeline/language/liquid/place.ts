@@ -61,6 +61,8 @@ const POSITIONS: Record<Exclude<State, 'content'>, Position> = {
   cdata: 'cdata',
 }
 
+const NO_STYLES = new Set(['noscript', 'select', 'optgroup', 'option'])
+
 /** Whether the text of an element of HTML is not read as markup. */
 export function holdsText(name: string): boolean {
   return RAW.has(name) || ESCAPABLE.has(name)
@@ -80,6 +82,11 @@ const INNER = new Map(
 /** What is kept of an element in which others mean something else, among such that are open; undefined for any other one. */
 export function letterOf(name: string, foreign: string): string | undefined {
   return OUTER.get(name) ?? (foreign === '' ? undefined : INNER.get(name.slice(0, NAME_LENGTH)))
+}
+
+/** Whether it holds text where no more than a `select` is open: a script does, and a `textarea`, which ends that. */
+export function isInSelect(name: string, foreign: string): boolean {
+  return (name === 'script' || name === 'textarea') && /^o*$/.test(foreign)
 }
 
 /** Where the text begins: inside which element. */
@@ -179,6 +186,6 @@ export const XML = new Place({ ...TEXT, xml: true })
 export function startOf({ kind, element, foreign }: MarkupContext): Place {
   if (kind === 'xml') return XML
   const content = element?.toLowerCase() ?? ''
-  if (foreign || content === 'noscript' || content === 'select') return new Place({ ...TEXT, foreign: 'x' })
+  if (foreign || NO_STYLES.has(content)) return new Place({ ...TEXT, foreign: 'x' })
   return holdsText(content) ? new Place({ ...TEXT, state: 'content', content }) : HTML
 }

@@ -33,6 +33,7 @@ const PLACES: [string, string][] = [
   ['formulas behind the end of a picture', '<math></svg><style>{{ a }}</style><mi>{{ b }}</mi></math><p>x</p>'],
   ['ends of a picture in what it holds', '<svg><desc><p></svg></p></desc><style>{{ a }}</style></svg><p>x</p>'],
   ['styles in a select', '<select><style>{{ a }}</style><option>{{ b }}</select><style>{{ a }}</style><p>x</p>'],
+  ['a text field in a select', '<select><textarea>"<b title="</textarea></select><i title={{ a }}>{{ b }}</i><p>x</p>'],
   ['noscript with what is left open in it', '<noscript><iframe src="x"></noscript><p>{{ a }}</p>'],
   ['a blank that ends no tag', '<style>x</style\u00a0><script></style><p>{{ a }}</p>'],
   ['noscript', '<noscript>{{ a }}<b title="{{ b }}">x</b></noscript><p>x</p>'],
@@ -375,6 +376,14 @@ describe('Escaping of templates', () => {
       }
     }
   })
+
+  for (const element of ['select', 'option', 'noscript'])
+    it(`LIQ-35 the host may hold no styles: ${element}`, async () => {
+      const context = { kind: 'html', element } as const
+      expect(await rendered('<style>{{ a }}</style>', { names: { a: '<b>' }, context })).to.equal(
+        '<style>&lt;b&gt;</style>',
+      )
+    })
 
   it('LIQ-34 what a template has printed is still markup in a tag', async () => {
     const source = '{% capture c %}title="{{ a }}" hidden{% endcapture %}<i {{ c }}>'
