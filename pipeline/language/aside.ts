@@ -5,6 +5,7 @@
 
 import type { Worker } from 'node:worker_threads'
 import { startThread } from '../thread.ts'
+import type { Allowance } from './allowance.ts'
 import { Turns } from './turns.ts'
 
 /** Milliseconds without work after which the thread ends. */
@@ -27,12 +28,12 @@ interface Thread<Answer> {
 /**
  * @param name of the thread
  * @param module what runs in it: it gives a `Reply` to every message
- * @returns asks the thread for a party, and rejects as `Turns.take` does; the thread begins with the first question and ends when there were none for a while
+ * @returns asks the thread for whoever has the allowance, and rejects as `Turns.take` does; the thread begins with the first question and ends when there were none for a while
  */
 export function aside<Question, Answer>(
   name: string,
   module: URL,
-): (question: Question, party: object) => Promise<Answer> {
+): (question: Question, allowance: Allowance) => Promise<Answer> {
   const turns = new Turns()
   let thread: Thread<Answer> | undefined
   let ending: NodeJS.Timeout | undefined
@@ -71,7 +72,12 @@ export function aside<Question, Answer>(
       worker.ref()
       worker.postMessage(question)
     })
-  return (question, party) => turns.take(party, () => ask(question))
+  return (question, allowance) =>
+    turns.take(
+      allowance.party,
+      () => ask(question),
+      () => allowance.look(),
+    )
 }
 
 /** What `answer` gives or throws, as a `Reply`. */

@@ -18,12 +18,15 @@ export class Turns {
   /**
    * Does a piece of work when it is its party's turn.
    *
-   * @returns what comes of it; rejects with AllowanceSpent where too much of the party waits already
+   * @param look throws where nobody waits for it any more
+   * @returns what comes of it; rejects with AllowanceSpent where too much of the party waits already, and as `look` throws
    */
-  async take<T>(party: object | string, work: () => Promise<T>): Promise<T> {
+  async take<T>(party: object | string, work: () => Promise<T>, look: () => void = () => undefined): Promise<T> {
     if (this.#free) this.#free = false
     else await this.#turnOf(party)
     try {
+      // Done in vain, it would hold up all that wait behind it.
+      look()
       return await work()
     } finally {
       this.#next()

@@ -3,6 +3,6 @@
 import { Allowance, type AllowanceLimits } from '../../pipeline/language/allowance.ts'
 
 /** @returns an allowance with the usual limits but that of time, which a busy machine may use up in between */
-export function unhurried(limits: Partial<AllowanceLimits> = {}): Allowance {
-  return new Allowance({ time: Number.POSITIVE_INFINITY, ...limits })
+export function unhurried(limits: Partial<AllowanceLimits> = {}, party?: object): Allowance {
+  return new Allowance({ time: Number.POSITIVE_INFINITY, ...limits }, party)
 }

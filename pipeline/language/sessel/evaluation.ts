@@ -51,8 +51,6 @@ export interface Evaluation {
   readonly isDue: boolean
   /** Counts bytes of a value that is built. */
   take(bytes: number): void
-  /** Whose work it is (`Allowance.party`). */
-  readonly party: object
   /** Notes a look at the clock or at chance. */
   readFleeting(): void
   /** Notes a call; to be yielded by a Work. Surplus arguments are dropped. */

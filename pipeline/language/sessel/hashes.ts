@@ -48,7 +48,7 @@ export function bcrypt(text: string, options: Value | undefined, on: Evaluation)
   // A cost of twelve takes a quarter of a second; each one more twice as long.
   on.spend(Math.ceil((2 ** cost / 16) * STEPS_PER_MS))
   on.readFleeting()
-  return hashed(text, cost, on.party)
+  return hashed(text, cost, on.allowance)
 }
 
 const ARGON2 = {
@@ -64,7 +64,7 @@ export async function argon2(text: string, options: Value | undefined, on: Evalu
   on.readFleeting()
   const nonce = randomBytes(16)
   const parameters = { message: text, nonce, parallelism: 1, tagLength: length, memory, passes: time }
-  const tag = await derived(parameters, on.party)
+  const tag = await derived(parameters, on.allowance)
   const base64 = (bytes: Buffer) => bytes.toString('base64').replace(/==?$/, '')
   return `$argon2id$v=19$m=${memory},t=${time},p=1$${base64(nonce)}$${base64(tag)}`
 }

@@ -43,7 +43,7 @@ export function matchesPattern(text: string, pattern: string, on: Evaluation): M
   // Sizes are rather too large, about twice.
   const work = text.length * size
   on.spend(1 + Math.ceil(work / PER_STEP))
-  return work > AT_ONCE ? ask({ text, pattern }, on.party) : compiled.matcher(text).find()
+  return work > AT_ONCE ? ask({ text, pattern }, on.allowance) : compiled.matcher(text).find()
 }
 
 function compiledPattern(pattern: string, on: Evaluation): { compiled: RE2JS; size: number } {

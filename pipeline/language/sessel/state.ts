@@ -76,10 +76,6 @@ export class State implements Evaluation {
     this.allowance.take(bytes)
   }
 
-  get party(): object {
-    return this.allowance.party
-  }
-
   readFleeting(): void {
     this.allowance.readFleeting()
   }

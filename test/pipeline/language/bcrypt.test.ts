@@ -1,5 +1,6 @@
 import { compare, hashSync } from 'bcryptjs'
 import { expect } from 'chai'
+import { Allowance, AllowanceSpent } from '../../../pipeline/language/allowance.ts'
 import { bcrypt } from '../../../pipeline/language/bcrypt.ts'
 import { compile, emptyHost, evaluate } from '../../../pipeline/language/sessel/sessel.ts'
 import { worked } from '../../support/cost.ts'
@@ -8,7 +9,7 @@ import { unhurried } from '../../support/unhurried.ts'
 describe('bcrypt aside', () => {
   it('SES-75 LIQ-46 each text gets its own hash, in a form that everybody knows', async () => {
     const texts = ['one', 'two', 'ü🍵']
-    const hashes = await Promise.all(texts.map(text => bcrypt(text, 4, texts)))
+    const hashes = await Promise.all(texts.map(text => bcrypt(text, 4, unhurried())))
     for (const [at, hash] of hashes.entries()) {
       expect(hash).to.match(/^\$2b\$04\$[./A-Za-z0-9]{53}$/)
       expect(await compare(texts[at] ?? '', hash)).to.equal(true)
@@ -41,9 +42,32 @@ describe('bcrypt aside', () => {
       )
     })
 
+  it('SES-213 a hash for which no time is left when its turn comes is not computed', async () => {
+    const party = {}
+    const processor = async (work: () => Promise<unknown>) => {
+      const before = process.cpuUsage()
+      await work()
+      const { user, system } = process.cpuUsage(before)
+      return user + system
+    }
+    const one = await processor(() => bcrypt('x', 9, unhurried({}, party)))
+    let now = 0
+    const late = new Allowance({ time: 1_000 }, party, () => now)
+    const program = compile('"x".bcrypt({ cost: 14 })')
+    const all = await processor(async () => {
+      const held = bcrypt('x', 9, unhurried({}, party))
+      const outcome = Promise.resolve(evaluate(program, emptyHost('https://a.example/ns'), late)).catch(each => each)
+      now = 2_000
+      expect(await outcome).to.be.instanceOf(AllowanceSpent)
+      await held
+    })
+    // That hash alone takes thirty-two of the others.
+    expect(all / one).to.be.below(16)
+  })
+
   it('SES-213 the main thread does none of the work', async () => {
     const before = worked()
-    await bcrypt('secret', 10, {})
+    await bcrypt('secret', 10, unhurried())
     const awaited = worked()
     hashSync('secret', 10)
     expect((awaited - before) / (worked() - awaited)).to.be.below(0.5)

@@ -1,7 +1,8 @@
 import { expect } from 'chai'
-import { AllowanceSpent } from '../../../pipeline/language/allowance.ts'
+import { Allowance, AllowanceSpent } from '../../../pipeline/language/allowance.ts'
 import { bcrypt } from '../../../pipeline/language/bcrypt.ts'
 import { Turns } from '../../../pipeline/language/turns.ts'
+import { unhurried } from '../../support/unhurried.ts'
 
 describe('turns of parties', () => {
   it('SES-213 whoever asks for much holds others up by one piece of work, however much waits', async () => {
@@ -39,11 +40,40 @@ describe('turns of parties', () => {
     expect(await turns.take({}, async () => 'next')).to.equal('next')
   })
 
+  it('SES-213 nothing is done for those who have no time left when their turn comes, and the next has it', async () => {
+    const turns = new Turns()
+    const party = {}
+    const first = Promise.withResolvers<void>()
+    const done: string[] = []
+    let now = 0
+    const asked = [6_000, 9_000]
+      .map(time => new Allowance({ time }, party, () => now))
+      .map(allowance => {
+        allowance.look()
+        return allowance
+      })
+    const held = turns.take(party, () => first.promise)
+    const waiting = asked.map((allowance, at) =>
+      turns
+        .take(
+          party,
+          async () => void done.push(`${at}`),
+          () => allowance.look(),
+        )
+        .catch((error: AllowanceSpent) => error.spent),
+    )
+    now = 7_000
+    first.resolve()
+    expect(await Promise.all(waiting)).to.deep.equal(['time', undefined])
+    expect(done).to.deep.equal(['1'])
+    await held
+  })
+
   it('SES-75 a site that wants many hashes delays those of another by one or two', async () => {
     const [busy, other] = [{}, {}]
     let done = 0
-    const asked = Array.from({ length: 40 }, () => bcrypt('x', 4, busy).then(() => done++))
-    await bcrypt('y', 4, other)
+    const asked = Array.from({ length: 40 }, () => bcrypt('x', 4, unhurried({}, busy)).then(() => done++))
+    await bcrypt('y', 4, unhurried({}, other))
     expect(done).to.be.at.most(2)
     await Promise.all(asked)
   })

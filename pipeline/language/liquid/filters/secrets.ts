@@ -65,7 +65,7 @@ export const SECRET_WORK_FILTERS: WorkFilters = {
     // Doubles with each unit of cost, like the time it takes.
     call.run.step(2 ** cost)
     call.run.allowance.readFleeting()
-    return yield* awaiting(bcrypt(text, cost, call.run.allowance.party))
+    return yield* awaiting(bcrypt(text, cost, call.run.allowance))
   },
   *argon2(call) {
     return yield* argon2Hash(call)
@@ -99,9 +99,7 @@ function* argon2Hash(call: FilterCall): Work<LiquidValue> {
   const nonce = format === 'raw' && salt ? salt : (salt ?? randomBytes(16))
   call.run.step(memory * passes)
   const message = Buffer.from(inputText(call))
-  const key = yield* awaiting(
-    argon2({ message, nonce, memory, passes, tagLength, parallelism: 1 }, call.run.allowance.party),
-  )
+  const key = yield* awaiting(argon2({ message, nonce, memory, passes, tagLength, parallelism: 1 }, call.run.allowance))
   if (format === 'raw') return key.toString('hex')
   const base64 = (bytes: Buffer): string => bytes.toString('base64').replace(/==?$/, '')
   return `$argon2id$v=19$m=${memory},t=${passes},p=1$${base64(nonce)}$${base64(key)}`
