@@ -38,6 +38,7 @@ describe("a credential's scope as boundary: who may configure", () => {
     await put(server, '/part/rules.html', rulesPage(['*', 'DELETE', 'Deny', '/x']))
     await put(server, '/part/list.html', page(`<ul id="l"></ul>${TRIGGER}`))
     await put(server, '/part/sub/deep/trigger.html', page(TRIGGER))
+    await put(server, '/part/code/sub/x.html', page(`<b itemscope itemtype="${NS}/Sessel">1</b>`))
     await put(server, '/part/empty/x.html', page('x'))
     await put(server, '/part/rules.txt', page(OPEN), 'text/plain')
     await put(server, '/part/named', page(TRIGGER), 'text/html')
@@ -71,6 +72,9 @@ describe("a credential's scope as boundary: who may configure", () => {
     ['the end of a collection with a trigger', 'DELETE', '/part/sub/', {}, undefined],
     ['a copy of a collection with a trigger', 'COPY', '/part/sub/', url('/part/sub2/'), undefined],
     ['a copy over a collection with a trigger', 'COPY', '/part/empty/', url('/part/sub/'), undefined],
+    ['the end of code', 'DELETE', '/part/code/sub/x.html', {}, undefined],
+    ['the end of a collection with code', 'DELETE', '/part/code/', {}, undefined],
+    ['a copy over code', 'COPY', '/part/list.html', url('/part/code/sub/x.html'), undefined],
     ['a copy over rules', 'COPY', '/part/rules.txt', url('/part/rules.html'), undefined],
     ['an empty file over rules, which would replace them later', 'PUT', '/part/rules.html', {}, ''],
     ['a draft renamed over rules', 'MOVE', '/part/draft.html', url('/part/rules.html'), undefined],

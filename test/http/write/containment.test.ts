@@ -380,6 +380,7 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
       [option.replace(' id="mine"', '').replace('<optgroup', '<optgroup id="mine"'), '<plaintext>', 422],
       [page('<div><noscript id="mine">a</noscript></div>'), '</div><b>', 422],
       [page('<div><noscript id="mine">a</noscript></div>'), '<b>b</b>', 206],
+      [page('<p><noscript id="mine">a</noscript></p>'), '<p>b</p>', 422],
       [page('<div><noscript id="mine">a</noscript></div>'), '<select><option>b</option></select>', 422],
       [page('<svg><desc><noscript id="mine"><b>a</b></noscript></desc></svg>'), 'b', 422],
       [page('<template id="mine"><b>a</b></template>'), '<noscript><form><p>x</form></noscript>', 422],

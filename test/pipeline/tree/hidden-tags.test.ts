@@ -47,6 +47,7 @@ const HIDDEN: [source: string, names: string][] = [
   ["<!---!><b title='--><select><img></select>'>", 'img'],
   ["<noscript><!--!><b title='--><img>'></noscript>", 'img'],
   ['<!----!><!--><!---><select><img></select>', 'img'],
+  ['<b></b><!--><select><img></select><!---><select><u></select>', 'img u'],
   ['<script><!-- <script> i<n </script> "<b>" --></script>', 'script n b'],
   [`<script><!--<script>--!></script><b title='</script><select><img></select>'></b>`, 'script b img'],
   ...['id= ', 'id=x"', "id=x'"].map((written): [source: string, names: string] => [
