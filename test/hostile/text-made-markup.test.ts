@@ -83,6 +83,18 @@ describe('what stands beside markup that breaks out of its place', () => {
       expect((await http('GET', '/page.html')).text).to.include('<g id="in">1<a>2</a></g>')
     })
 
+  it('COMP-147 LIQ-6 nor where what is removed there is an element for HTML alone, and begins a comment in pages', async () => {
+    const host = '<tr p:template="text/liquid">{{ "<table>" }}</tr>'
+    const program = '<style><i p:template="text/liquid">{{ 6 | times: 7 }}--></i></style>'
+    const content = `<math>${host}<g id="in"><style id="d"><!--</style>${program}<a id="a">1</a></g></math>`
+    await put(server, '/page.html', composed(content))
+    const before = (await http('GET', '/page.html')).text
+    expect(before).not.to.include('42')
+    expect((await http('DELETE', '/page.html', selecting('#d'))).status).to.equal(422)
+    expect((await http('GET', '/page.html')).text).to.equal(before)
+    expect((await http('DELETE', '/page.html', selecting('#a'))).status).to.equal(204)
+  })
+
   it('HTTP-107 a move that breaks up the place where it comes from asks for the right to PUT the whole', async () => {
     const text = page('<b id="m">1</b><svg id="s"><g></g><a id="a"></a></svg><i id="o"></i>')
     await put(server, '/page.html', text)
