@@ -271,7 +271,7 @@ describe("author's bytes", () => {
 
   const HOST =
     '<div p:template="text/liquid"><input {% if 1 < 2 %}checked{% endif %} {% if b %}required{% endif %}></div>'
-  for (const [name, content, method, fields, body] of [
+  for (const [name, content, method, fields, body, end = '</body></html>'] of [
     [
       'that moves',
       `<h1 id=h>h</h1><p><i>o</p><section id=s>${HOST}</section><p>t`,
@@ -292,10 +292,19 @@ describe("author's bytes", () => {
       'DELETE',
       selecting('#t'),
     ],
+    [
+      'beside which nothing has an end tag',
+      `<p><i>o</p>${HOST}<ul id=l><li id=a>a`,
+      'POST',
+      selecting('#l'),
+      '<li>b',
+      '',
+    ],
+    ['behind which nothing has', `<ul id=l><li id=a><p><i>o</p>${HOST}`, 'PUT', selecting('#a p'), '<p><b>c</p>', ''],
     ['around which tags cross', `<i id=a><form><i><p>t</p></i>${HOST}</i>`, 'DELETE', selecting('#a')],
   ] as const) {
     it(`HTTP-24 LIQ-5 LIQ-6 the source of a template ${name} is as it was written, or the write is refused`, async () => {
-      await put(server, '/doc.html', `<!doctype html><html xmlns:p="${NS}/1.0"><body>${content}</body></html>`)
+      await put(server, '/doc.html', `<!doctype html><html xmlns:p="${NS}/1.0"><body>${content}${end}`)
       const { status } = await http(method, '/doc.html', fields, body)
       expect([204, 206, 422]).to.include(status)
       expect(await textOf(server, '/doc.html')).to.satisfy(
