@@ -1,7 +1,7 @@
 /** What the threads of the store say to each other. */
 
 import type { MessagePort } from 'node:worker_threads'
-import type { BesideChanges, Change, Commit, CommitResult, NewEvent } from '../../commit.ts'
+import type { BesideChanges, Change, Commit, CommitResult, Guard, NewEvent } from '../../commit.ts'
 import type { StoreError } from '../../errors.ts'
 import type { NoteChange } from '../../notes.ts'
 import type { EventLimits } from '../../records/events.ts'
@@ -52,6 +52,8 @@ export type WriterJob =
         events?: PackedEvent[]
         beside?: PackedBeside
       }
+      /** How many guards have come before, which are as good as if they came with it. */
+      sent?: number
       /** Names in the paths of the changes that have no line in the sum of their collection. */
       unlisted: string[]
       /** How many events are kept of a path of this site; the writer has its own measure if not given. */
@@ -91,6 +93,8 @@ export type ReadBody = Uint8Array | 'file' | undefined
 /** A message to the writer. */
 export type WriterMessage =
   | { jobs: WriterJob[]; bytes: ArrayBuffer }
+  /** Guards of a job that comes later. */
+  | { guards: readonly Guard[]; job: number }
   | { read: BodyPlace; id: number }
   /** Nothing to commit, but time has passed. */
   | { housekeeping: number }

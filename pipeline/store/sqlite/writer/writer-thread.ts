@@ -1,6 +1,7 @@
 /** The writing thread: takes whatever has arrived, commits it as one group, answers all of it, then cleans up a little. */
 
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads'
+import type { Guard } from '../../commit.ts'
 import { messageOf, removeLater } from '../../disk/folder.ts'
 import { keepReserve, ROOM_BESIDE } from '../../disk/reserve.ts'
 import { prepareLogging, prepareLogTrim } from '../commit/commit-log.ts'
@@ -14,7 +15,7 @@ import { prepareRetention } from '../housekeeping/retention.ts'
 import { GRACE, prepareSweep } from '../housekeeping/sweep.ts'
 import { prepareBody } from '../read/body.ts'
 import { connectWriter, limitPages } from '../schema.ts'
-import type { BodyPlace, JobResult, WriterData, WriterMessage, WriterReply } from './messages.ts'
+import type { BodyPlace, JobResult, WriterData, WriterJob, WriterMessage, WriterReply } from './messages.ts'
 import { renewable } from './renewable.ts'
 import { commitWithin, type Room } from './room.ts'
 
@@ -157,6 +158,23 @@ function serve({ folder, eventRetention, lockWait, origin, pages, search, replie
     return 'error' in answer && answer.error.reason === 'unwritable'
   }
 
+  /** Of jobs that have not come yet. */
+  const guards = new Map<number, Guard[]>()
+
+  function keepGuards(message: Extract<WriterMessage, { guards: unknown }>): void {
+    const kept = guards.get(message.job) ?? []
+    for (const guard of message.guards) kept.push(guard)
+    guards.set(message.job, kept)
+  }
+
+  function takeGuards(job: WriterJob): void {
+    if (job.task !== 'commit' || job.sent === undefined) return
+    const kept = guards.get(job.id)
+    if (kept?.length !== job.sent) throw new Error('Guards of a commit are missing')
+    guards.delete(job.id)
+    job.commit.guards = kept
+  }
+
   function work(first: WriterMessage): void {
     const arrived: Arrived[] = []
     const buffers: ArrayBuffer[] = []
@@ -166,9 +184,13 @@ function serve({ folder, eventRetention, lockWait, origin, pages, search, replie
     let stays = false
     for (let message: WriterMessage | undefined = first; message !== undefined; ) {
       if ('jobs' in message) {
-        for (const job of message.jobs) arrived.push({ job, bytes: message.bytes })
+        for (const job of message.jobs) {
+          takeGuards(job)
+          arrived.push({ job, bytes: message.bytes })
+        }
         buffers.push(message.bytes)
-      } else if ('read' in message) asked.push(message)
+      } else if ('guards' in message) keepGuards(message)
+      else if ('read' in message) asked.push(message)
       else if ('housekeeping' in message) now = message.housekeeping
       else if ('close' in message) {
         closing = true

@@ -6,7 +6,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads'
 import { startThread } from '../../../thread.ts'
-import type { CommitResult } from '../../commit.ts'
+import type { CommitResult, Guard } from '../../commit.ts'
 import { StoreError } from '../../errors.ts'
 import type {
   BodyPlace,
@@ -68,6 +68,13 @@ const FREE = 4
 
 /** Bytes of contents that are copied in one turn of the event loop. */
 const COPIED = 4 * 1024 * 1024
+
+/** Guards that are copied in one turn of the event loop: one write may need hundreds of thousands. */
+const GUARDS = 2_000
+
+function guardsOf(job: WriterJob): readonly Guard[] {
+  return (job.task === 'commit' && job.commit.guards) || []
+}
 
 function placed(loaded: readonly Cargo[], packed: Uint8Array): { bytes: Uint8Array; target: Uint8Array }[] {
   let offset = 0
@@ -264,11 +271,25 @@ export function startWriter(
     rest()
   }
 
+  /** Sends guards ahead of their job where there are many. @returns what is left of it to send */
+  async function sendGuards(job: WriterJob): Promise<WriterJob> {
+    const guards = guardsOf(job)
+    if (job.task !== 'commit' || guards.length <= GUARDS) return job
+    for (let from = 0; from < guards.length && waiting.has(job.id); from += GUARDS) {
+      busy().postMessage({ guards: guards.slice(from, from + GUARDS), job: job.id } satisfies WriterMessage)
+      await turn()
+    }
+    return { ...job, commit: { ...job.commit, guards: [] }, sent: guards.length }
+  }
+
   /** Sends what takes several turns of the event loop to copy. What is submitted meanwhile goes after it. */
   async function sendSlowly(jobs: WriterJob[], loaded: readonly Cargo[], size: number): Promise<void> {
     try {
       const bytes = await packSlowly(loaded, size)
-      const wanted = jobs.filter(({ id }) => waiting.has(id))
+      const sent: WriterJob[] = []
+      for (const job of jobs) sent.push(await sendGuards(job))
+      // A thread that ended meanwhile has failed them all.
+      const wanted = sent.filter(({ id }) => waiting.has(id))
       if (wanted.length > 0) send(wanted, bytes)
     } catch (error) {
       failUnsent(jobs, error)
@@ -287,7 +308,7 @@ export function startWriter(
     outgoing = []
     cargo = []
     const size = loaded.reduce((sum, { bytes }) => sum + bytes.length, 0)
-    if (size > COPIED) {
+    if (size > COPIED || jobs.some(job => guardsOf(job).length > GUARDS)) {
       packing = sendSlowly(jobs, loaded, size)
       return
     }

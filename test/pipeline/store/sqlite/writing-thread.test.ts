@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
+import type { Commit, Guard } from '../../../../pipeline/store/commit.ts'
 import { openDatabase } from '../../../../pipeline/store/sqlite/database.ts'
 import { prepareOverdue } from '../../../../pipeline/store/sqlite/housekeeping/retention.ts'
 import { DATABASE } from '../../../../pipeline/store/sqlite/schema.ts'
@@ -59,6 +60,34 @@ describe('The writing thread', () => {
     const again = await openSqliteStore({ folder })
     expect(await again.setting('name')).to.equal('value')
     await again.close()
+  })
+
+  it('SEC-12 of what a commit demands no more is copied in one turn than nobody notices, and all of it counts', async () => {
+    let most = 0
+    const looked = (worker: Worker) => {
+      const post = worker.postMessage.bind(worker)
+      worker.postMessage = (message: { guards?: readonly unknown[]; jobs?: { commit?: Partial<Commit> }[] }, list?) => {
+        const inJobs = message.jobs?.map(({ commit }) => commit?.guards?.length ?? 0) ?? []
+        most = Math.max(most, message.guards?.length ?? 0, ...inJobs)
+        post(message, list)
+      }
+    }
+    process.on('worker', looked)
+    const store = await openSqliteStore({ folder })
+    const free = Array.from({ length: 9000 }, (_, i): Guard => ({ any: [[`key ${i}`]], expect: 'none' }))
+    const guarded = (path: string, guards: Guard[]) =>
+      store.site('a').commit({ changes: [{ op: 'collection', path }], guards })
+    const [done, refused, few] = await Promise.all([
+      guarded('/done/', free),
+      guarded('/refused/', [...free, { any: [['other']], expect: 'some' }]),
+      guarded('/few/', free.slice(0, 3)),
+    ])
+    expect(done).to.include({ ok: true })
+    expect(refused).to.include({ ok: false, reason: 'guard', guard: 9000 })
+    expect(few).to.include({ ok: true })
+    expect(most).to.be.within(1, 2000)
+    process.off('worker', looked)
+    await store.close()
   })
 
   it('begins with the store where a file may be without a row', async () => {
