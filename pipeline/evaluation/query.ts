@@ -138,7 +138,9 @@ async function answering(query: ProgramQuery, value: Value): Promise<Answer> {
   if (value instanceof ElementValue) {
     const kind = value.source?.document.kind ?? 'html'
     const length = value.source?.document.source.length ?? 0
-    const body = await inTurns(writingMarkup(value.node, kind), length)
+    // What is stored was counted when it came.
+    const pay = value.source ? undefined : (units: number) => allowance.take(units)
+    const body = await inTurns(writingMarkup(value.node, kind, pay), length)
     return tagged(query, 206, { 'Content-Type': 'text/html; charset=utf-8' }, body)
   }
   const headers: Record<string, string> = { 'Content-Type': 'application/sessel+json' }

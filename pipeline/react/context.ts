@@ -173,8 +173,7 @@ export class ResponseValue extends OpenDictionary {
   }
 
   *#settingBody({ node, source }: ElementValue): Steps<void> {
-    const text = yield* writingMarkup(node, source?.document.kind ?? 'html')
-    this.#allowance.take(text.length)
+    const text = yield* writingMarkup(node, source?.document.kind ?? 'html', units => this.#allowance.take(units))
     this.#setBody(text, yield* encoding(text, false))
   }
 

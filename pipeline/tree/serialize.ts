@@ -27,9 +27,25 @@ export function outerMarkup(node: AnyNode, kind: DocumentKind): string {
   return kind === 'xml' ? outerXml(node) : outerHtml(node)
 }
 
+/** Is told how many UTF-16 code units have been written, as long as more are to come; what it throws ends the writing. */
+export type Paying = (units: number) => void
+
 /** `outerMarkup` in steps. Whoever reads the whole puts it together in one: `writingStretches` is for what may be long. */
-export function* writingMarkup(node: AnyNode, kind: DocumentKind): Steps<string> {
-  return (yield* outer(node, kind)).whole
+export function* writingMarkup(node: AnyNode, kind: DocumentKind, pay?: Paying): Steps<string> {
+  const markup = new LongText()
+  yield* paid(markup, outer(node, kind, markup), pay)
+  return markup.whole
+}
+
+/** What code has built holds the same text many times, of which escapes write up to six code units for one. */
+function* paid(markup: LongText, writing: Steps<unknown>, pay: Paying = () => undefined): Steps<void> {
+  let known = 0
+  for (const pause of writing) {
+    pay(markup.length - known)
+    known = markup.length
+    yield pause
+  }
+  pay(markup.length - known)
 }
 
 /** `outerMarkup` in steps, for those who read a part at a time. */
@@ -76,9 +92,9 @@ export function innerMarkup(node: AnyNode, kind: DocumentKind): string {
 }
 
 /** `innerMarkup` in steps. */
-export function* writingInnerMarkup(node: AnyNode, kind: DocumentKind): Steps<string> {
+export function* writingInnerMarkup(node: AnyNode, kind: DocumentKind, pay?: Paying): Steps<string> {
   const markup = new LongText()
-  yield* inner(node, kind, markup)
+  yield* paid(markup, inner(node, kind, markup), pay)
   return markup.whole
 }
 

@@ -117,10 +117,11 @@ function innerHtml(element: ElementValue, on: Evaluation): Given {
 function* writingHtml(element: ElementValue, on: Evaluation): Work {
   const { node, source } = element
   yield* pausing(namesOf(on).notingAll([node], source?.path !== undefined, source?.document.kind ?? 'html'))
-  const markup = yield* pausing(writingInnerMarkup(element.node, element.source?.document.kind ?? 'html'))
-  on.spend(markup.length >> 6)
-  on.take(32 + 2 * markup.length)
-  return markup
+  const pay = (units: number): void => {
+    on.spend(units >> 6)
+    on.take(32 + 2 * units)
+  }
+  return yield* pausing(writingInnerMarkup(node, source?.document.kind ?? 'html', pay))
 }
 
 /** SES-142. */

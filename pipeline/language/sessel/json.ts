@@ -59,7 +59,11 @@ export function* writingJson(value: Value, spend: Spend = () => undefined): Step
 
   function* writeElement({ node, source }: ElementValue): Steps<void> {
     put('{"$type":"element","$html":')
-    yield* writeText((yield* writingMarkup(node, source?.document.kind ?? 'html')).toWellFormed())
+    let units = 0
+    const pay = (more: number): void => {
+      if ((units += more) > MAX_TEXT) throw tooLong()
+    }
+    yield* writeText((yield* writingMarkup(node, source?.document.kind ?? 'html', pay)).toWellFormed())
     put(`${originJson(source)}}`)
   }
 

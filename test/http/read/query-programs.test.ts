@@ -95,6 +95,18 @@ describe('QUERY with an expression', () => {
       expect({ status: same.status, text: same.text }).to.deep.equal({ status, text: answer })
     })
 
+  it('SES-213 SES-231 what a program has built is paid for as it is written, by what escapes make of it', async () => {
+    const doubled = (name: string, unit: string, power: number) =>
+      Array.from({ length: power }, (_, i) => `let ${name}${i + 1} = ${name}${i} + ${name}${i};`).reduce(
+        (all, each) => all + each,
+        `let ${name}0 = "${unit}";`,
+      )
+    // Leaves two megabytes and a half.
+    const program = (unit: string) => `${doubled('a', 'a', 23)}let b = a23 + a22;${doubled('c', unit, 20)}new p { c20 }`
+    expect((await query('/shop.html', program('x'))).status).to.equal(206)
+    expect((await query('/shop.html', program('\u00a0'))).status).to.equal(503)
+  })
+
   it('SES-233 the example of a slice', async () => {
     const { status, headers, text } = await query('/shop.html', '${li}', { Range: 'entries=0-0' })
     expect(status).to.equal(206)

@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { asFault } from '../../../pipeline/failures.ts'
+import { AllowanceSpent } from '../../../pipeline/language/allowance.ts'
 import { newElement } from '../../../pipeline/language/sessel/dom.ts'
 import { ElementValue } from '../../../pipeline/language/values.ts'
 import { ResponseValue } from '../../../pipeline/react/context.ts'
@@ -13,12 +14,13 @@ import { keepingTogether, LongText, testing } from '../../../pipeline/tree/long-
 import { type ElementNode, isElement, isText, type ParentNode } from '../../../pipeline/tree/nodes.ts'
 import { findingExtents } from '../../../pipeline/tree/prefixed-extents.ts'
 import { findingPrefixed, parsingPrefixedFragment } from '../../../pipeline/tree/prefixed-parser.ts'
-import { writingMarkup } from '../../../pipeline/tree/serialize.ts'
+import { writingInnerMarkup, writingMarkup } from '../../../pipeline/tree/serialize.ts'
 import { atOnce, done, type Steps } from '../../../pipeline/tree/steps.ts'
 import { provingWithinLimits } from '../../../pipeline/tree/tag-limits.ts'
 import { parseXml } from '../../../pipeline/tree/xml.ts'
 import { stepsOf } from '../../support/steps.ts'
 import { unhurried } from '../../support/unhurried.ts'
+import { programOn } from '../language/sessel/turns.ts'
 import { find } from './samples.ts'
 
 const LONG = 64 * 1024
@@ -39,8 +41,8 @@ function parsed(source: string): ElementNode {
   return node
 }
 
-function asAnswer(node: ElementNode): Steps<void> {
-  const response = new ResponseValue({ status: 200, headers: {} }, unhurried(), 'session')
+function asAnswer(node: ElementNode, allowance = unhurried()): Steps<void> {
+  const response = new ResponseValue({ status: 200, headers: {} }, allowance, 'session')
   return response.setting('body', new ElementValue(node)) ?? done(undefined)
 }
 
@@ -112,6 +114,40 @@ describe('tree/long-text', () => {
     it(`SEC-12 ${what}: ${least} steps at least`, () => {
       expect(stepsOf(work())).to.be.at.least(least)
     })
+
+  const escaped = () => parsed(`<p>${'\u00a0'.repeat(megabyte / 2)}</p>`)
+  const written: [what: string, writing: (pay: (units: number) => void) => Steps<string>][] = [
+    ['an element', pay => writingMarkup(escaped(), 'html', pay)],
+    ['what is in an element', pay => writingInnerMarkup(escaped(), 'html', pay)],
+  ]
+  for (const [what, writing] of written)
+    it(`SEC-12 SES-213 ${what} is paid for while it is written, by what escapes make of it`, () => {
+      let told = 0
+      expect(atOnce(writing(units => (told += units))).length).to.equal(told)
+      const most = megabyte
+      told = 0
+      const pay = (units: number) => {
+        if ((told += units) > most) throw new Error('spent')
+      }
+      expect(() => atOnce(writing(pay))).to.throw('spent')
+      expect(told).to.be.below(1.5 * most)
+    })
+
+  it('SEC-12 SES-213 REA-71 what code has built and gives as an answer ends where nothing is left', () => {
+    const memory = megabyte
+    const given: [most: number, work: Steps<unknown>][] = [
+      [5, asAnswer(escaped(), unhurried({ memory }))],
+      [5, programOn(escaped(), 'self.getHTML()', unhurried({ memory }))],
+    ]
+    for (const [most, work] of given) {
+      let steps = 0
+      const all = () => {
+        for (const _ of work) steps++
+      }
+      expect(all).to.throw(AllowanceSpent)
+      expect(steps).to.be.within(1, most)
+    }
+  })
 
   it('SEC-12 HTTP-181 a comment that is longer than a step is left to the parser', () => {
     for (const [text, isProved] of [
