@@ -100,3 +100,39 @@ describe('JSON-LD with itemref: what its reader may not read', () => {
       await remove(server, document)
     })
 })
+
+describe('Data models with itemref, as the reference says to keep it out', () => {
+  let server: TestServer
+  let http: Client
+  const NS = 'https://platform.example/ns'
+  const schema = (type: string, more = '') =>
+    `<section hidden itemscope itemtype="${NS}/Schema"><meta itemprop="type" content="${type}">${more}` +
+    `<div itemprop="property" itemscope itemtype="${NS}/Property"><meta itemprop="name" content="state">` +
+    '<meta itemprop="type" content="https://schema.org/Integer"></div></section>'
+
+  before(async () => {
+    server = await startServer({ site: { defaultGet: 'allow' } })
+    http = client(server.port)
+    const validator = '<script itemprop="@validate" type="text/sessel">self.attr("itemref") == null</script>'
+    const shape =
+      `<div hidden itemscope itemtype="${NS}/ShapeConstraint"><meta itemprop="resource" content="/closed.html">` +
+      '<code itemprop="selector">#l</code><code itemprop="permit">li[itemscope][itemtype]</code></div>'
+    await put(server, '/rules.html', rulesPage(['*', 'POST', 'Allow', '/*.html', '#l']))
+    await put(server, '/model.html', page(schema('urn:x:Free') + schema('urn:x:Kept', validator) + shape))
+    for (const path of ['/list.html', '/closed.html'])
+      await put(server, path, page('<b id="there" itemprop="state">no number</b><ul id="l"></ul>'))
+  })
+  after(() => server.close())
+
+  for (const [rule, path, type, status] of [
+    ['MOD-11 leaves what it leads to unjudged', '/list.html', 'urn:x:Free', 206],
+    ['MOD-66 is refused by a validator', '/list.html', 'urn:x:Kept', 422],
+    ['MOD-95 is refused by a closed shape', '/closed.html', 'urn:x:Free', 422],
+  ] as const)
+    it(`${rule}: an itemref, and what has none is stored`, async () => {
+      const post = (more: string) =>
+        http('POST', path, { Range: 'selector=#l' }, `<li itemscope itemtype="${type}"${more}></li>`)
+      expect((await post(' itemref="there"')).status).to.equal(status)
+      expect((await post('')).status).to.equal(206)
+    })
+})
