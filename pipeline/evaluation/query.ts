@@ -113,7 +113,7 @@ async function programIn(body: BodySource): Promise<Program> {
 function failed({ type, message, reason }: Failure, ns: string): Fault {
   if (reason === 'unbound-self')
     return new Fault(416, 'SelectorNoMatch', `The expression needs a document: ${message}.`)
-  const isClients = type === 'TypeError' || reason !== undefined
+  const isClients = type === 'TypeError' || (reason !== undefined && reason !== 'limit')
   const failure = { language: `${ns}/Sessel`, variant: 'threw' as const, message }
   return isClients
     ? new Fault(400, 'BadRequest', `The expression has failed: ${message}`, { failure })

@@ -211,7 +211,11 @@ async function runSlot<T>(
       const { status, body, headers } = outcome.response
       return { response: { status, body, headers: headersOf(headers) } }
     }
-    if ('failure' in outcome) return fails('threw', outcome.failure.message)
+    if ('failure' in outcome) {
+      const { message, reason } = outcome.failure
+      const { failure } = fails('threw', message)
+      return { failure: { ...failure, ...(reason === 'limit' && { isAtLimit: true }) } }
+    }
     return await take(outcome.value)
   } catch (error) {
     if (error instanceof SesselSyntaxError) return fails('parse', error.message)

@@ -122,12 +122,14 @@ function spend(all: Allowance, steps: number): void {
 }
 
 /**
- * Whether a program was ended before it could answer: who is not asked is not to be let in where members are refused. What
- * waits for a worker, or for a turn, fails without having spent anything; and what one spends is a matter of its document, to
- * which others may have added.
+ * Whether a program was ended before it could answer, by its allowance or by what one value may be: who is not asked is not to be
+ * let in where members are refused. What waits for a worker, or for a turn, fails without having spent anything; and what one
+ * spends is a matter of its document, to which others may have added.
  */
 function isUnanswered(outcome: CodeResult<boolean>, { spent }: Allowance): boolean {
-  return spent !== undefined || ('failure' in outcome && isSpent(outcome.failure))
+  return (
+    spent !== undefined || ('failure' in outcome && (isSpent(outcome.failure) || outcome.failure.isAtLimit === true))
+  )
 }
 
 /** @param refused is told of groups that do not include an email, with the reason where code has failed */

@@ -25,6 +25,8 @@ const LOOKING = javascript(
 )
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a selector
 const EXPRESSION = '${b, li}.filter(each => each.text() + each.text() == email + email).count() > 0'
+// biome-ignore lint/suspicious/noTemplateCurlyInString: a selector
+const TOGETHER = '${b, p}.join(" ").contains(email)'
 
 describe('groups that decide by scripts', () => {
   let server: TestServer
@@ -41,9 +43,11 @@ describe('groups that decide by scripts', () => {
             method('includes', sessel('implementation', 'self.listed(email)')),
           ) +
           schema('urn:t:Looking', method('includes', LOOKING)) +
-          schema('urn:t:Expression', method('includes', sessel('implementation', EXPRESSION))),
+          schema('urn:t:Expression', method('includes', sessel('implementation', EXPRESSION))) +
+          schema('urn:t:Together', method('includes', sessel('implementation', TOGETHER))),
       ),
       '/groups.html': page(group('urn:t:Script', 'script') + group('urn:t:Calling', 'calling')),
+      '/texts.html': page(`${group('urn:t:Together', 'together')}<b>a@banned.example</b><div id="l"></div>`),
       '/long.html': page(
         `${group('urn:t:Looking', 'looking')}${group('urn:t:Expression', 'expression')}<b>a@banned.example</b><ul id="l"></ul>`,
       ),
@@ -51,15 +55,17 @@ describe('groups that decide by scripts', () => {
         ['*', 'GET', 'Allow', '/*'],
         ['script', 'GET', 'Deny', '/script.html'],
         ['calling', 'GET', 'Deny', '/calling.html'],
-        ['*', 'POST', 'Allow', '/long.html', '#l'],
+        ['*', 'POST', 'Allow', '/long.html|/texts.html', '#l'],
         ['looking', 'GET', 'Deny', '/looking.html'],
         ['expression', 'GET', 'Deny', '/expression.html'],
+        ['together', 'GET', 'Deny', '/together.html'],
       ),
       '/slow.html': page('x'),
       '/script.html': page('x'),
       '/calling.html': page('x'),
       '/looking.html': page('x'),
       '/expression.html': page('x'),
+      '/together.html': page('x'),
       '/triggers.html': page(
         trigger({
           resource: '/slow.html',
@@ -92,13 +98,16 @@ describe('groups that decide by scripts', () => {
   })
   it('GRP-5 DEC-5 refuse their members however much visitors add to what they look through', async () => {
     const [banned, other] = [await as('a@banned.example'), await as('a@other.example')]
-    const paths = ['/expression.html', '/looking.html']
+    const paths = ['/expression.html', '/looking.html', '/together.html']
     for (const path of paths) {
       await eventually(async () => expect((await http('GET', path, other)).status, path).to.equal(200))
       expect((await http('GET', path, banned)).status, path).to.equal(403)
     }
     const fields = { ...banned, Range: 'selector=#l' }
     expect((await http('POST', '/long.html', fields, '<li>x'.repeat(12_000))).status).to.equal(206)
+    // One text that is too long for a program, which that costs neither steps nor memory of note.
+    const long = `<p>${`<i>${'x'.repeat(1_000)}</i>`.repeat(1_100)}`
+    expect((await http('POST', '/texts.html', fields, long)).status).to.equal(206)
     for (const path of paths) expect((await http('GET', path, banned)).status, path).to.equal(403)
   })
 })

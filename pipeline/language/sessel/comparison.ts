@@ -21,14 +21,14 @@ export type Spend = (steps: number) => void
 export const MAX_DEPTH = 500
 
 export function tooDeep(): SesselError {
-  return new SesselError('RuntimeError', `a value is nested deeper than ${MAX_DEPTH} levels`)
+  return new SesselError('RuntimeError', `a value is nested deeper than ${MAX_DEPTH} levels`, 'limit')
 }
 
 /** UTF-16 code units of one text: what is done with it at once has to be done soon. */
 export const MAX_TEXT = 16 * 1024 * 1024
 
 export function tooLong(most = MAX_TEXT): SesselError {
-  return new SesselError('RuntimeError', `a text is longer than ${most} characters`)
+  return new SesselError('RuntimeError', `a text is longer than ${most} characters`, 'limit')
 }
 
 /** SES-61. */

@@ -86,6 +86,7 @@ export function typeError(message: string): SesselError {
   return new SesselError('TypeError', `type error: ${message}`)
 }
 
-export function runtimeError(message: string): SesselError {
-  return new SesselError('RuntimeError', message)
+/** @param reason `limit` for what depends on how much there is */
+export function runtimeError(message: string, reason?: 'limit'): SesselError {
+  return new SesselError('RuntimeError', message, reason)
 }

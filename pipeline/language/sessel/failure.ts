@@ -22,8 +22,11 @@ export class SesselSyntaxError extends Error {
 /** SES-210, and `Error` for what a program throws itself (SES-212). */
 export type FailureType = 'TypeError' | 'RuntimeError' | 'Error'
 
-/** What hosts tell apart beyond the type: HTTP-140 answers these in their own way. */
-export type FailureReason = 'unbound-self' | 'unresolved' | 'thrown'
+/**
+ * What hosts tell apart beyond the type: HTTP-140 answers these in their own way, but `limit`, which says that something is longer,
+ * deeper or more than a value may be.
+ */
+export type FailureReason = 'unbound-self' | 'unresolved' | 'thrown' | 'limit'
 
 /** A failure that a program can catch (SES-211). Hosts may throw it as well. */
 export class SesselError extends Error {

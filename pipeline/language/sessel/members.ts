@@ -74,7 +74,7 @@ const LONGEST_KEY = 4_096
 
 /** @throws SesselError for a key that is too long */
 export function checkKey(key: string): void {
-  if (key.length > LONGEST_KEY) throw runtimeError(`a key is longer than ${LONGEST_KEY} characters`)
+  if (key.length > LONGEST_KEY) throw runtimeError(`a key is longer than ${LONGEST_KEY} characters`, 'limit')
 }
 
 export function setIndexed(target: Value, key: Value, value: Value, on: Evaluation): Given {

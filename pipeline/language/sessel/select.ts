@@ -68,7 +68,7 @@ function compiled(text: string, on: Evaluation, isRelative: boolean): Selector {
 function asSesselError(error: unknown, text: string): unknown {
   if (!(error instanceof SelectorError)) return error
   if (error.fault === 'cost')
-    return runtimeError(`runtime error: the selector “${text.slice(0, 80)}” takes too long here`)
+    return runtimeError(`runtime error: the selector “${text.slice(0, 80)}” takes too long here`, 'limit')
   return typeError(`“${text.slice(0, 80)}” is not a selector: ${error.message}`)
 }
 

@@ -131,7 +131,7 @@ export class State implements Evaluation {
   enter(code: Code, outer: Scope | undefined, context: Context): Scope {
     if (++this.calls > MAX_CALLS) {
       this.calls--
-      throw runtimeError(`calls are nested deeper than ${MAX_CALLS}`)
+      throw runtimeError(`calls are nested deeper than ${MAX_CALLS}`, 'limit')
     }
     this.allowance.take(64 + 8 * code.slots)
     const slots: (Value | undefined)[] = []

@@ -69,7 +69,8 @@ export function textForm(value: Value, spend: Spend): string {
   if (text !== undefined) return text
   let taken = 0
   const counting = (steps: number) => {
-    if ((taken += steps) > MOST_AT_ONCE) throw runtimeError('a List or Dictionary is too large to become a text here')
+    if ((taken += steps) > MOST_AT_ONCE)
+      throw runtimeError('a List or Dictionary is too large to become a text here', 'limit')
     spend(steps)
   }
   return atOnce(writingText(value, counting))
