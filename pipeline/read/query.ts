@@ -33,8 +33,9 @@ export function queryDocument(site: Site, read: Read, authority: Authorizing, re
       refuseUnseen(authority(), { ask: 'read', path }, 'GET', requested)
       const file = (await findFor(site, path, reader))?.file
       refuseForbidden(authority(), { ask: 'read', path, exists: file !== undefined }, 'GET', requested)
-      if (!file?.isDocument) return {}
-      const { selector } = await readSelector(site, body)
+      // Read whatever is stored, and told behind the triggers where it is none: they may keep that from the requester.
+      const selector = await readSelector(site, body).then(({ selector }) => selector, unlessFault)
+      if (!selector || !file?.isDocument) return {}
       const decided = authority()
       const look = ({ view }: Seen) => addressing(read, selector, view, decided)
       return { addressed: await lookAt(site, path, look, reader) }
@@ -67,6 +68,11 @@ export function queryDocument(site: Site, read: Read, authority: Authorizing, re
       })
     },
   }
+}
+
+/** @throws what is no fault of the request */
+function unlessFault(failure: unknown): undefined {
+  if (!(failure instanceof Fault)) throw failure
 }
 
 /** @throws Fault 422 for a body that holds no selector, or none that parses */

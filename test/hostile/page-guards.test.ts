@@ -247,6 +247,16 @@ describe('guards of pages, and selectors that fail on them', () => {
       expect([await of(guess('kept')), await of(BY_VALUE)]).to.deep.equal([expected, expected])
     })
 
+  for (const body of ['p:has(', ' ', '#g:nth-child(text-of(#g) x)', 'p'.repeat(300_000), Buffer.from([0x70, 0xff])])
+    it(`HTTP-1 REA-22 a QUERY by ${body.slice(0, 12)} does not tell what is stored`, async () => {
+      const headers = { 'Content-Type': 'text/css-selector' }
+      const of = async (path: string) => {
+        const { status, text } = await site.ask('QUERY', path, { headers, body })
+        return `${status} ${text}`
+      }
+      expect(await of('/kept/page.html')).to.equal(await of('/kept/none.html'))
+    })
+
   it('COMP-139 HTTP-170 what a function has found is not told', async () => {
     const headers = { Range: 'selector=p:not(.closed):less-than(text-of(.closed))' }
     const { status, text } = await site.ask('GET', '/parts.html', { headers })
