@@ -335,25 +335,15 @@ const WHOLE_DOCUMENT = /^\s*(?:<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:!doctype|html|h
 
 /** `Document.parse(html)` (SES-145). */
 export function* documentFrom(markup: string, on: Evaluation): Work {
-  if (WHOLE_DOCUMENT.test(markup.slice(0, 4_096))) {
-    const root = rootElement({
-      kind: 'html',
-      source: markup,
-      root: yield* parsed(parsingHtml(markup), markup.length, on),
-      clean: false,
-    })
-    // A `frameset` takes the place of the body, and all that stands behind it: who looks for something in a text sees what a
-    // write stores of it.
-    if (root && !root.childNodes.some(node => isElement(node) && node.tagName === 'frameset')) {
-      root.parentNode = null
-      yield* pausing(notingNames([root], namesOf(on)))
-      return new ElementValue(root)
-    }
-  }
+  const root = WHOLE_DOCUMENT.test(markup.slice(0, 4_096)) ? yield* wholeFrom(markup, on) : undefined
+  // A `frameset` takes the place of the body, and drops what stands behind it, which an element would hold: code that looks
+  // for something in a text, whatever it is sent as, finds both.
+  if (root && !root.childNodes.some(node => isElement(node) && node.tagName === 'frameset'))
+    return new ElementValue(root)
   const body = newElement('body')
   const nodes = yield* fragmentOf(markup, body, on)
   const [only, ...others] = nodes.filter(node => !isText(node) || node.value.trim() !== '')
-  if (only && isElement(only) && others.length === 0) {
+  if (!root && only && isElement(only) && others.length === 0) {
     only.parentNode = null
     return new ElementValue(only)
   }
@@ -361,5 +351,21 @@ export function* documentFrom(markup: string, on: Evaluation): Work {
     node.parentNode = body
     body.childNodes.push(node)
   }
-  return new ElementValue(body)
+  if (!root) return new ElementValue(body)
+  body.parentNode = root
+  root.childNodes.push(body)
+  return new ElementValue(root)
+}
+
+function* wholeFrom(source: string, on: Evaluation): Work<ElementNode | undefined> {
+  const root = rootElement({
+    kind: 'html',
+    source,
+    root: yield* parsed(parsingHtml(source), source.length, on),
+    clean: false,
+  })
+  if (!root) return
+  root.parentNode = null
+  yield* pausing(notingNames([root], namesOf(on)))
+  return root
 }
