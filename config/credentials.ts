@@ -2,7 +2,7 @@
 
 import { createHmac, randomBytes } from 'node:crypto'
 import { normalForm } from '../pipeline/tree/normal-form.ts'
-import { isPlainPassword, keyDigest, storedKeyDigest, verifyPassword } from './passwords.ts'
+import { isPlainPassword, keyDigest, PasswordsBusy, storedKeyDigest, verifyPassword } from './passwords.ts'
 import type { Credential } from './site-schema.ts'
 
 export interface CredentialCheck {
@@ -56,13 +56,39 @@ export function credentialCheck(credentials: readonly Credential[]): CredentialC
     async bearer(token) {
       const found = withKey(token)
       if (found) return found
-      let match: Credential | undefined
-      // All of them, also after a match: the time must not tell which one it was.
-      for (const credential of credentials) {
-        if (credential.password === undefined) continue
-        if (await verifyPassword(token, credential.password)) match ??= credential
-      }
-      return match
+      return oneAfterAnother(async () => {
+        let match: Credential | undefined
+        // All of them, also after a match: the time must not tell which one it was.
+        for (const credential of credentials) {
+          if (credential.password === undefined) continue
+          if (await verifyPassword(token, credential.password)) match ??= credential
+        }
+        return match
+      })
     },
+  }
+}
+
+/** Tokens that may wait to be compared with all passwords of a site. */
+const MOST_WAITING = 8
+
+let waiting = 0
+let last: Promise<unknown> = Promise.resolve()
+
+/**
+ * Compares one token at a time, of all sites: a wrong one takes as many hashes as a site has passwords, beside which those who
+ * send their user names shall not wait.
+ *
+ * @throws PasswordsBusy when too many wait
+ */
+async function oneAfterAnother<T>(compare: () => Promise<T>): Promise<T> {
+  if (waiting >= MOST_WAITING) throw new PasswordsBusy()
+  waiting++
+  const mine = last.then(compare)
+  last = mine.catch(() => undefined)
+  try {
+    return await mine
+  } finally {
+    waiting--
   }
 }

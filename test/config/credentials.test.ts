@@ -187,6 +187,22 @@ describe('credentials', () => {
     expect(await check.bearer('x')).to.equal(undefined)
   })
 
+  it('DAV-3 SEC-12 wrong tokens are compared one after another, and who sends a user name does not wait for them', async () => {
+    const passwords = await Promise.all(Array.from({ length: 20 }, (_, i) => hashPassword(`secret ${i}`, COST)))
+    const check = credentialCheck(passwords.map((password, i) => credential({ user: `u${i}`, password })))
+    const done: string[] = []
+    const tokens = Array.from({ length: 12 }, (_, i) =>
+      check.bearer(`wrong ${i}`).then(
+        () => done.push('token'),
+        error => done.push(error instanceof PasswordsBusy ? 'busy' : 'failed'),
+      ),
+    )
+    await check.basic('u3', 'secret 3').then(() => done.push('name'))
+    await Promise.all(tokens)
+    expect(done.filter(each => each === 'busy').length).to.equal(4)
+    expect(done.filter(each => each !== 'busy').slice(0, 2)).to.include('name')
+  })
+
   it('MNT-1 names cost the same whether they exist, have a plain password, or only a key', async () => {
     const check = credentialCheck([
       credential({ user: 'hashed', password: await hashPassword('right', 4096) }),
