@@ -341,6 +341,7 @@ describe('A write is granted for its place (HTTP-24, KEY-1)', () => {
       '<b>a<noscript><table><form></table></noscript></b>',
       '<b>a<noscript></b><b><noscript></noscript></b>',
       '<p>a<noscript></p><!--</noscript></p>',
+      '<p>a<noscript></p></noscript>',
       '<template><noscript></template></div></noscript></template>',
       '<p>a<template><tr><noscript></template></div><div></noscript></template>',
       '<table><noscript><object><table></table></div></object></noscript></table>',

@@ -156,6 +156,12 @@ describe('XML documents', () => {
     ] as const)
       expect((await send('POST', '/list.xml', selecting('#list'), fragment)).status, fragment).to.equal(status)
     expect((await send('GET', '/list.html')).text).to.include('<td>theirs</td>')
+    await put(server, '/list.xml', '<p xmlns="http://www.w3.org/1999/xhtml" id="list">theirs</p>')
+    for (const [fragment, status] of [
+      ['<div>x</div>', 422],
+      ['<b>x</b>', 206],
+    ] as const)
+      expect((await send('POST', '/list.xml', selecting('#list'), fragment)).status, fragment).to.equal(status)
   })
 
   it('KEY-1 what somebody adds to them leaves them readable in all browsers, whose XML is of several editions', async () => {

@@ -47,6 +47,11 @@ const HIDDEN: [source: string, names: string][] = [
   ["<!---!><b title='--><select><img></select>'>", 'img'],
   ["<noscript><!--!><b title='--><img>'></noscript>", 'img'],
   ['<!----!><!--><!---><select><img></select>', 'img'],
+  ['<math></math><svg></svg><xmp><img title="</xmp><b a="<i>"></b>', 'img i'],
+  ['<main><noscript></p><br></noscript></main>', 'p br'],
+  ['<main><noscript><b a "><img title=""></noscript></main>', 'b img'],
+  ['<main><noscript><!-- <img> --><b title="</noscript></main><!-- <i> -->', 'img b i'],
+  ['<select><img></select><!x', 'img'],
   ['<b></b><!--><select><img></select><!---><select><u></select>', 'img u'],
   ['<script><!-- <script> i<n </script> "<b>" --></script>', 'script n b'],
   [`<script><!--<script>--!></script><b title='</script><select><img></select>'></b>`, 'script b img'],
@@ -147,6 +152,17 @@ describe('MOD-94 tags that are no elements', () => {
     expect([parent?.tagName, tag?.parentNode]).to.deep.equal(['noscript', parent])
     const attrs = { a: '1>', b: '<', c: 'x/', '=d': '', e: '' }
     expect(tag?.attrs).to.deep.equal(Object.entries(attrs).map(([name, value]) => ({ name, value })))
+  })
+
+  it('have the innermost element around them for a parent', () => {
+    const source =
+      '<main><p>a</p><div>b<select id=s><img></select></div></main><aside><i>c</i><select id=t><u></select></aside>'
+    const tree = { kind: 'html' as const, source, root: parseHtml(source), clean: false }
+    const found = [...atOnce(findingHidden(tree))].map(([parent, tags]) => [parent.attrs[0]?.value, tags[0]?.tagName])
+    expect(found).to.deep.equal([
+      ['s', 'img'],
+      ['t', 'u'],
+    ])
   })
 
   it('SEC-12 are read for as long as they take four times the text together, and what is left is one that nobody can permit', () => {
