@@ -53,7 +53,7 @@ const BOUNDED: readonly [file: string, regex: RegExp, reason: string][] = [
   ],
   [
     'pipeline/tree/foreign-names.ts',
-    /<!--.*?-->[^<]*|<!\[CDATA\[.*?\]\]>[^<]*|<\?([^\s?]+).*?\?>[^<]*|"[^"]*"|'[^']*'|>[^<]*|([^\s<>/="']+)/gs,
+    /<!--.*?-->[^<]*|<!\[CDATA\[.*?\]\]>[^<]*|<\?([^\t\n\r ?]+).*?\?>[^<]*|"[^"]*"|'[^']*'|>[^<]*|([^\t\n\r <>/="']+)/gs,
     'well-formed XML, where all that begins ends',
   ],
   [
