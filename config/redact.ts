@@ -40,7 +40,7 @@ export function hideUrlPassword(written: string): string {
 
 /** A text in which somebody may have written a URL where none belongs, without passwords in it. */
 export function hideUrlPasswords(text: string): string {
-  return text.replace(/(:\/\/[^:@/?#]*:)[^@]*@/g, '$1hidden@').replace(SECRET_PARAMETER, '$1hidden')
+  return text.replace(/(:\/\/[^:@/?#]*:)[^@]*@(?:[^\s/?#"]*@)?/g, '$1hidden@').replace(SECRET_PARAMETER, '$1hidden')
 }
 
 /** The password before several hosts, and in the parameters behind them. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { stringify } from 'yaml'
-import { hideUrlPassword, maskSecrets, secretsOf, shownSettings } from '../../config/redact.ts'
+import { hideUrlPassword, hideUrlPasswords, maskSecrets, secretsOf, shownSettings } from '../../config/redact.ts'
 import { loadText, problemsOf } from './loading.ts'
 
 const SECRETS = ['plain-secret', `sha256$${'ab'.repeat(32)}`, 'client-secret', 'redis-secret', 'pg%3Asecret']
@@ -92,4 +92,12 @@ sites:
       expect(hideUrlPassword(written)).to.equal(shown)
     })
   }
+
+  it('a password goes to the last @ before the path, as URLs have it', () => {
+    for (const [text, shown] of [
+      ['"redis://u:pa@ss@host:1/2"', '"redis://u:hidden@host:1/2"'],
+      ['"postgres://u:p@h/a@b", "c@d"', '"postgres://u:hidden@h/a@b", "c@d"'],
+    ] as const)
+      expect(hideUrlPasswords(text)).to.equal(shown)
+  })
 })

@@ -21,7 +21,7 @@ const BOUNDED: readonly [file: string, regex: RegExp, reason: string][] = [
     /^SCRIPTORIUM(_[A-Z0-9_]+)?_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP)(_(PROTO|PORT|ADDR))?)?)$/,
     'names of variables that the operator sets',
   ],
-  ['config/redact.ts', /(:\/\/[^:@/?#]*:)[^@]*@/g, 'settings of the operator'],
+  ['config/redact.ts', /(:\/\/[^:@/?#]*:)[^@]*@(?:[^\s/?#"]*@)?/g, 'settings of the operator'],
   ['config/redact.ts', /([?&][^=&#]*(?:pass|secret|token|key)[^=&#]*=)([^&#]*)/gi, 'settings of the operator'],
   ['config/schema.ts', /\s*,\s*/, 'a setting of the operator'],
   [
@@ -32,7 +32,7 @@ const BOUNDED: readonly [file: string, regex: RegExp, reason: string][] = [
   ['pipeline/declarations/unsigned.ts', /\$\{[^}]*\}|:username\b/g, 'texts up to LONGEST'],
   [
     'pipeline/language/sessel/elements.ts',
-    /^\s*(?:<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:!doctype|html|head|body)\b/i,
+    /^\s*(?:<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:!doctype\b|(?:html|head|body)(?=[\t\n\f\r />]))/i,
     'the look-ahead lets a comment end in one place only',
   ],
   [

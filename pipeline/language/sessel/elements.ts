@@ -331,7 +331,7 @@ export function* elementFrom(markup: string, on: Evaluation): Work {
 }
 
 /** A comment ends at the first place where it can: otherwise comments could be told apart in 2^n ways. */
-const WHOLE_DOCUMENT = /^\s*(?:<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:!doctype|html|head|body)\b/i
+const WHOLE_DOCUMENT = /^\s*(?:<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:!doctype\b|(?:html|head|body)(?=[\t\n\f\r />]))/i
 
 /** `Document.parse(html)` (SES-145). */
 export function* documentFrom(markup: string, on: Evaluation): Work {
