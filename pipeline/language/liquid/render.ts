@@ -11,6 +11,7 @@ import { numbersOf, writingJson } from './json.ts'
 import { apart } from './markup.ts'
 import { comparing } from './operators.ts'
 import { Output, PIECE } from './output.ts'
+import type { Place } from './place.ts'
 import { LoopState, type Run } from './run.ts'
 import type { Located, Loop, Node, Template } from './template.ts'
 import { isHash, isList, isTruthy, type LiquidValue, numberIn, plain, Range, Safe } from './values.ts'
@@ -135,15 +136,22 @@ function* partsOf({ text, trust, data }: Safe, { out }: Run): Iterable<Part> {
   const isCaptured = trust === 'printed' || trust === 'raw'
   // Where it was made for raw text, and is printed there, it is markup that may end it.
   const own = trust === 'raw' && out.place.position === 'raw' ? 'printed' : trust
+  // Markup of its author is written as it is, unless all of it is to be one value.
+  const isValue = out.place.position === 'unquoted'
+  const literal = () => (own === 'printed' && !isValue && hasNames(out.place) ? 'trusted' : own)
   let last = 0
   for (const [start, end, position] of data) {
-    yield { text: text.slice(last, start), trust: own, isData: false }
+    yield { text: text.slice(last, start), trust: literal(), isData: false }
     const isSame = position === out.place.position
     const isEscaped = takesReferences(position) || position === 'comment'
     yield { text: text.slice(start, end), trust: isEscaped ? (isSame ? 'printed' : 'escaped') : 'raw', isData: true }
     last = end
   }
-  yield { text: text.slice(last), trust: own, isData: !isCaptured && trust !== 'trusted' }
+  yield { text: text.slice(last), trust: literal(), isData: !isCaptured && trust !== 'trusted' }
+}
+
+function hasNames({ position }: Place): boolean {
+  return position !== 'raw' && position !== 'escapable' && position !== 'comment'
 }
 
 /** Prints a part of a value, or a piece of it. */

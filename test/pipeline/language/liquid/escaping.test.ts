@@ -377,6 +377,18 @@ describe('Escaping of templates', () => {
     }
   })
 
+  for (const [source, written] of [
+    [
+      '{% capture c %}<i title={{ a }} lang=x>y z</i> <b id=y>{% endcapture %}{{ c }}',
+      '<i title=v lang=x>y z</i> <b id=y>',
+    ],
+    ['{% capture c %}title={{ a }} lang=x{% endcapture %}<i {{ c }}>', '<i title=v lang=x>'],
+    ['{% capture c %}{{ a }} lang=x{% endcapture %}<i title={{ c }} id=y>', '<i title=v&#32;lang&#61;x id=y>'],
+  ] as const)
+    it(`LIQ-34 markup that is captured is printed as it is, and one value in a value: ${source}`, async () => {
+      expect(await rendered(source, { names: { a: 'v' } })).to.equal(written)
+    })
+
   for (const element of ['select', 'option', 'noscript'])
     it(`LIQ-35 the host may hold no styles: ${element}`, async () => {
       const context = { kind: 'html', element } as const
