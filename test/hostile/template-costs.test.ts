@@ -165,6 +165,13 @@ describe('what templates take', () => {
     expect(await rendered(source, { names: { s: '<' } })).to.equal('&lt;'.repeat(2_000))
   })
 
+  it('LIQ-34 LIQ-71 its markup is not read anew each time', async () => {
+    const source =
+      '{% for i in (1..500) %}{% capture c %}{{ c }}<li id={{ s }}>{{ s }}</li>{% endcapture %}{% endfor %}{{ c }}'
+    const one = '<li id=&lt;>&lt;</li>'
+    await takesLess(100, async () => expect(await rendered(source, { names: { s: '<' } })).to.equal(one.repeat(500)))
+  })
+
   const text = 'a'.repeat(60_000)
   const operands = (test: string) => `{% if ${Array(50).fill(test).join(' or ')} %}{% endif %}`
   const numerals = Array<Value>(3_000).fill('123')

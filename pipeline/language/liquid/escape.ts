@@ -68,6 +68,11 @@ export function isNamed({ position }: Place): boolean {
   return position === 'name' || position === 'declaration' || position === 'unquoted'
 }
 
+/** Whether tags may begin there, or go on. */
+export function hasNames({ position }: Place): boolean {
+  return position !== 'raw' && position !== 'escapable' && position !== 'comment'
+}
+
 /** Whether references mean there what they stand for. */
 export function takesReferences(position: Position): boolean {
   return position !== 'raw' && position !== 'comment' && position !== 'cdata'

@@ -4,11 +4,14 @@ import { piecesOf } from '../../tree/document.ts'
 import { behind } from './markup.ts'
 import type { Place, Position } from './place.ts'
 import type { TextNode } from './template.ts'
-import type { Span } from './values.ts'
+import type { Safe, Span } from './values.ts'
 import type { Work } from './work.ts'
 
 /** UTF-16 code units that are read, or escaped and printed, without a pause. */
 export const PIECE = 128 * 1024
+
+/** What is taken for a part of a captured text that is data. */
+export const SPAN_BYTES = 48
 
 /** Characters that are kept of what was written last. */
 const TAIL = 12
@@ -67,6 +70,21 @@ export class Output {
     if (!node.way?.from.is(from)) node.way = { from, to: behind(from, node.text) }
     this.place = node.way.to
     this.#append(node.text)
+  }
+
+  /**
+   * Writes what was captured in a place like this one into another capture, parts and all.
+   *
+   * @returns whether it was; else each part has to be escaped for where it stands now
+   */
+  writeCaptured({ text, data, way }: Safe): boolean {
+    const before = this.text.length
+    if (!this.data || way?.from.state !== 'data' || !way.from.is(this.place)) return false
+    for (const [start, end, position] of data) this.data.push([before + start, before + end, position])
+    this.place = way.to
+    this.#append(text)
+    this.endsInData = data.at(-1)?.[1] === text.length
+    return true
   }
 
   #append(piece: string): void {

@@ -166,6 +166,11 @@ export class Place implements Readonly<Reading> {
   }
 }
 
+export interface Way {
+  from: Place
+  to: Place
+}
+
 const TEXT: Reading = {
   xml: false,
   state: 'data',

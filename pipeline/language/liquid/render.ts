@@ -10,8 +10,8 @@ import type { Expression, Filtered } from './expression.ts'
 import { numbersOf, writingJson } from './json.ts'
 import { apart } from './markup.ts'
 import { comparing } from './operators.ts'
-import { Output, PIECE } from './output.ts'
-import type { Place } from './place.ts'
+import { Output, PIECE, SPAN_BYTES } from './output.ts'
+import { type Part, partsOf } from './parts.ts'
 import { LoopState, type Run } from './run.ts'
 import type { Located, Loop, Node, Template } from './template.ts'
 import { isHash, isList, isTruthy, type LiquidValue, numberIn, plain, Range, Safe } from './values.ts'
@@ -22,9 +22,6 @@ const PER_TURN = 50
 
 /** Parts of a captured text that are printed without a pause. */
 const MOST_PARTS = 1000
-
-/** What is taken for a part of a captured text that is data. */
-const SPAN_BYTES = 48
 
 /** Characters of a message in a page (LIQ-60). */
 const MAX_MESSAGE = 300
@@ -122,36 +119,6 @@ function* slowOutput(value: Filtered, run: Run): Work<void> {
 
 function textOf(value: LiquidValue, run: Run): string {
   return value instanceof Safe ? value.text : run.text(value)
-}
-
-/** What is printed in one way. */
-interface Part {
-  text: string
-  trust?: Safe['trust']
-  isData: boolean
-}
-
-/** The parts of a value, each asked for when the one before is printed: what is captured holds data that was escaped for the places in it. */
-function* partsOf({ text, trust, data }: Safe, { out }: Run): Iterable<Part> {
-  const isCaptured = trust === 'printed' || trust === 'raw'
-  // Where it was made for raw text, and is printed there, it is markup that may end it.
-  const own = trust === 'raw' && out.place.position === 'raw' ? 'printed' : trust
-  // Markup of its author is written as it is, unless all of it is to be one value.
-  const isValue = out.place.position === 'unquoted'
-  const literal = () => (own === 'printed' && !isValue && hasNames(out.place) ? 'trusted' : own)
-  let last = 0
-  for (const [start, end, position] of data) {
-    yield { text: text.slice(last, start), trust: literal(), isData: false }
-    const isSame = position === out.place.position
-    const isEscaped = takesReferences(position) || position === 'comment'
-    yield { text: text.slice(start, end), trust: isEscaped ? (isSame ? 'printed' : 'escaped') : 'raw', isData: true }
-    last = end
-  }
-  yield { text: text.slice(last), trust: literal(), isData: !isCaptured && trust !== 'trusted' }
-}
-
-function hasNames({ position }: Place): boolean {
-  return position !== 'raw' && position !== 'escapable' && position !== 'comment'
 }
 
 /** Prints a part of a value, or a piece of it. */
@@ -269,7 +236,7 @@ function* capture(node: Extract<Node, { kind: 'capture' }>, run: Run): Work<Jump
     const jump = yield* body(node.body, run)
     const { position } = start
     const trust = position === 'raw' || position === 'cdata' ? 'raw' : 'printed'
-    run.frames[0]?.set(node.name, new Safe(run.out.text, trust, run.out.data))
+    run.frames[0]?.set(node.name, new Safe(run.out.text, trust, run.out.data, { from: start, to: run.out.place }))
     return jump
   } finally {
     run.out = outer

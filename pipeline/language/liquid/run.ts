@@ -102,16 +102,16 @@ export class Run implements ItemReading {
 
   /** Prints into the page or a capture. */
   print(piece: string): void {
-    this.#count(piece)
+    this.counted(piece)
     this.out.write(piece)
   }
 
   printText(node: TextNode): void {
-    this.#count(node.text)
+    this.counted(node.text)
     this.out.writeText(node)
   }
 
-  #count(piece: string): void {
+  counted(piece: string): void {
     const bytes = Buffer.byteLength(piece)
     this.#written += bytes
     this.allowance.take(bytes)

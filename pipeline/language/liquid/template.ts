@@ -1,7 +1,7 @@
 /** A template that is ready to render. */
 
 import type { Expression, Filtered } from './expression.ts'
-import type { Place } from './place.ts'
+import type { Place, Way } from './place.ts'
 
 export interface Template {
   nodes: readonly Node[]
@@ -48,7 +48,7 @@ export interface TextNode {
   kind: 'text'
   text: string
   /** From where it led where to, the last time. */
-  way?: { from: Place; to: Place }
+  way?: Way
 }
 
 export type Node =

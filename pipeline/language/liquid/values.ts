@@ -1,7 +1,7 @@
 /** Values while a template renders (LIQ-14): those of the page, and what only templates know. */
 
 import { type Dictionary, type ElementValue, LazyDictionary, NamedValue } from '../values.ts'
-import type { Position } from './place.ts'
+import type { Position, Way } from './place.ts'
 
 /** Text that is inserted without the escaping of LIQ-31. */
 export class Safe {
@@ -15,10 +15,14 @@ export class Safe {
   /** What of a piece of template is data: it is escaped anew where it comes to stand in another kind of place. */
   readonly data: readonly Span[]
 
-  constructor(text: string, trust: 'trusted' | 'escaped' | 'printed' | 'raw', data: readonly Span[] = []) {
+  /** Where it was captured, and where that led: from the same place it leads there again. */
+  readonly way: Way | undefined
+
+  constructor(text: string, trust: Safe['trust'], data: readonly Span[] = [], way?: Way) {
     this.text = text
     this.trust = trust
     this.data = data
+    this.way = way
   }
 }
 
