@@ -49,14 +49,14 @@ function forPeople({ level, time, msg = '', ...fields }: Entry): string {
   return `${time.slice(11, 23)} ${label}${inOneLine(`${msg} ${rest.join(' ')}`)}\n`
 }
 
-/** What somebody else has written can neither begin a line nor tell the terminal anything. */
+/** What somebody else has written can neither begin a line, nor tell the terminal anything, nor show the rest in another order. */
 function inOneLine(text: string): string {
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, escaped)
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, escaped)
 }
 
 /** The same of lines of JSON, which has escaped the others: all of these stand in its strings. */
 export function inPlainJson(lines: string): string {
-  return lines.replace(/[\u007f-\u009f\u2028\u2029]/g, escaped)
+  return lines.replace(/[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, escaped)
 }
 
 function escaped(character: string): string {

@@ -84,6 +84,21 @@ describe('lines about requests', () => {
     expect(lines.map(({ selector, user }) => selector ?? user)).to.deep.equal([hostile, hostile])
   })
 
+  for (const format of ['text', 'json'] as const)
+    it(`stand in the order in which they were written, whatever somebody else has put in: ${format}`, async () => {
+      const hostile = '#a\u202e402\u2066b\u061c\u200e\u200f\u2029'
+      const text = await written(
+        'info',
+        log => {
+          logRequest(log, { ...REQUEST, by: { selector: hostile } })
+          log.info({ user: hostile }, 'said')
+        },
+        format,
+      )
+      expect(text.match(/[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g)).to.equal(null)
+      expect(text.split('#a\\u202e402\\u2066b\\u061c\\u200e\\u200f\\u2029')).to.have.length(3)
+    })
+
   it('leave out queries, which may hold secrets', async () => {
     const text = await written('info', log => logRequest(log, { ...REQUEST, url: '/a?token=secret?x' }))
     expect(JSON.parse(text)).to.include({ path: '/a' })
