@@ -179,8 +179,8 @@ export function withReading(own: Judgement, shown: Judgement): Judgement {
 
 /** Failures of both readings of a document, each once. */
 export function allFailures(own: readonly ShapeFailure[], shown: readonly ShapeFailure[]): readonly ShapeFailure[] {
-  const known = new Set(own.map(failure => JSON.stringify(failure)))
-  return [...own, ...shown.filter(failure => !known.has(JSON.stringify(failure)))]
+  const known = new Set(own.map(nameOf))
+  return [...own, ...shown.filter(failure => !known.has(nameOf(failure)))]
 }
 
 /** Failures of a document around an element of it. */
@@ -198,16 +198,21 @@ export async function standingFailures(
 export function beyond(failures: readonly ShapeFailure[], standing: readonly ShapeFailure[]): readonly ShapeFailure[] {
   const before = new Map<string, number>()
   for (const failure of standing) {
-    const key = JSON.stringify(failure)
+    const key = nameOf(failure)
     before.set(key, (before.get(key) ?? 0) + 1)
   }
   return failures.filter(failure => {
     if (!isClosed(failure)) return true
-    const key = JSON.stringify(failure)
+    const key = nameOf(failure)
     const count = before.get(key) ?? 0
     before.set(key, count - 1)
     return count <= 0
   })
+}
+
+/** Of tens of thousands, so that it must be cheap. */
+function nameOf({ scope, constraint, message }: ShapeFailure): string {
+  return `${scope}\0${constraint}\0${message}`
 }
 
 function isClosed({ constraint }: ShapeFailure): boolean {

@@ -30,6 +30,9 @@ export interface ShapeFailure {
 /** Failures that are looked for; more would be told to nobody. */
 const ENOUGH = 10_000
 
+/** The same of all shapes together: documents that many shapes do not permit would be put into words once more for each. */
+const ENOUGH_IN_ALL = 50_000
+
 /** Questions that are asked again, about elements that stand in several scopes: a visitor's markup has as many levels as it likes. */
 const MOST_AGAIN = 8_000_000
 
@@ -83,6 +86,7 @@ export function* checkingShapes(
   const hidden = isWhole ? yield* findingHidden(document) : undefined
   for (const shape of shapes) {
     try {
+      if (failures.length > ENOUGH_IN_ALL) throw new SelectorError('others do not permit too much in it', 'cost')
       const scopes = yield* findingScopes(shape, candidates, document, index)
       const [isBoundary, matches] = [boundaries(shape), matchesIn(document)]
       const checked = new Set<ElementNode>()

@@ -419,6 +419,18 @@ describe('Data model, hostile input', () => {
       expect(step.value.length).to.be.within(10_000, 10_400)
     })
 
+    it('MOD-94 SEC-12 what many shapes do not permit is put into words for the first of them, and the others are not met', () => {
+      const shapes = shapesOf(
+        range(20)
+          .map(i => shape({ selector: 'div', permit: ['div', `p${i}`] }))
+          .join(''),
+      )
+      const document = parseDocument('html', page(`<div>${'<b></b>'.repeat(40)}`.repeat(100)))
+      const failures = atOnce(checkingShapes(shapes, { document }))
+      expect(failures.length).to.be.within(50_000, 55_000)
+      expect(failures.at(-1)?.message).to.include("The shape of 'div' cannot be checked")
+    })
+
     for (const [what, fields] of [
       ['permits', { permit: ['div', 'p', ':scope > i'] }],
       ['constraints', { constraint: [':scope > p > b', ':scope p'] }],
