@@ -1,7 +1,7 @@
 /** Items as data models see them: their own property elements, in tree order, without `itemref` (MOD-11, MOD-21). */
 
 import { tooLarge } from '../tree/limits.ts'
-import { isShort } from '../tree/long-text.ts'
+import { isShort, LONG } from '../tree/long-text.ts'
 import { propertyNames, typesOf } from '../tree/microdata.ts'
 import { modelValue, readingModelValue, type ValueReader } from '../tree/microdata-value.ts'
 import { localName } from '../tree/namespaces.ts'
@@ -129,6 +129,8 @@ export class DocumentValues {
   readonly #readNow: ValueReader
   readonly #known = new Map<ElementNode, string>()
   #left = VALUE_TEXT
+  /** UTF-16 code units of short values since the last pause. */
+  #unpaused = 0
 
   /** @param ns base URI of the site's vocabulary */
   constructor(ns: string) {
@@ -144,8 +146,20 @@ export class DocumentValues {
 
   /** `read` in steps. */
   *reading(element: ElementNode, item: ModelItem): Steps<string | undefined> {
-    if (isShort(element) || isItem(element) || this.#known.has(element)) return this.read(element, item)
+    if (isItem(element) || this.#known.has(element)) return this.read(element, item)
+    if (isShort(element)) {
+      if (this.#isTimeToPause(element)) yield
+      return this.read(element, item)
+    }
     return this.#keep(element, yield* readingModelValue(element, item, this.#ns))
+  }
+
+  /** Of short ones in each other each is read with all that is in it. */
+  #isTimeToPause({ sourceCodeLocation: place }: ElementNode): boolean {
+    this.#unpaused += place ? place.endOffset - place.startOffset : 0
+    if (this.#unpaused < LONG) return false
+    this.#unpaused = 0
+    return true
   }
 
   #keep(element: ElementNode, value: string): string {

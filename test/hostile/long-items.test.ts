@@ -7,7 +7,7 @@ import { findingSlips } from '../../pipeline/declarations/fields.ts'
 import { Machine } from '../../pipeline/language/sessel/machine.ts'
 import { compile } from '../../pipeline/language/sessel/sessel.ts'
 import { ElementValue, type Value } from '../../pipeline/language/values.ts'
-import { itemElements, readingItem } from '../../pipeline/model/items.ts'
+import { DocumentValues, itemElements, readingItem } from '../../pipeline/model/items.ts'
 import { findingHeld } from '../../pipeline/model/losses.ts'
 import { findingChains } from '../../pipeline/model/read-chains.ts'
 import { Registry } from '../../pipeline/model/registry.ts'
@@ -18,6 +18,7 @@ import { parseDocument } from '../../pipeline/tree/document.ts'
 import { readingAllItems, readingItemsWithin, readingProperties } from '../../pipeline/tree/microdata.ts'
 import type { ElementNode } from '../../pipeline/tree/nodes.ts'
 import { compileSelector, selectFirst } from '../../pipeline/tree/selector/selector.ts'
+import { atOnce, type Steps } from '../../pipeline/tree/steps.ts'
 import { TokenCollector } from '../../pipeline/tree/tokens.ts'
 import { TransitionJudge } from '../../pipeline/write/transitions.ts'
 import { hostFor } from '../pipeline/language/sessel/site.ts'
@@ -98,6 +99,18 @@ describe('large items', () => {
     expect(steps).to.be.at.least((40_000 * 2) / 500)
     const wanted = `<div itemprop="body" id="x" itemscope="" itemtype="urn:t"><b itemprop="state">done</b>${inside}</div>`
     expect(first?.item === wanted).to.equal(true)
+  })
+
+  it('SEC-12 MOD-22 REA-102 short values that stand in each other are read in steps', () => {
+    const nested = `<div itemscope>${'<b itemprop="x">'.repeat(200)}${'a<p>'.repeat(4_000)}`
+    const element = selectFirst(compileSelector('div'), parseDocument('html', nested))
+    if (!element) throw new Error('no item')
+    const item = atOnce(readingItem(element))
+    const values = new DocumentValues(NS)
+    const read = function* (): Steps<void> {
+      for (const value of item.properties.get('x') ?? []) yield* values.reading(value, item)
+    }
+    expect(stepsOf(read())).to.be.at.least(40)
   })
 
   it('SEC-12 REA-102 long values of a property that is watched are read in steps', () => {
