@@ -135,4 +135,33 @@ describe('Data models with itemref, as the reference says to keep it out', () =>
       expect((await post(' itemref="there"')).status).to.equal(status)
       expect((await post('')).status).to.equal(206)
     })
+
+  for (const [what, shown, expected] of [
+    ['an instance', '<p:stamp all></p:stamp>', '1'],
+    ['a template', '<b p:template="text/liquid">{{ all | join: " " }}</b>', '<b>1</b>'],
+    [
+      'an instance in a template',
+      '<b p:template="text/liquid">{% for i in is %}[{{ i.state }}]{% endfor %}</b>',
+      '<b>[][1]</b>',
+    ],
+  ] as const)
+    it(`MOD-11 SES-42 LIQ-15 ${what} has no value that its schema has not judged`, async () => {
+      await put(server, '/seen.html', page('<b id="there" itemprop="state">no number</b><ul id="l"></ul>'))
+      for (const item of [' itemref="there"><i></i>', '><i itemprop="state">1</i>'])
+        expect(
+          (
+            await http(
+              'POST',
+              '/seen.html',
+              { Range: 'selector=#l' },
+              `<li class="seen" itemscope itemtype="urn:x:Seen"${item}</li>`,
+            )
+          ).status,
+        ).to.equal(206)
+      await put(server, '/seen-model.html', page(schema('urn:x:Seen')))
+      const names = `e:is="@schema Seen url('urn:x:Seen'); Seen.search()" e:all="is.map(i => i.state).filter(s => s != null)"`
+      await put(server, '/show.html', composed(`<div ${names}>${shown}</div>`))
+      expect((await http('GET', '/show.html')).text).to.include(`<div>${expected}</div>`)
+      await remove(server, '/seen.html')
+    })
 })

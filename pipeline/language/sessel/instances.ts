@@ -7,7 +7,7 @@ import { copying } from './dom.ts'
 import { type Evaluation, type Given, Pending, typeError, type Work } from './evaluation.ts'
 import type { MethodView, PropertyView, SchemaView } from './host.ts'
 import { isMutable } from './kinds.ts'
-import { itemProperty, propertyValues, valueElements } from './microdata.ts'
+import { itemProperty, judgedElements, propertyValues } from './microdata.ts'
 import { sameHandle } from './select.ts'
 import { runSlot } from './slots.ts'
 
@@ -32,7 +32,7 @@ function asMany(values: Value[], { many }: PropertyView): Value {
 
 /** MOD-71: each step gets copies of the values, and gives those that the next one gets. */
 function* reading(owner: ElementValue, property: PropertyView, on: Evaluation): Work {
-  const elements = yield* valueElements(owner, property.name, on)
+  const elements = yield* judgedElements(owner, property.name, on)
   // What a step gives may be stored, and stays as it is (SES-144).
   let handles = elements.map(element => sameHandle(owner, element))
   if (property.read.length === 0) return asMany(yield* propertyValues(handles, on), property)

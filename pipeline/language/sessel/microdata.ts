@@ -22,11 +22,15 @@ export function isItem(node: ElementNode): boolean {
 const WITHOUT_PAUSE = 500
 
 /** The properties of an item in tree order, by the crawl of the HTML standard as far as `itemref` leads (SEC-7). */
-export function* propertiesOf(item: ElementValue, on: Evaluation): Work<PropertyElement[]> {
+export function* propertiesOf(
+  item: ElementValue,
+  on: Evaluation,
+  refersIn = on.host.refersIn,
+): Work<PropertyElement[]> {
   if (!isItem(item.node)) return []
-  const { allowance, spend, host } = on
+  const { allowance, spend } = on
   try {
-    const properties = yield* pausing(itemProperties(item, () => '', { allowance, spend, refersIn: host.refersIn }))
+    const properties = yield* pausing(itemProperties(item, () => '', { allowance, spend, refersIn }))
     on.spend(8 + 4 * properties.length)
     return properties
   } catch (error) {
@@ -53,6 +57,12 @@ export function* propertyValues(handles: readonly ElementValue[], on: Evaluation
     if (values.length % WITHOUT_PAUSE === 0) yield undefined
   }
   return values
+}
+
+/** The elements of a property that its schema has judged, which follows no `itemref` (MOD-11). */
+export function* judgedElements(item: ElementValue, name: string, on: Evaluation): Work<ElementNode[]> {
+  const properties = yield* propertiesOf(item, on, () => false)
+  return properties.filter(property => property.name === name).map(({ element }) => element)
 }
 
 /** SES-42 for elements that are no instances. */
