@@ -62,7 +62,7 @@ export async function atOneMoment<T>(site: Site, places: readonly string[], look
 
 /**
  * Reads what is below a collection over several turns, and once more where others were changing some of it: what moves from
- * one place to the other would be seen at both, or nowhere (DAV-8).
+ * one place to the other would be seen at both, or nowhere (DAV-8). So where it fails: the last read counts.
  *
  * @param isShown whether a change of a path counts
  */
@@ -77,10 +77,14 @@ export async function readAtOneMoment<T>(
   for (let attempt = 1; ; attempt++) {
     const moment = site.underWay.moment(bothForms(path), isShown)
     try {
-      const seen = await read()
+      // What fails may have seen some of a change alone, too.
+      const seen = await Promise.allSettled([read()])
       await site.inStep()
       await untilKnown(site, [path], isShown)
-      if (!moment.isOver || attempt === READS) return seen
+      if (moment.isOver && attempt < READS) continue
+      const [result] = seen
+      if (result.status === 'rejected') throw result.reason
+      return result.value
     } finally {
       moment.end()
     }
