@@ -2,7 +2,6 @@
 
 import {
   type ElementNode,
-  elementAlone,
   isElement,
   MATHML_NAMESPACE,
   type ParentNode,
@@ -146,14 +145,14 @@ export function* nestingOf(document: TreeDocument): Work<number> {
 }
 
 /**
- * Gives elements that have been copied into the page other names where their own would end one of the kinds, in steps.
+ * Has elements that have been copied into the page written with other names where their own would end one of the kinds, in steps.
+ * Selectors, of rules as well, go by the names that they were given.
  *
  * @param part with all that is in it so far
  */
 export function* keepingAround(open: number, part: ElementNode): Work<void> {
   yield* endingOne(open, part, element => {
-    const { nodeName, tagName } = elementAlone(PHRASES.has(nameOf(element)) ? 'span' : 'div')
-    Object.assign(element, { nodeName, tagName })
+    element.writtenAs = PHRASES.has(nameOf(element)) ? 'span' : 'div'
     return false
   })
 }
@@ -187,6 +186,6 @@ function isForeign({ namespaceURI }: ElementNode): boolean {
 }
 
 /** What XML has in capitals is written so, and read in small letters. */
-function nameOf({ tagName }: ElementNode): string {
-  return tagName.toLowerCase()
+function nameOf({ tagName, writtenAs }: ElementNode): string {
+  return writtenAs ?? tagName.toLowerCase()
 }

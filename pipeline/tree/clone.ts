@@ -148,6 +148,7 @@ function copyElement(node: ElementNode, parent: ParentNode | null): ElementNode 
   }
   if (node.content) copy.content = { nodeName: '#document-fragment', childNodes: [], host: copy }
   if (node.isCommon) copy.isCommon = true
+  if (node.writtenAs) copy.writtenAs = node.writtenAs
   return copy
 }
 

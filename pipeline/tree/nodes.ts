@@ -69,6 +69,8 @@ export interface ElementNode {
   content?: FragmentNode
   /** XML is written of it without names that some editions of XML do not know. */
   isCommon?: true
+  /** HTML is written of it with tags of this name. */
+  writtenAs?: 'div' | 'span'
 }
 
 export interface FragmentNode {

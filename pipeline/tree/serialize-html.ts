@@ -34,7 +34,7 @@ export function isVoidName(tagName: string): boolean {
 
 /** Whether the element never has an end tag nor content. */
 export function isVoid(element: ElementNode): boolean {
-  return VOID.has(element.tagName) && element.namespaceURI === HTML_NAMESPACE
+  return VOID.has(element.tagName) && element.namespaceURI === HTML_NAMESPACE && element.writtenAs === undefined
 }
 
 /** @returns markup of the node itself; of a document or fragment, that of its children */
@@ -95,8 +95,10 @@ function contentNodes(element: ElementNode): ChildNode[] {
 }
 
 /** The standard leaves this out, and the text would lose its first line when it is read again. */
-function beforeFirstLine({ namespaceURI, tagName }: ElementNode, text: string): string {
-  return namespaceURI === HTML_NAMESPACE && LEADING_LINE_FEED.has(tagName) && text.startsWith('\n') ? '\n' : ''
+function beforeFirstLine(element: ElementNode, text: string): string {
+  return element.namespaceURI === HTML_NAMESPACE && LEADING_LINE_FEED.has(nameIn(element)) && text.startsWith('\n')
+    ? '\n'
+    : ''
 }
 
 function all(nodes: ChildNode[], raw: boolean): string {
@@ -133,26 +135,31 @@ function isInText({ parentNode }: CommentNode): boolean {
   return false
 }
 
-function endTag({ tagName }: ElementNode): string {
-  return `</${tagName}>`
+/** The name in its tags. */
+function nameIn({ tagName, writtenAs }: ElementNode): string {
+  return writtenAs ?? tagName
 }
 
-function startTag({ tagName, attrs }: ElementNode): string {
-  let markup = `<${tagName}`
-  for (const a of attrs) markup += `${beforeValue(a)}${escapeAttribute(a.value)}"`
+function endTag(element: ElementNode): string {
+  return `</${nameIn(element)}>`
+}
+
+function startTag(element: ElementNode): string {
+  let markup = `<${nameIn(element)}`
+  for (const a of element.attrs) markup += `${beforeValue(a)}${escapeAttribute(a.value)}"`
   return `${markup}>`
 }
 
 /** Adds `startTag` to a text, in steps. */
 export function* writingStart(element: ElementNode, markup: LongText): Steps<void> {
-  const { tagName, attrs } = element
+  const { attrs } = element
   let length = 0
   for (const { value } of attrs) length += value.length
   if (length <= LONG) {
     if (markup.add(startTag(element))) yield
     return
   }
-  markup.add(`<${tagName}`)
+  markup.add(`<${nameIn(element)}`)
   for (const a of attrs) {
     if (markup.add(beforeValue(a))) yield
     yield* writingText(a.value, markup, escapeAttribute)

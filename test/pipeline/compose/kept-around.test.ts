@@ -3,7 +3,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { parse, serialize } from 'parse5'
-import { page, putAll } from '../../support/content.ts'
+import { page, putAll, rulesPage } from '../../support/content.ts'
 import { type Client, client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { composed, served } from './composing.ts'
@@ -111,7 +111,14 @@ describe('Parts in elements of their own kind', () => {
   before(async () => {
     server = await startServer({ site: { defaultGet: 'allow' } })
     send = client(server)
-    const files: Record<string, string> = {}
+    const files: Record<string, string> = {
+      '/kept.html': page('<ul><li class="kept">x</li></ul>'),
+      '/ruled.html': composed(`<ul><li e:x='\${.kept} from "/kept.html"'><div>${PART}</div></li></ul>`),
+      '/rules.html': rulesPage(
+        ['*', 'GET', 'Deny', '/ruled.html', 'li.kept'],
+        ['*', 'PUT', 'Allow', '/ruled.html', 'li div div'],
+      ),
+    }
     for (const [i, [stored, selector, [before, behind]]] of CASES.entries()) {
       const isXml = stored.startsWith('<html xmlns')
       const part = `/parts/${i}.${isXml ? 'xhtml' : 'html'}`
@@ -121,6 +128,15 @@ describe('Parts in elements of their own kind', () => {
     await putAll(server, files)
   })
   after(() => server.close())
+
+  for (const method of ['GET', 'PUT'])
+    it(`SEC-6 COMP-31 rules for a ${method} go by the names that are stored`, async () => {
+      const range = { Range: 'selector=.kept' }
+      const body = method === 'PUT' ? '<li class="kept">y</li>' : undefined
+      expect((await send(method, '/ruled.html', range, body)).status).to.equal(401)
+      expect((await send('GET', '/kept.html')).text).to.include('<li class="kept">x</li>')
+      expect((await send('GET', '/ruled.html')).text).to.include('<div><div class="kept">x</div></div>')
+    })
 
   for (const [i, [stored, selector, [before, behind], shown, read]] of CASES.entries())
     it(`COMP-31 KEY-1 ${selector} of ${stored} in ${before}`, async () => {
