@@ -9,7 +9,7 @@ import { PersistentMap } from '../access/persistent-map.ts'
 import type { Extensions } from '../tree/selector/selector.ts'
 import { atOnce, type Steps } from '../tree/steps.ts'
 import type { RawDeclarations, RawEnum, RawProperty, RawSchema } from './declarations.ts'
-import { doubtsAbout, doubtsAboutShapes } from './doubts.ts'
+import { doubtsAbout, doubtsAboutShapes, MOST_DOUBTED } from './doubts.ts'
 import { Inheritance, MOST_LEVELS } from './inheritance.ts'
 import { combine, type Schema } from './schema.ts'
 import { appliesTo, compilingShapes, type Shape } from './shape.ts'
@@ -157,7 +157,13 @@ export class Registry {
     for (const own of raw?.enums ?? []) taken('the enumeration', own.url, this.#enums.get(own.url) ?? [], own)
     const knows = (url: string) => this.#schemas.get(url) !== undefined || this.#enums.get(url) !== undefined
     const isUnique = (type: string, property: string) => this.isUnique(type, property)
-    for (const schema of raw?.schemas ?? []) reasons.push(...doubtsAbout(schema, this.vocabulary, knows, isUnique))
+    // In one turn, after each write of the document.
+    let left = MOST_DOUBTED
+    for (const schema of raw?.schemas.slice(0, MOST_DOUBTED) ?? []) {
+      const [properties, constraints] = [schema.properties.slice(0, left), schema.constraints.slice(0, left)]
+      reasons.push(...doubtsAbout({ ...schema, properties, constraints }, this.vocabulary, knows, isUnique))
+      left = Math.max(0, left - properties.length - constraints.length)
+    }
     for (const { url, values } of raw?.enums ?? [])
       if (values.length === 0) reasons.push(`the enumeration ${shown(url)} has no value: it permits none`)
     // Selectors that do not parse are kept nowhere: they would be read again with every write of the document.

@@ -419,6 +419,14 @@ describe('Data model, hostile input', () => {
       expect(step.value.length).to.be.within(10_000, 10_400)
     })
 
+    for (const [what, declared] of [
+      ['properties', [schema('x:t', {}, ...range(1500).map(i => property(`p${i}`, { cardinality: 'odd' })))]],
+      ['schemas', range(1500).map(i => schema(`x:${i}`, { parent: 'x:none' }))],
+    ] as const)
+      it(`MOD-8 SEC-12 of many ${what} as many are looked at for their author as in one turn may be`, () => {
+        expect(registryOf(...declared).findings('/model.html')).to.have.length(1000)
+      })
+
     it('MOD-94 SEC-12 what many shapes do not permit is put into words for the first of them, and the others are not met', () => {
       const shapes = shapesOf(
         range(20)
