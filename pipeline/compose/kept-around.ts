@@ -128,12 +128,14 @@ export function within(open: number, element: ElementNode): number {
 const nestings = new WeakMap<TreeDocument, number>()
 
 /**
- * What counts beside the place for parts of a document: where browsers have moved what stood in a table, or left a form open, its
- * elements have others of their own kind in them, for which there is no markup; tags that are left over would end the page's.
+ * Kinds that count for a part of a document, beside those that are open in its place: where browsers have moved what stood in a
+ * table, or left a form open, elements have others of their own kind in them, for which there is no markup; tags that are left over
+ * would end the page's.
  *
+ * @param open in the place
  * @returns in steps
  */
-export function* nestingOf(document: TreeDocument): Work<number> {
+export function* openFor(document: TreeDocument, part: ElementNode, open: number): Work<number> {
   let nesting = nestings.get(document)
   if (nesting === undefined) {
     nesting = 0
@@ -141,7 +143,8 @@ export function* nestingOf(document: TreeDocument): Work<number> {
       if (isElement(node) && (yield* endingOne(Kind.own, node, () => true))) nesting = Kind.own
     nestings.set(document, nesting)
   }
-  return nesting
+  // HTML has no second body within its own.
+  return nesting | (document.kind === 'html' && !DROPPED.has(nameOf(part)) ? open & ~Kind.body : open)
 }
 
 /**

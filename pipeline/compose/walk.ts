@@ -23,7 +23,7 @@ import { compositionError, failureOfPart, named, tooMuch } from './failure.ts'
 import { appendShown } from './foreign-parts.ts'
 import { fitBuilt } from './html-in-xml.ts'
 import { authorsSelector, including } from './include.ts'
-import { isShown, keepingAround, nestingOf, openIn, within } from './kept-around.ts'
+import { isShown, keepingAround, openFor, openIn, within } from './kept-around.ts'
 import { attributeCall, calling, elementCall, notFound } from './method.ts'
 import { Names } from './names.ts'
 import type { Page } from './page.ts'
@@ -349,7 +349,7 @@ function* projecting(
   if (page !== composing.page) composing.reads.projected.add(page.file.resource)
   const own = tree === page.tree ? stored : page.counterpart(stored)
   const element = own ?? stored
-  const nesting = isShown(composing) ? yield* nestingOf(tree) : 0
+  const around = isShown(composing) ? yield* openFor(tree, element, open) : 0
   yield walkingElement(composing, element, into, {
     names,
     prefixes: Prefixes.around(element),
@@ -361,7 +361,7 @@ function* projecting(
     inPlace: false,
     transient,
     depth,
-    open: open | nesting,
+    open: around,
   })
 }
 
