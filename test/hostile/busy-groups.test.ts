@@ -28,6 +28,35 @@ const EXPRESSION = '${b, li}.filter(each => each.text() + each.text() == email +
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a selector
 const TOGETHER = '${b, p}.join(" ").contains(email)'
 
+const WALKED = javascript(
+  'implementation',
+  'const at = text => text !== "" && at(text.slice(1)); export default text => at(text)',
+)
+/** Those that come to a limit of their engine, or of trees, where elements are nested deep enough. */
+const DEEP = {
+  walking: javascript(
+    'implementation',
+    'const at = (node, email) => [...node.children].some(each => at(each, email)) || node.textContent === email; export default email => at(document.body, email)',
+  ),
+  parsing: javascript(
+    'implementation',
+    'export default email => { const all = document.createElement("div"); all.innerHTML = "<i>".repeat(50) + document.body.innerHTML; return [...all.querySelectorAll("b")].some(each => each.textContent === email) }',
+  ),
+  wrapping: javascript(
+    'implementation',
+    'export default email => { let all = document.body.cloneNode(true); for (let i = 0; i < 50; i++) { const each = document.createElement("i"); each.append(all); all = each } return [...all.querySelectorAll("b")].some(each => each.textContent === email) }',
+  ),
+  called: sessel(
+    'implementation',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a selector
+    'self.walked(${#l}.first().getHTML()) || ${b}.map(each => each.text()).contains(email)',
+  ),
+  read: sessel(
+    'implementation',
+    `Document.parse("${'<i>'.repeat(50)}" + \${#l}.first().getHTML()).path == email || \${b}.map(each => each.text()).contains(email)`,
+  ),
+}
+
 describe('groups that decide by scripts', () => {
   let server: TestServer
   let http: Client
@@ -44,7 +73,10 @@ describe('groups that decide by scripts', () => {
           ) +
           schema('urn:t:Looking', method('includes', LOOKING)) +
           schema('urn:t:Expression', method('includes', sessel('implementation', EXPRESSION))) +
-          schema('urn:t:Together', method('includes', sessel('implementation', TOGETHER))),
+          schema('urn:t:Together', method('includes', sessel('implementation', TOGETHER))) +
+          Object.entries(DEEP)
+            .map(([name, code]) => schema(`urn:t:${name}`, method('walked', WALKED), method('includes', code)))
+            .join(''),
       ),
       '/groups.html': page(group('urn:t:Script', 'script') + group('urn:t:Calling', 'calling')),
       '/texts.html': page(`${group('urn:t:Together', 'together')}<b>a@banned.example</b><div id="l"></div>`),
@@ -55,11 +87,18 @@ describe('groups that decide by scripts', () => {
         ['*', 'GET', 'Allow', '/*'],
         ['script', 'GET', 'Deny', '/script.html'],
         ['calling', 'GET', 'Deny', '/calling.html'],
-        ['*', 'POST', 'Allow', '/long.html|/texts.html', '#l'],
+        ['*', 'POST', 'Allow', '/long.html|/texts.html|/deep.html', '#l'],
+        ...Object.keys(DEEP).map(name => [name, 'GET', 'Deny', `/deep/${name}.html`] as const),
         ['looking', 'GET', 'Deny', '/looking.html'],
         ['expression', 'GET', 'Deny', '/expression.html'],
         ['together', 'GET', 'Deny', '/together.html'],
       ),
+      '/deep.html': page(
+        `<div id="l"></div><b>a@banned.example</b>${Object.keys(DEEP)
+          .map(name => group(`urn:t:${name}`, name))
+          .join('')}`,
+      ),
+      ...Object.fromEntries(Object.keys(DEEP).map(name => [`/deep/${name}.html`, page('x')])),
       '/slow.html': page('x'),
       '/script.html': page('x'),
       '/calling.html': page('x'),
@@ -109,5 +148,15 @@ describe('groups that decide by scripts', () => {
     const long = `<p>${`<i>${'x'.repeat(1_000)}</i>`.repeat(1_100)}`
     expect((await http('POST', '/texts.html', fields, long)).status).to.equal(206)
     for (const path of paths) expect((await http('GET', path, banned)).status, path).to.equal(403)
+  })
+  it('GRP-5 DEC-5 refuse their members however deep the elements are that visitors add', async () => {
+    const [banned, other] = [await as('a@banned.example'), await as('a@other.example')]
+    const asked = (fields: Record<string, string>) =>
+      Promise.all(Object.keys(DEEP).map(async name => (await http('GET', `/deep/${name}.html`, fields)).status))
+    const all = (status: number) => Object.keys(DEEP).map(() => status)
+    expect([await asked(banned), await asked(other)]).to.deep.equal([all(403), all(200)])
+    const deep = '<div>'.repeat(470) + '</div>'.repeat(470)
+    expect((await http('POST', '/deep.html', { ...banned, Range: 'selector=#l' }, deep)).status).to.equal(206)
+    expect(await asked(banned)).to.deep.equal(all(403))
   })
 })

@@ -174,7 +174,8 @@ export function insert(parent: ElementNode, at: number, node: ChildNode, on: Eva
       depth++
       heights.set(up, Math.max(heightOf(up, on), height))
     }
-    if (depth + heightOf(node, on) > MAX_DEPTH) throw typeError(`elements are nested deeper than ${MAX_DEPTH} levels`)
+    if (depth + heightOf(node, on) > MAX_DEPTH)
+      throw typeError(`elements are nested deeper than ${MAX_DEPTH} levels`, 'limit')
   }
   detach(node, on)
   const inside = insideOf(parent)
@@ -345,7 +346,7 @@ export function setAttribute(node: ElementNode, name: string, value: string | nu
   on.take(96 + 2 * value.length)
   const attribute = node.attrs[at]
   if (attribute) attribute.value = value
-  else if (node.attrs.length >= 1_000) throw typeError('an element has at most 1000 attributes')
+  else if (node.attrs.length >= 1_000) throw typeError('an element has at most 1000 attributes', 'limit')
   else node.attrs.push({ name: wanted, value })
   if (prefixIn(wanted) !== undefined) noteName(node, wanted, namesOf(on))
 }
@@ -355,7 +356,7 @@ function checkLength(name: string, value: string): void {
   try {
     checkNames(name, value)
   } catch (error) {
-    throw error instanceof TreeError ? typeError(error.message) : error
+    throw error instanceof TreeError ? typeError(error.message, 'limit') : error
   }
 }
 

@@ -71,7 +71,7 @@ function* parsed<T>(steps: Steps<T>, length: number, on: Evaluation): Work<T> {
   try {
     return yield* pausing(steps)
   } catch (error) {
-    throw error instanceof TreeError ? typeError(error.message) : error
+    throw error instanceof TreeError ? typeError(error.message, 'limit') : error
   }
 }
 

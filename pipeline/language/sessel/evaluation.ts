@@ -82,11 +82,12 @@ export function* pausing<T>(steps: Steps<T>): Work<T> {
 /** Sets the elements of a selection apart from a list that the program has made. */
 export type Elements = readonly ElementValue[]
 
-export function typeError(message: string): SesselError {
-  return new SesselError('TypeError', `type error: ${message}`)
+/** @param reason `limit` for what depends on how much there is */
+export function typeError(message: string, reason?: 'limit'): SesselError {
+  return new SesselError('TypeError', `type error: ${message}`, reason)
 }
 
-/** @param reason `limit` for what depends on how much there is */
+/** @param reason as of `typeError` */
 export function runtimeError(message: string, reason?: 'limit'): SesselError {
   return new SesselError('RuntimeError', message, reason)
 }

@@ -34,7 +34,7 @@ export function* propertiesOf(
     on.spend(8 + 4 * properties.length)
     return properties
   } catch (error) {
-    throw error instanceof TreeError ? runtimeError(error.message) : error
+    throw error instanceof TreeError ? runtimeError(error.message, 'limit') : error
   }
 }
 

@@ -142,13 +142,21 @@ function failed(error) {
         return
       }
     }
-    state = { __proto__: null, threw: describe(error) }
+    state = { __proto__: null, threw: describe(error), isAtLimit: isLimit(error) }
   } catch (other) {
     state = { __proto__: null, threw: isUnusable(other) ? other.message : 'An error that cannot be shown.' }
   }
 }
 
 const ERROR = Error
+const RANGE_ERROR = RangeError
+const INTERNAL_ERROR = InternalError
+
+/** Whether something was longer, deeper or more than the engine or the DOM takes, as it may be where visitors add to it (GRP-5). */
+function isLimit(error) {
+  if (error instanceof RANGE_ERROR || error instanceof INTERNAL_ERROR) return true
+  return error instanceof ERROR && error.name === 'QuotaExceededError'
+}
 
 function describe(error) {
   if (typeof error === 'symbol') return error.toString()

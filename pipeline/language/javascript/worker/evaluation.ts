@@ -263,7 +263,10 @@ export function evaluate(job: SentJob, worker: Worker): Report {
       if ('pending' in state) return failed('threw', 'The promise that the program returned did not settle.')
       if ('shape' in state) return failed('shape', state.shape)
       if ('unusable' in state) return failed('return-type', state.unusable)
-      if ('threw' in state) return failed('threw', state.threw)
+      if ('threw' in state) {
+        const { failure } = failed('threw', state.threw)
+        return { failure: state.isAtLimit ? { ...failure, isAtLimit: true } : failure }
+      }
       const text = 'response' in state ? state.response : state.value
       if (text.length > limits.result || characters > limits.result) return tooLong
       if ('response' in state) return { response: state.response }
@@ -302,7 +305,7 @@ type RealmState =
   | { pending: true }
   | { shape: string }
   | { unusable: string }
-  | { threw: string }
+  | { threw: string; isAtLimit?: boolean }
   | { response: string }
   | { value: string; truthy: boolean; written: string }
 

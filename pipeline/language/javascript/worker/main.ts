@@ -96,7 +96,8 @@ function run(job: SentJob, depth: number, place: number): Report {
 }
 
 function tooDeep(): Report {
-  const failure = { variant: 'threw' as const, message: `Methods call each other more than ${MOST_DEPTH} levels deep.` }
+  const message = `Methods call each other more than ${MOST_DEPTH} levels deep.`
+  const failure = { variant: 'threw' as const, message, isAtLimit: true }
   return { result: { failure }, trees: [], lines: [], fleeting: false, steps: 0, milliseconds: 0 }
 }
 

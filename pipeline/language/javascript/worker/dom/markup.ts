@@ -31,7 +31,8 @@ function parsed<T>(nodes: Nodes, text: string, work: Steps<T>): T | undefined {
     }
     return undefined
   } catch (error) {
-    if (error instanceof TreeError) throw new DomError('SyntaxError', error.message)
+    if (error instanceof TreeError)
+      throw new DomError(error.reason === 'malformed' ? 'SyntaxError' : 'QuotaExceededError', error.message)
     throw error
   }
 }

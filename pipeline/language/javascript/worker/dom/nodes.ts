@@ -174,7 +174,7 @@ export class Nodes {
     let bytes = 0
     let nodes = 0
     const visit = (each: AnyNode, depth: number): void => {
-      if (depth > MOST_LEVELS) throw new DomError('HierarchyRequestError', `More than ${MOST_LEVELS} levels of nodes.`)
+      if (depth > MOST_LEVELS) throw new DomError('QuotaExceededError', `More than ${MOST_LEVELS} levels of nodes.`)
       nodes++
       bytes += NODE_BYTES + bytesOf(each)
       if ('childNodes' in each) for (const child of each.childNodes) visit(child, depth + 1)
