@@ -35,6 +35,7 @@ export function credentialCheck(credentials: readonly Credential[]): CredentialC
   }
 
   const withKey = (token: string) => byKey.get(keyDigest(token))
+  const inTurn = oneAfterAnother(credentials)
 
   return {
     async basic(user, password) {
@@ -56,7 +57,7 @@ export function credentialCheck(credentials: readonly Credential[]): CredentialC
     async bearer(token) {
       const found = withKey(token)
       if (found) return found
-      return oneAfterAnother(async () => {
+      return inTurn(async () => {
         let match: Credential | undefined
         // All of them, also after a match: the time must not tell which one it was.
         for (const credential of credentials) {
@@ -72,23 +73,33 @@ export function credentialCheck(credentials: readonly Credential[]): CredentialC
 /** Tokens that may wait to be compared with all passwords of a site. */
 const MOST_WAITING = 8
 
-let waiting = 0
-let last: Promise<unknown> = Promise.resolve()
+type InTurn = (compare: () => Promise<Credential | undefined>) => Promise<Credential | undefined>
+
+/** Sites of one entry of the settings have their credentials in common, however many hosts a visitor thinks of. */
+const queues = new WeakMap<readonly Credential[], InTurn>()
 
 /**
- * Compares one token at a time, of all sites: a wrong one takes as many hashes as a site has passwords, beside which those who
- * send their user names shall not wait.
+ * One token at a time: a wrong one takes as many hashes as there are passwords, beside which those who send their user names
+ * shall not wait. Other credentials have their own: there a token may take one hash, or none.
  *
- * @throws PasswordsBusy when too many wait
+ * @returns does a piece of work when those before are done; rejects with `PasswordsBusy` when too many wait
  */
-async function oneAfterAnother<T>(compare: () => Promise<T>): Promise<T> {
-  if (waiting >= MOST_WAITING) throw new PasswordsBusy()
-  waiting++
-  const mine = last.then(compare)
-  last = mine.catch(() => undefined)
-  try {
-    return await mine
-  } finally {
-    waiting--
+function oneAfterAnother(credentials: readonly Credential[]): InTurn {
+  const known = queues.get(credentials)
+  if (known) return known
+  let waiting = 0
+  let last: Promise<unknown> = Promise.resolve()
+  const inTurn: InTurn = async compare => {
+    if (waiting >= MOST_WAITING) throw new PasswordsBusy()
+    waiting++
+    const mine = last.then(compare)
+    last = mine.catch(() => undefined)
+    try {
+      return await mine
+    } finally {
+      waiting--
+    }
   }
+  queues.set(credentials, inTurn)
+  return inTurn
 }

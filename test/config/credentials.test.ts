@@ -203,6 +203,24 @@ describe('credentials', () => {
     expect(done.filter(each => each !== 'busy').slice(0, 2)).to.include('name')
   })
 
+  it('DAV-3 SEC-12 tokens of one site do not wait for those of another one, nor are there too many of them', async () => {
+    const common = [credential({ user: 'hashed', password: await hashPassword('right', COST) })]
+    const many = credentialCheck(common)
+    const done: string[] = []
+    const wrong = Array.from({ length: 8 }, (_, i) => many.bearer(`wrong ${i}`).then(() => done.push('token')))
+    const other = credentialCheck([credential({ user: 'plain', password: 'plain-1' })])
+    const none = credentialCheck([])
+    expect((await other.bearer('plain-1'))?.user).to.equal('plain')
+    expect(await none.bearer('wrong')).to.equal(undefined)
+    // Hosts of one entry of the settings are no more of them.
+    const busy = await credentialCheck(common)
+      .bearer('wrong')
+      .catch(error => error)
+    expect(busy).to.be.instanceOf(PasswordsBusy)
+    expect(done).to.deep.equal([])
+    await Promise.all(wrong)
+  })
+
   it('MNT-1 names cost the same whether they exist, have a plain password, or only a key', async () => {
     const check = credentialCheck([
       credential({ user: 'hashed', password: await hashPassword('right', 4096) }),
