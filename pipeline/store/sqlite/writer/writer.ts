@@ -271,23 +271,38 @@ export function startWriter(
     rest()
   }
 
-  /** Sends guards ahead of their job where there are many. @returns what is left of it to send */
-  async function sendGuards(job: WriterJob): Promise<WriterJob> {
-    const guards = guardsOf(job)
-    if (job.task !== 'commit' || guards.length <= GUARDS) return job
-    for (let from = 0; from < guards.length && waiting.has(job.id); from += GUARDS) {
-      busy().postMessage({ guards: guards.slice(from, from + GUARDS), job: job.id } satisfies WriterMessage)
-      await turn()
+  /** Sends guards ahead of their jobs where there are many. @returns what is left of the jobs to send */
+  async function sendGuards(jobs: readonly WriterJob[]): Promise<WriterJob[]> {
+    const left: WriterJob[] = []
+    let [room, copied] = [GUARDS, 0]
+    for (const job of jobs) {
+      const guards = guardsOf(job)
+      room -= guards.length
+      if (job.task !== 'commit' || guards.length === 0 || room >= 0) {
+        left.push(job)
+        continue
+      }
+      for (let from = 0; from < guards.length && waiting.has(job.id); ) {
+        const piece = guards.slice(from, from + GUARDS - copied)
+        busy().postMessage({ guards: piece, job: job.id } satisfies WriterMessage)
+        from += piece.length
+        copied += piece.length
+        if (copied < GUARDS) continue
+        await turn()
+        copied = 0
+      }
+      left.push({ ...job, commit: { ...job.commit, guards: [] }, sent: guards.length })
     }
-    return { ...job, commit: { ...job.commit, guards: [] }, sent: guards.length }
+    // The jobs themselves may hold as many as are copied in one turn.
+    if (copied > 0) await turn()
+    return left
   }
 
   /** Sends what takes several turns of the event loop to copy. What is submitted meanwhile goes after it. */
   async function sendSlowly(jobs: WriterJob[], loaded: readonly Cargo[], size: number): Promise<void> {
     try {
       const bytes = await packSlowly(loaded, size)
-      const sent: WriterJob[] = []
-      for (const job of jobs) sent.push(await sendGuards(job))
+      const sent = await sendGuards(jobs)
       // A thread that ended meanwhile has failed them all.
       const wanted = sent.filter(({ id }) => waiting.has(id))
       if (wanted.length > 0) send(wanted, bytes)
@@ -308,7 +323,8 @@ export function startWriter(
     outgoing = []
     cargo = []
     const size = loaded.reduce((sum, { bytes }) => sum + bytes.length, 0)
-    if (size > COPIED || jobs.some(job => guardsOf(job).length > GUARDS)) {
+    const guards = jobs.reduce((sum, job) => sum + guardsOf(job).length, 0)
+    if (size > COPIED || guards > GUARDS) {
       packing = sendSlowly(jobs, loaded, size)
       return
     }
