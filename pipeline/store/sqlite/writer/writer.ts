@@ -69,12 +69,15 @@ const FREE = 4
 /** Bytes of contents that are copied in one turn of the event loop. */
 const COPIED = 4 * 1024 * 1024
 
-/** Guards that are copied in one turn of the event loop: one write may need hundreds of thousands. */
-const GUARDS = 2_000
+/** Lists of keys in guards that are copied in one turn of the event loop: one write may need hundreds of thousands. */
+const GUARDED = 2_000
 
 function guardsOf(job: WriterJob): readonly Guard[] {
   return (job.task === 'commit' && job.commit.guards) || []
 }
+
+/** A reference asks for its value in each of the types that it may be of. */
+const guardedBy = (job: WriterJob): number => guardsOf(job).reduce((sum, { any }) => sum + any.length, 0)
 
 function placed(loaded: readonly Cargo[], packed: Uint8Array): { bytes: Uint8Array; target: Uint8Array }[] {
   let offset = 0
@@ -274,22 +277,18 @@ export function startWriter(
   /** Sends guards ahead of their jobs where there are many. @returns what is left of the jobs to send */
   async function sendGuards(jobs: readonly WriterJob[]): Promise<WriterJob[]> {
     const left: WriterJob[] = []
-    let [room, copied] = [GUARDS, 0]
+    let [room, copied] = [GUARDED, 0]
     for (const job of jobs) {
       const guards = guardsOf(job)
-      room -= guards.length
+      room -= guardedBy(job)
       if (job.task !== 'commit' || guards.length === 0 || room >= 0) {
         left.push(job)
         continue
       }
-      for (let from = 0; from < guards.length && waiting.has(job.id); ) {
-        const piece = guards.slice(from, from + GUARDS - copied)
-        busy().postMessage({ guards: piece, job: job.id } satisfies WriterMessage)
-        from += piece.length
-        copied += piece.length
-        if (copied < GUARDS) continue
-        await turn()
-        copied = 0
+      for (let from = 0, to = 0; from < guards.length && waiting.has(job.id); from = to) {
+        while (to < guards.length && copied < GUARDED) copied += guards[to++]?.any.length ?? 0
+        busy().postMessage({ guards: guards.slice(from, to), job: job.id } satisfies WriterMessage)
+        if (copied >= GUARDED) copied = await turn(0)
       }
       left.push({ ...job, commit: { ...job.commit, guards: [] }, sent: guards.length })
     }
@@ -323,8 +322,7 @@ export function startWriter(
     outgoing = []
     cargo = []
     const size = loaded.reduce((sum, { bytes }) => sum + bytes.length, 0)
-    const guards = jobs.reduce((sum, job) => sum + guardsOf(job).length, 0)
-    if (size > COPIED || guards > GUARDS) {
+    if (size > COPIED || jobs.reduce((sum, job) => sum + guardedBy(job), 0) > GUARDED) {
       packing = sendSlowly(jobs, loaded, size)
       return
     }

@@ -67,14 +67,14 @@ describe('The writing thread', () => {
     let copied = 0
     const looked = (worker: Worker) => {
       const post = worker.postMessage.bind(worker)
-      worker.postMessage = (message: { guards?: readonly unknown[]; jobs?: { commit?: Partial<Commit> }[] }, list?) => {
+      worker.postMessage = (message: { guards?: readonly Guard[]; jobs?: { commit?: Partial<Commit> }[] }, list?) => {
         if (copied === 0)
           setImmediate(() => {
             most = Math.max(most, copied)
             copied = 0
           })
-        copied += message.guards?.length ?? 0
-        for (const { commit } of message.jobs ?? []) copied += commit?.guards?.length ?? 0
+        const demands = [message, ...(message.jobs?.flatMap(({ commit }) => commit ?? []) ?? [])]
+        for (const { guards } of demands) for (const { any } of guards ?? []) copied += any.length
         post(message, list)
       }
     }
@@ -83,8 +83,8 @@ describe('The writing thread', () => {
     const free = Array.from({ length: 9000 }, (_, i): Guard => ({ any: [[`key ${i}`]], expect: 'none' }))
     const guarded = (path: string, guards: Guard[]) =>
       store.site('a').commit({ changes: [{ op: 'collection', path }], guards })
-    const together = Array.from({ length: 9 }, (_, i) => {
-      const more: Guard[] = i === 8 ? [{ any: [['other']], expect: 'some' }] : []
+    const together = Array.from({ length: 4 }, (_, i) => {
+      const more: Guard[] = i === 3 ? [{ any: [['other']], expect: 'some' }] : []
       return guarded(`/${i}/`, [...free.slice(0, 1500), ...more])
     })
     const [done, refused, few] = await Promise.all([
@@ -95,7 +95,17 @@ describe('The writing thread', () => {
     expect(done).to.include({ ok: true })
     expect(refused).to.include({ ok: false, reason: 'guard', guard: 9000 })
     expect(few).to.include({ ok: true })
-    expect((await Promise.all(together)).map(({ ok }) => ok)).to.deep.equal([...Array(8).fill(true), false])
+    expect((await Promise.all(together)).map(({ ok }) => ok)).to.deep.equal([true, true, true, false])
+    // A reference may ask for one of many types.
+    const wide = Array.from(
+      { length: 100 },
+      (_, i): Guard => ({
+        any: Array.from({ length: 50 }, (_, k) => [`key ${i} ${k}`]),
+        expect: i < 99 ? 'none' : 'some',
+      }),
+    )
+    const missing = await Promise.all([guarded('/wide/', wide), guarded('/beside/', [])])
+    expect(missing.map(({ ok }) => ok)).to.deep.equal([false, true])
     expect(most).to.be.within(1, 2000)
     process.off('worker', looked)
     await store.close()
