@@ -1,5 +1,6 @@
 /** Filters of text (LIQ-32, LIQ-33, LIQ-34, LIQ-37, section 10). */
 
+import { asciiLower } from '../../../tree/nodes.ts'
 import { parting, placeOf } from '../../../tree/selector/substring.ts'
 import { ElementValue } from '../../values.ts'
 import { escapeMarkup, escapeOnce } from '../escape.ts'
@@ -206,7 +207,8 @@ function hexDigit(byte: number | undefined): number | undefined {
 
 /** Drops `script`, `style` and comments with their content, then every tag; each character is looked at once. */
 function withoutMarkup(input: string): string {
-  const lower = input.toLowerCase()
+  // A capital of Turkish is two characters in lower case: places in the text would be others.
+  const lower = asciiLower(input)
   // Ends that do not come any more: they are looked for once.
   const missing = new Set<string>()
   const endOf = (end: string, from: number): number => {

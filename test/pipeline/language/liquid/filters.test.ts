@@ -43,6 +43,11 @@ const cases: [string, string, string][] = [
   ['LIQ-37 uri_escape', '{{ "a b/[é]?x=1" | uri_escape }}', 'a%20b/[%C3%A9]?x=1'],
   ['LIQ-37 strip_html', '{{ "a<b x=\'>\'>c</b><script>x</script><style>y</style><!-- z -->d" | strip_html }}', "a'>cd"],
   [
+    'LIQ-37 strip_html beside letters whose small ones are longer',
+    '{{ "İ <b>b</b> İ<!-- z -->c" | strip_html }}',
+    'İ b İc',
+  ],
+  [
     'LIQ-37 replace is literal; nothing is found by an empty text',
     '{{ "a.a" | replace: ".", "$&" }} {{ "ab" | replace: "", "x" }}',
     'a$&a ab',
