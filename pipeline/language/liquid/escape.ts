@@ -135,10 +135,19 @@ function behindOpened(text: string, { carried, content }: Place): string {
   return goesOn ? text.replace(/^[a-z/\s]/i, reference) : text
 }
 
-/** Text that does not go on with what was written before, and does not begin scripts of its own where a comment stands in one. */
+/** Text that does not go on with what was written before; where a comment stands in a script, it begins none of its own and ends no comment. */
 function setApart(text: string, place: Place, before: string): string {
-  const result = place.hidden ? text.replace(/<(?=script)/gi, '<\\') : text
+  const result = place.hidden ? inHiddenScript(text, before) : text
   return goesOn(result, place, before) ? `\\${result}` : result
+}
+
+/** Behind the end of its comment, a script ends by the end tag of one that stands in its text. */
+function inHiddenScript(text: string, before: string): string {
+  const result = text
+    .replace(/<(?=script)/gi, '<\\')
+    .replaceAll('->', '-\\>')
+    .replace(/-$/, '\\x2d')
+  return result.startsWith('>') && before.endsWith('-') ? `\\${result}` : result
 }
 
 /** Whether a text goes on with what was written before in raw text, as a tag or comment. */

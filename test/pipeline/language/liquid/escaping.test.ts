@@ -20,6 +20,7 @@ const PLACES: [string, string][] = [
   ],
   ['comments', '<!--{{ a }}--><!-- {{ a }}{{ b }} --><!--{{ a }}-{{ b }}-->x'],
   ['scripts', '<script>const a = "{{ a }}/{{ b }}", b = {{ a | json }}; // {{ a }}{{ b }}</script><p>x</p>'],
+  ['scripts that a comment hides', '<script><!-- {{ a }}{{ b }}> <script></script><b>x</b>\n--></script><p>x</p>'],
   ['scripts behind a comment', '<script><!-- {{ a }}{{ b }}\n--></script><p>x</p>'],
   ['scripts that go on behind data', '<script>load("{{ a }}/script/a.js", "{{ b }}!--")</script><p>x</p>'],
   [
