@@ -2,7 +2,7 @@
 
 import { findingHidden, findingHiddenIn, isUnreadable } from '../tree/hidden-tags.ts'
 import { declaredPrefix } from '../tree/namespaces.ts'
-import { type Attribute, type ElementNode, isElement, type TreeDocument } from '../tree/nodes.ts'
+import { type Attribute, asciiLower, type ElementNode, isElement, type TreeDocument } from '../tree/nodes.ts'
 import { SelectorError, type Simple } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
 import { touching, type WrittenPlace } from './place.ts'
@@ -321,7 +321,7 @@ function* checkingClosed(
 function isCovered(attribute: Attribute, branches: readonly Branch[], { kind }: TreeDocument): boolean {
   const name = qualifiedName(attribute)
   if (kind === 'xml') return declaredPrefix(attribute) !== undefined || branches.some(({ exact }) => exact.has(name))
-  const lower = name.toLowerCase()
+  const lower = asciiLower(name)
   return branches.some(({ lowered }) => lowered.has(lower))
 }
 

@@ -1,6 +1,7 @@
 /** Shapes, compiled: where they apply, what they select, and what their constraints and permits ask for (MOD-90). */
 
 import { compilePattern, matchesNames, type Pattern } from '../access/glob.ts'
+import { asciiLower } from '../tree/nodes.ts'
 import { subjectToken } from '../tree/selector/needs.ts'
 import {
   type ComplexSelector,
@@ -101,7 +102,7 @@ function branchOf(text: string, branch: ComplexSelector): Branch {
   return {
     selector: { text, list: [branch], tests: new Map() },
     exact,
-    lowered: new Set([...exact].map(name => name.toLowerCase())),
+    lowered: new Set([...exact].map(asciiLower)),
     token: subjectToken(branch),
     named: exact.size > 0 || subject.some(({ kind }) => kind === 'type'),
     scoped: MAY_SAY_SCOPE.test(text),

@@ -1,6 +1,13 @@
 /** `new …`: elements, instances and selectors (SES-129, SES-160 to SES-163, SES-173). */
 
-import { attribute, type ElementNode, HTML_NAMESPACE, MATHML_NAMESPACE, SVG_NAMESPACE } from '../../tree/nodes.ts'
+import {
+  asciiLower,
+  attribute,
+  type ElementNode,
+  HTML_NAMESPACE,
+  MATHML_NAMESPACE,
+  SVG_NAMESPACE,
+} from '../../tree/nodes.ts'
 import { ElementValue, isDictionary, isList, type List, NamedValue, type Value } from '../values.ts'
 import type { ConstructionPlan, PlannedModifier } from './code.ts'
 import { MAX_DEPTH, tooDeep, typeOf } from './comparison.ts'
@@ -84,11 +91,11 @@ function appendNamed(node: ElementNode, key: string, value: Value, on: Evaluatio
 }
 
 function tagOf({ prefix, name }: ConstructionPlan, on: Evaluation): [tag: string, namespace: string] {
-  if (prefix === undefined) return [name.toLowerCase(), HTML_NAMESPACE]
+  if (prefix === undefined) return [asciiLower(name), HTML_NAMESPACE]
   const namespace = on.context.program.namespaces.get(prefix)
   return namespace !== undefined && FOREIGN.has(namespace)
     ? [name, namespace]
-    : [`${prefix}:${name}`.toLowerCase(), HTML_NAMESPACE]
+    : [asciiLower(`${prefix}:${name}`), HTML_NAMESPACE]
 }
 
 /** Each value may be a long List. */

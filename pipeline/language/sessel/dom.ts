@@ -5,6 +5,7 @@ import { checkNames, LONGEST_NAME, MAX_DEPTH, TreeError } from '../../tree/limit
 import { isShort } from '../../tree/long-text.ts'
 import { treeOf } from '../../tree/microdata.ts'
 import {
+  asciiLower,
   type ChildNode,
   type ElementNode,
   type FragmentNode,
@@ -362,13 +363,13 @@ function checkLength(name: string, value: string): void {
 
 export function attributeOf(node: ElementNode, name: string): string | null {
   const wanted = attributeName(node, name)
-  return node.attrs.find(a => fullName(a) === wanted || fullName(a).toLowerCase() === wanted)?.value ?? null
+  return node.attrs.find(a => fullName(a) === wanted || asciiLower(fullName(a)) === wanted)?.value ?? null
 }
 
 function attributeName(node: ElementNode, name: string): string {
   // Nothing has a name that is too long, whatever its letters are.
   const isFolded = node.namespaceURI === HTML_NAMESPACE || node.namespaceURI === ''
-  return isFolded && name.length <= LONGEST_NAME ? name.toLowerCase() : name
+  return isFolded && name.length <= LONGEST_NAME ? asciiLower(name) : name
 }
 
 function fullName({ prefix, name }: { prefix?: string; name: string }): string {

@@ -206,6 +206,8 @@ onBothPlanes('Data model, shapes', on => {
       [['[lang=no]'], '<li lang="no">x</li>', '206'],
       [['[lang=no]'], '<li lang="en">x</li>', '422 permit'],
       [['[LANG]'], '<li lang="no">x</li>', '206'],
+      // The sign of Kelvin is no K of HTML
+      [['li', '[data-kind]'], '<li data-kind="x" data-\u212aind="y">x</li>', '422 permit'],
       [['[lang]'], '<li lang="no" id="x">x</li>', '422 permit'],
       [['[lang]', '#x'], '<li lang="no" id="x">x</li>', '206'],
       [['.important'], '<li class="important other">x</li>', '206'],

@@ -200,6 +200,16 @@ describe('language: JavaScript: the DOM', () => {
     same(found.filter(compared).join('\n'), expected.filter(compared).join('\n'))
   })
 
+  it('JS-42 names of HTML have letters of ASCII alone in both cases', async () => {
+    const body = `() => {
+      const document = new DOMParser().parseFromString('', 'text/html')
+      const [p, other] = [document.createElement('p'), document.createElement('l\u0131n\u212a')]
+      p.setAttribute('data-\u212aind', 'x')
+      return [p.getAttribute('data-kind'), p.getAttribute('DATA-\u212aIND'), other.tagName, other.localName]
+    }`
+    expect(plain(await run(`export default ${body}`))).to.deep.equal([null, 'x', 'L\u0131N\u212a', 'l\u0131n\u212a'])
+  })
+
   it('JS-42 addresses and values reflect the attribute as it is written', async () => {
     const body = `() => {
       const of = markup => new DOMParser().parseFromString(markup, 'text/html').body.firstChild

@@ -3,6 +3,7 @@
 import { XML_NAMESPACE, XMLNS_NAMESPACE } from '../../../../tree/namespaces.ts'
 import {
   type AnyNode,
+  asciiLower,
   type ChildNode,
   type ElementNode,
   type FragmentNode,
@@ -205,7 +206,7 @@ export const changing: Record<string, DomOperation> = {
     const document = nodes.node(values.number(1))
     const name = checkedName(nodes, document, values.text(2), 'element')
     const isHtml = nodes.kindOf(document) === 'html'
-    return made(nodes, document, element(isHtml ? name.toLowerCase() : name, HTML_NAMESPACE))
+    return made(nodes, document, element(isHtml ? asciiLower(name) : name, HTML_NAMESPACE))
   },
 
   createElementNS: (nodes, values) => {
@@ -306,7 +307,7 @@ export const changing: Record<string, DomOperation> = {
     const node = nodes.writable(nodes.element(values.number(1)))
     const name = checkedName(nodes, node, values.text(2), 'attribute')
     return setAttribute(nodes, node, findAttribute(nodes, node, name), values.text(3), () => ({
-      name: nodes.isHtml(node) ? name.toLowerCase() : name,
+      name: nodes.isHtml(node) ? asciiLower(name) : name,
       value: values.text(3),
     }))
   },

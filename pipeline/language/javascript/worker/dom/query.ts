@@ -1,6 +1,6 @@
 /** Operations that look for nodes: the server's own selectors, and the older ways (JS-42). */
 
-import { type AnyNode, type ElementNode, isElement } from '../../../../tree/nodes.ts'
+import { type AnyNode, asciiLower, type ElementNode, isElement } from '../../../../tree/nodes.ts'
 import { matcherIn, type Selector, SelectorError, selectorFor } from '../../../../tree/selector/selector.ts'
 import { DomError } from './errors.ts'
 import type { Nodes } from './nodes.ts'
@@ -68,7 +68,7 @@ function first(elements: Iterable<ElementNode>): ElementNode | undefined {
 }
 
 function withTag(nodes: Nodes, name: string): (element: ElementNode) => boolean {
-  const lower = name.toLowerCase()
+  const lower = asciiLower(name)
   return element => name === '*' || (nodes.isHtml(element) ? element.tagName === lower : element.tagName === name)
 }
 
@@ -81,7 +81,7 @@ export function tokensOf(text: string): string[] {
 
 function withClasses(nodes: Nodes, names: string, place: AnyNode): (element: ElementNode) => boolean {
   const isQuirky = nodes.owner(place).mode === 'quirks'
-  const fold = (text: string) => (isQuirky ? text.toLowerCase() : text)
+  const fold = (text: string) => (isQuirky ? asciiLower(text) : text)
   const wanted = tokensOf(fold(names))
   return element => {
     const value = element.attrs.find(a => a.name === 'class' && !a.prefix)?.value

@@ -2,6 +2,8 @@
 
 import {
   type AnyNode,
+  asciiLower,
+  asciiUpper,
   type ChildNode,
   type ElementNode,
   HTML_NAMESPACE,
@@ -60,7 +62,7 @@ const siblings = Object.fromEntries(
 )
 
 export function qualifiedName(nodes: Nodes, element: ElementNode): string {
-  return nodes.isHtml(element) ? element.tagName.toUpperCase() : element.tagName
+  return nodes.isHtml(element) ? asciiUpper(element.tagName) : element.tagName
 }
 
 /** The name of an attribute with its prefix. */
@@ -74,7 +76,7 @@ export function findAttribute(
   element: ElementNode,
   name: string,
 ): ElementNode['attrs'][number] | undefined {
-  const wanted = nodes.isHtml(element) ? name.toLowerCase() : name
+  const wanted = nodes.isHtml(element) ? asciiLower(name) : name
   return element.attrs.find(a => attributeName(a) === wanted)
 }
 
