@@ -1,5 +1,6 @@
 /** Classes: search, construction, static methods, and the platform's own (SES-170 to SES-181). */
 
+import { trimmed } from '../../tree/edit/shape.ts'
 import { attribute, type ElementNode } from '../../tree/nodes.ts'
 import { LIMITS } from '../../tree/selector/parse.ts'
 import { ElementValue, isDictionary, isList, type Value } from '../values.ts'
@@ -143,8 +144,7 @@ function* storedValue(element: ElementValue, name: string, on: Evaluation): Work
 }
 
 function typeOfItem(node: ElementNode): string | null {
-  const type = attribute(node, 'itemtype')?.trim()
-  return type === undefined || type === '' ? null : type
+  return trimmed(attribute(node, 'itemtype') ?? '') || null
 }
 
 /** SES-181. */

@@ -1,5 +1,6 @@
 /** Microdata of elements as the language sees it (SES-42, SES-143, SES-179). */
 
+import { trimmed } from '../../tree/edit/shape.ts'
 import { TreeError } from '../../tree/limits.ts'
 import { attribute, type ElementNode } from '../../tree/nodes.ts'
 import { itemProperties } from '../item-properties.ts'
@@ -84,11 +85,8 @@ export function* microdataOf(owner: ElementValue, on: Evaluation, depth = 0): Wo
   if (!isItem(node)) return null
   if (depth === MAX_DEPTH) throw tooDeep()
   const found = new Map<string, Value>()
-  const type = attribute(node, 'itemtype')?.trim()
-  found.set(
-    '@type',
-    type === undefined || type === '' ? null : type.slice(Math.max(type.lastIndexOf('/'), type.lastIndexOf('#')) + 1),
-  )
+  const type = trimmed(attribute(node, 'itemtype') ?? '')
+  found.set('@type', type === '' ? null : type.slice(Math.max(type.lastIndexOf('/'), type.lastIndexOf('#')) + 1))
   const values = new Map<string, Value[]>()
   let seen = 0
   for (const { name, element } of yield* propertiesOf(owner, on)) {
