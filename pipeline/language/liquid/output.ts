@@ -73,14 +73,16 @@ export class Output {
   }
 
   /**
-   * Writes what was captured in a place like this one into another capture, parts and all.
+   * Writes what was captured in a place like this one as a whole: into another capture with its parts, into a page where no
+   * part may have a colon, which is data's in one way and its author's in another.
    *
    * @returns whether it was; else each part has to be escaped for where it stands now
    */
   writeCaptured({ text, data, way }: Safe): boolean {
     const before = this.text.length
-    if (!this.data || way?.from.state !== 'data' || !way.from.is(this.place)) return false
-    for (const [start, end, position] of data) this.data.push([before + start, before + end, position])
+    if (way?.from.state !== 'data' || !way.from.is(this.place)) return false
+    if (!this.data && text.includes(':')) return false
+    for (const [start, end, position] of data) this.data?.push([before + start, before + end, position])
     this.place = way.to
     this.#append(text)
     this.endsInData = data.at(-1)?.[1] === text.length

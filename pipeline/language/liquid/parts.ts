@@ -17,7 +17,7 @@ export function* partsOf(value: Safe, run: Run): Iterable<Part> {
   const { out } = run
   const { text, trust, data } = value
   if (out.writeCaptured(value)) {
-    run.allowance.take(data.length * SPAN_BYTES)
+    if (out.data) run.allowance.take(data.length * SPAN_BYTES)
     return run.counted(text)
   }
   const isCaptured = trust === 'printed' || trust === 'raw'
