@@ -73,6 +73,9 @@ interface Slots {
 /** Resolvers that one message takes to a worker; others get their turn in between. */
 const STEPS_AT_ONCE = 50
 
+/** UTF-16 code units of their values after which there are no more of them: items in each other are paid for when they are sent. */
+const UNITS_AT_ONCE = 4 * 1024 * 1024
+
 function codeHost(slots: Slots): CodeHost {
   return {
     default: async (code, at) => {
@@ -116,13 +119,17 @@ function codeHost(slots: Slots): CodeHost {
     },
     read: async steps => {
       const results: CodeResult<Given>[] = []
-      for (let first = 0; first < steps.length; first += STEPS_AT_ONCE) {
-        const some = steps.slice(first, first + STEPS_AT_ONCE)
+      for (let first = 0; first < steps.length; ) {
         const jobs: ScriptJob[] = []
-        for (const { code, at } of some) {
+        let units = 0
+        for (const { code, at } of steps.slice(first, first + STEPS_AT_ONCE)) {
           const value = await inTurns(writtenValue(at, slots.site.settings.ns), 0)
           jobs.push({ ...jobFor(slots, 'read', code, at), arguments: [value] })
+          for (const text of typeof value === 'string' ? [value] : (value ?? [])) units += text.length
+          if (units > UNITS_AT_ONCE) break
         }
+        const some = steps.slice(first, first + jobs.length)
+        first += jobs.length
         const outcomes = await slots.javascript.batch(jobs, slots.allowance)
         for (const [i, { code, at }] of some.entries()) {
           const outcome = outcomes[i]
@@ -168,7 +175,7 @@ function resultOf<Result>(
 }
 
 /** MOD-65: a text, or a list where there are or may be several; a nested item as its markup. */
-function* writtenValue(at: CodeValues, ns: string): Steps<Value> {
+function* writtenValue(at: CodeValues, ns: string): Steps<string | string[] | null> {
   const values = yield* writtenValues(at.elements, yield* readingItem(at.element), at.document.kind, ns)
   return at.asList ? values : (values[0] ?? null)
 }

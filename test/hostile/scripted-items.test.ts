@@ -3,10 +3,11 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { scripts } from '../../pipeline/evaluation/scripts.ts'
+import type { ScriptJob } from '../../pipeline/language/javascript/interface.ts'
 import type { CodeHost, CodeValues } from '../../pipeline/model/code.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import { parseDocument } from '../../pipeline/tree/document.ts'
-import { compileSelector, selectFirst } from '../../pipeline/tree/selector/selector.ts'
+import { compileSelector, selectAll, selectFirst } from '../../pipeline/tree/selector/selector.ts'
 import { NS } from '../support/content.ts'
 import { turnsOf } from '../support/turns.ts'
 import { unhurried } from '../support/unhurried.ts'
@@ -67,4 +68,25 @@ describe('scripts that get an item with very much in it', () => {
       })
       expect(turns).to.be.at.least(2)
     })
+
+  it('MOD-71 SEC-12 SES-213: of items in each other not many are written before they are paid for', async () => {
+    const nested = '<div itemprop="o" itemscope>'.repeat(12) + '\u00a0'.repeat(100_000)
+    const document = parseDocument('html', `<!DOCTYPE html><main itemscope itemtype="urn:t">${nested}</main>`)
+    const items = selectAll(compileSelector('[itemscope]'), document)
+    const sent: number[] = []
+    const batch = async (jobs: ScriptJob[]) => {
+      sent.push(JSON.stringify(jobs.map(each => each.arguments)).length)
+      return jobs.map(() => ({ failure: { language: code.type, variant: 'out-of-memory', message: 'spent' } }))
+    }
+    const site = { settings: { ns: NS }, store: { name: 't' } } as Site
+    const host = scripts({ batch } as never)(site, unhurried(), []).code
+    const steps = items.slice(1).map((value, i) => {
+      const element = items[i] ?? value
+      const at = { document, path: '/t.html', element, itemtype: 'urn:t', property: 'o', elements: [value] }
+      return { code, at: { ...at, asList: false } }
+    })
+    expect((await host.read(steps)).length).to.equal(steps.length)
+    expect(sent.length).to.be.above(1)
+    expect(Math.max(...sent)).to.be.below(5_500_000)
+  })
 })
