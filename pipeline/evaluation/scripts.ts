@@ -30,7 +30,7 @@ import type { Site } from '../site/site.ts'
 import { typesOf } from '../tree/microdata.ts'
 import { isConfiguration } from '../tree/microdata-value.ts'
 import { type DocumentKind, type ElementNode, isElement } from '../tree/nodes.ts'
-import { writingMarkup, writingWholeDocument } from '../tree/serialize.ts'
+import { type Paying, writingMarkup, writingWholeDocument } from '../tree/serialize.ts'
 import { atOnce, inTurns, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 import { ownElement, payingFor } from './given-elements.ts'
 import type { Language, LanguageOf } from './languages.ts'
@@ -198,11 +198,12 @@ function* writtenValues(
   item: ModelItem | undefined,
   kind: DocumentKind,
   ns: string,
+  pay?: Paying,
 ): Steps<string[]> {
   const read = valueReader(ns)
   const values: string[] = []
   for (const element of elements) {
-    values.push(read(element, item ?? (yield* readingItem(element))) ?? (yield* writingMarkup(element, kind)))
+    values.push(read(element, item ?? (yield* readingItem(element))) ?? (yield* writingMarkup(element, kind, pay)))
     // Values may stand in each other: each is read with all that is in it.
     yield
   }
@@ -333,7 +334,12 @@ function contextOf(context: Value | undefined): Pick<ScriptJob, 'context' | 'req
 async function resolved(slots: Slots, code: RawCode, copies: readonly Value[], call: ForeignCall): Promise<Value> {
   const { javascript, site, allowance } = slots
   const elements = copies.flatMap(each => (each instanceof ElementValue ? [each.node] : []))
-  const values = await inTurns(writtenValues(elements, undefined, 'html', site.settings.ns), 0)
+  let units = 0
+  // Escapes make them longer than the copies that were paid for; where they are sent, they are paid for themselves.
+  const pay = (more: number): void => {
+    if ((units += more) > allowance.memoryLeft) allowance.exhaust('memory')
+  }
+  const values = await inTurns(writtenValues(elements, undefined, 'html', site.settings.ns, pay), 0)
   const argument = values.length > 1 ? values : (values[0] ?? null)
   const { store, settings } = site
   const job: ScriptJob = {

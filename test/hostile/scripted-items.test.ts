@@ -3,7 +3,9 @@
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { scripts } from '../../pipeline/evaluation/scripts.ts'
+import { AllowanceSpent } from '../../pipeline/language/allowance.ts'
 import type { ScriptJob } from '../../pipeline/language/javascript/interface.ts'
+import { ElementValue } from '../../pipeline/language/values.ts'
 import type { CodeHost, CodeValues } from '../../pipeline/model/code.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import { parseDocument } from '../../pipeline/tree/document.ts'
@@ -88,5 +90,27 @@ describe('scripts that get an item with very much in it', () => {
     expect((await host.read(steps)).length).to.equal(steps.length)
     expect(sent.length).to.be.above(1)
     expect(Math.max(...sent)).to.be.below(5_500_000)
+  })
+
+  it('MOD-72 SEC-12 SES-213: of copies that an expression reads no more is written than can be handed over', async () => {
+    const document = parseDocument('html', `<!DOCTYPE html><main itemscope>${'\u00a0'.repeat(20_000)}</main>`)
+    const element = selectFirst(compileSelector('main'), document)
+    if (!element) throw new Error('no item')
+    let asked = 0
+    const evaluate = async () => {
+      asked++
+      return { value: 'x', truthy: true }
+    }
+    const site = { settings: { ns: NS }, store: { name: 't' } } as Site
+    const language = scripts({ evaluate } as never)(site, unhurried({ memory: 500_000 }), [])
+    const read = async (count: number) =>
+      language.call?.(code, {
+        self: Array.from({ length: count }, () => new ElementValue(element)),
+        parameters: new Map(),
+        context: new Map(),
+      } as never)
+    await read(2)
+    const error = await read(40).catch(thrown => thrown)
+    expect([error instanceof AllowanceSpent, asked]).to.deep.equal([true, 1])
   })
 })
