@@ -197,7 +197,8 @@ describe('language: JavaScript: workers and limits', () => {
     }
     const endless = 'for (;;);'
     await Promise.all([ask('a', endless), ask('a', endless), ask('b', ''), ask('c', ''), ask('d', '')])
-    expect(done).to.deep.equal(['b', 'c', 'd', 'a', 'a'])
+    // On a busy machine another worker may have begun when the time of the first is over.
+    expect(done.toSpliced(done.indexOf('a'), 1)).to.deep.equal(['b', 'c', 'd', 'a'])
     await own.close()
   })
 
