@@ -148,16 +148,23 @@ export function* openFor(document: TreeDocument, part: ElementNode, open: number
 }
 
 /**
- * Has elements that have been copied into the page written with other names where their own would end one of the kinds, in steps.
- * Selectors, of rules as well, go by the names that they were given.
- *
- * @param part with all that is in it so far
+ * Has an element that has been copied into the page written with another name where its own would end one of the kinds. Selectors,
+ * of rules as well, go by the name that it was given.
  */
+export function keepAround(open: number, element: ElementNode): void {
+  if (open !== 0 && endsKind(open, element)) writeOtherwise(element)
+}
+
+/** The same for a part with all that is in it, in steps. */
 export function* keepingAround(open: number, part: ElementNode): Work<void> {
   yield* endingOne(open, part, element => {
-    element.writtenAs = PHRASES.has(nameOf(element)) ? 'span' : 'div'
+    writeOtherwise(element)
     return false
   })
+}
+
+function writeOtherwise(element: ElementNode): void {
+  element.writtenAs = PHRASES.has(nameOf(element)) ? 'span' : 'div'
 }
 
 /** Whether something is said to be enough of the elements of a part that would end one of the kinds. */

@@ -23,7 +23,7 @@ import { compositionError, failureOfPart, named, tooMuch } from './failure.ts'
 import { appendShown } from './foreign-parts.ts'
 import { fitBuilt } from './html-in-xml.ts'
 import { authorsSelector, including } from './include.ts'
-import { isShown, keepingAround, openFor, openIn, within } from './kept-around.ts'
+import { isShown, keepAround, keepingAround, openFor, openIn, within } from './kept-around.ts'
 import { attributeCall, calling, elementCall, notFound } from './method.ts'
 import { Names } from './names.ts'
 import type { Page } from './page.ts'
@@ -79,7 +79,7 @@ function* containing(
     into.childNodes.length = before
     composing.paginators.length = paginators
     const instead = shallowCopy(element, [])
-    yield* keepingAround(place.open ?? 0, instead)
+    keepAround(place.open ?? 0, instead)
     appendShown(composing, into, instead)
     failures.push({ element: instead, fault })
   }
@@ -177,7 +177,7 @@ function* dispatching(
     yield* splicing(composing, splicesOf(replacement, composing.allowance), into, inside)
     return
   }
-  const copy = yield* adding(composing, element, directives.kept, into, place)
+  const copy = adding(composing, element, directives.kept, into, place)
   for (const fault of failed) composing.failures?.push({ element: copy, fault })
   if (directives.transient && !place.transient && place.page)
     composing.transients.set(copy, transientPlace(composing, place.page, element))
@@ -287,7 +287,7 @@ function* keeping(
   into: ParentNode,
   place: Surroundings,
 ): Work<void> {
-  const copy = yield* adding(composing, element, attrs, into, place)
+  const copy = adding(composing, element, attrs, into, place)
   yield* walkingContent(composing, element, copy, place)
 }
 
@@ -374,20 +374,20 @@ function* copying(
 ): Work<void> {
   const copy = yield* copyOf(composing.allowance, element, inPlace)
   if (!isElement(copy)) return
-  yield* keepingAround(open, copy)
+  if (open !== 0) yield* keepingAround(open, copy)
   appendShown(composing, into, copy)
   composing.wholes.set(copy, { page, element })
 }
 
-function* adding(
+function adding(
   composing: Composing,
   element: ElementNode,
   attrs: ElementNode['attrs'],
   into: ParentNode,
   { page, output, open = 0 }: Surroundings,
-): Work<ElementNode> {
+): ElementNode {
   const copy = shallowCopy(element, attrs)
-  yield* keepingAround(open, copy)
+  keepAround(open, copy)
   appendShown(composing, into, copy)
   if (page) composing.origins.set(copy, { page, element })
   else if (composing.kind === 'xml' && !output) fitBuilt(copy)
