@@ -19,9 +19,11 @@ export class LockMemory {
   readonly #byToken = new Map<string, HeldLock>()
   readonly #queue = new ExpiryQueue<HeldLock>()
 
+  #weight = 0
+
   /** As how many all of them count. */
   get weight(): number {
-    return this.#sites.values().reduce((sum, { weight }) => sum + weight, 0)
+    return this.#weight
   }
 
   /** The locks of a site; undefined when it has none. */
@@ -45,7 +47,9 @@ export class LockMemory {
       tree = new LockTree()
       this.#sites.set(site, tree)
     }
+    this.#weight -= tree.weight
     tree.add(held)
+    this.#weight += tree.weight
     this.#byToken.set(lock.token, held)
     this.#queue.set(held)
     return held
@@ -58,8 +62,11 @@ export class LockMemory {
     this.#byToken.delete(lock.token)
     this.#queue.remove(held)
     const tree = this.#sites.get(site)
-    tree?.remove(held)
-    if (tree?.size === 0) this.#sites.delete(site)
+    if (!tree) return
+    this.#weight -= tree.weight
+    tree.remove(held)
+    this.#weight += tree.weight
+    if (tree.size === 0) this.#sites.delete(site)
   }
 
   /** @param expires unix milliseconds */

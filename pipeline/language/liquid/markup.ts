@@ -371,9 +371,7 @@ export function apart(place: Place): Place {
   return scanner.place
 }
 
-/**
- * Where a text leads.
- */
+/** Where a text leads. */
 export function behind(place: Place, text: string): Place {
   if (stays(place, text)) return place
   const scanner = new MarkupScanner(place)
