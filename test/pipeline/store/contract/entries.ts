@@ -224,6 +224,11 @@ export function describeEntries(open: Open): void {
       })
     }
 
+    it('of 200, the first that does not hold is named', async () => {
+      const guards = Array.from({ length: 200 }, (_, i) => (i === 130 || i === 135 ? some(['m']) : none([`free ${i}`])))
+      expect(await guarded([], guards)).to.deep.equal({ ok: false, reason: 'guard', guard: 130 })
+    })
+
     it('see the state after all changes: what a commit takes away is free', async () => {
       expect(await guarded([entry('1', 'a')], [single(['a'])], '/old.html')).to.include({ ok: true })
       const result = await site.commit({
