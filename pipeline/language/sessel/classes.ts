@@ -140,7 +140,7 @@ function reflect(name: string, args: Value[], on: Evaluation): Given {
 
 function* storedValue(element: ElementValue, name: string, on: Evaluation): Work {
   const [first] = yield* valueElements(element, name, on)
-  return first ? propertyValue(sameHandle(element, first), on) : null
+  return first ? yield* propertyValue(sameHandle(element, first), on) : null
 }
 
 function typeOfItem(node: ElementNode): string | null {

@@ -6,8 +6,8 @@ import { attribute, type ElementNode } from '../../tree/nodes.ts'
 import { itemProperties } from '../item-properties.ts'
 import type { ElementValue, Value } from '../values.ts'
 import { MAX_DEPTH, tooDeep } from './comparison.ts'
-import { elementValue } from './element-text.ts'
-import { type Evaluation, pausing, runtimeError, type Work } from './evaluation.ts'
+import { valueOfElement } from './element-text.ts'
+import { type Evaluation, Pending, pausing, runtimeError, type Work } from './evaluation.ts'
 import { sameHandle } from './select.ts'
 
 export interface PropertyElement {
@@ -46,15 +46,19 @@ export function* valueElements(item: ElementValue, name: string, on: Evaluation)
 }
 
 /** What a property element stands for: a nested item itself, else its value. */
-export function propertyValue(handle: ElementValue, on: Evaluation): Value {
-  return isItem(handle.node) ? handle : elementValue(handle, on.spend)
+export function* propertyValue(handle: ElementValue, on: Evaluation): Work {
+  if (isItem(handle.node)) return handle
+  // Elements in each other repeat each other's text.
+  if (on.isDue) yield undefined
+  const value = valueOfElement(handle, on.spend)
+  return value instanceof Pending ? yield* value.work : value
 }
 
 /** What several property elements stand for. */
 export function* propertyValues(handles: readonly ElementValue[], on: Evaluation): Work<Value[]> {
   const values: Value[] = []
   for (const handle of handles) {
-    values.push(propertyValue(handle, on))
+    values.push(yield* propertyValue(handle, on))
     if (values.length % WITHOUT_PAUSE === 0) yield undefined
   }
   return values
@@ -71,7 +75,7 @@ export function* itemProperty(owner: ElementValue, name: string, on: Evaluation)
   const elements = yield* valueElements(owner, name, on)
   const [first] = elements
   if (!first) return null
-  if (elements.length === 1) return propertyValue(sameHandle(owner, first), on)
+  if (elements.length === 1) return yield* propertyValue(sameHandle(owner, first), on)
   on.take(16 + 48 * elements.length)
   return yield* propertyValues(
     elements.map(element => sameHandle(owner, element)),
@@ -92,7 +96,7 @@ export function* microdataOf(owner: ElementValue, on: Evaluation, depth = 0): Wo
   for (const { name, element } of yield* propertiesOf(owner, on)) {
     if (++seen % WITHOUT_PAUSE === 0) yield undefined
     const handle = sameHandle(owner, element)
-    const value: Value = isItem(element) ? yield* microdataOf(handle, on, depth + 1) : elementValue(handle, on.spend)
+    const value: Value = yield* isItem(element) ? microdataOf(handle, on, depth + 1) : propertyValue(handle, on)
     const known = values.get(name)
     if (known) known.push(value)
     else values.set(name, [value])

@@ -100,6 +100,8 @@ describe('tree/long-text', () => {
   const megabyte = 1024 * 1024
   const long64 = `<p title='${'"'.repeat(megabyte)}'>`
   const manyValues = `<p ${Array.from({ length: 32 }, (_, i) => `a${i}='${'"'.repeat(megabyte / 32)}'`).join(' ')}>`
+  const inEachOther = `<div itemscope>${'<div itemprop=v>'.repeat(300)}${'x'.repeat(LONG / 2)}${'</div>'.repeat(301)}`
+  const ofOneLong = `<div itemscope><p itemprop=v>${'x'.repeat(megabyte)}</p></div>`
   const lines = `<x:p>${'\r\n'.repeat(megabyte)}</x:p>`
   const cases: [what: string, least: number, work: () => Steps<unknown>][] = [
     ['REA-62 what a trigger makes of a long value', 16, () => writingItem(parsed(long64), true)],
@@ -109,6 +111,10 @@ describe('tree/long-text', () => {
     ['HTTP-80 COMP-6 colons behind the last end tag with a prefix', 4, () => findingExtents(':'.repeat(megabyte))],
     ['HTTP-80 COMP-6 lines within an element with a prefix', 60, () => findingExtents(lines)],
     ['HTTP-80 COMP-6 a long name', 4, () => findingPrefixed(`${'x'.repeat(megabyte)}:`)],
+    ['SES-143 short values in each other', 600, () => programOn(parsed(inEachOther), 'self.microdata().count()')],
+    ['SES-42 short values of one property', 600, () => programOn(parsed(inEachOther), 'self.v.count()')],
+    ['SES-143 long values', 16, () => programOn(parsed(ofOneLong), 'self.microdata().count()')],
+    ['SES-42 a long value', 16, () => programOn(parsed(ofOneLong), 'self.v == 1')],
   ]
   for (const [what, least, work] of cases)
     it(`SEC-12 ${what}: ${least} steps at least`, () => {
