@@ -1,6 +1,7 @@
 /** Parts whose tags would end elements of the page around them, where browsers read it (COMP-31). */
 
 import {
+  asciiLower,
   type ElementNode,
   isElement,
   MATHML_NAMESPACE,
@@ -197,5 +198,5 @@ function isForeign({ namespaceURI }: ElementNode): boolean {
 
 /** What XML has in capitals is written so, and read in small letters. */
 function nameOf({ tagName, writtenAs }: ElementNode): string {
-  return writtenAs ?? tagName.toLowerCase()
+  return writtenAs ?? asciiLower(tagName)
 }

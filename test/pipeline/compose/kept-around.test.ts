@@ -101,6 +101,13 @@ const CASES: [stored: string, selector: string, around: [string, string], shown:
     ['<div hidden=""><div>', '</div>s</div>'],
     '<section><li><div><div>x</div></div></li></section>',
   ],
+  // HTML knows no blockquote of this name: the sign of Kelvin is no letter of ASCII.
+  [
+    '<bloc\u212aquote><li>x</li></bloc\u212aquote>',
+    'bloc\u212aquote',
+    ['<ul><li hidden=""><div>', '</div>s</li></ul>'],
+    '<bloc\u212aquote><div>x</div></bloc\u212aquote>',
+  ],
   ['<svg></svg>', 'svg', ['<h1><rt>', '</rt></h1>'], '<svg></svg>'],
 ]
 
