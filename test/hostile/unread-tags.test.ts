@@ -128,6 +128,14 @@ SUSPECT.push(
   ['XML in GBK beside a text that looks like one', declared('gbk'), `${XML}; x="charset=utf-8"`, '/n/a.xhtml'],
   ['XML in a charset that is written in another way', declared('gbk'), `${XML}; x charset=utf-8`, '/n/a.xhtml'],
 )
+// What is white space to JavaScript is more than one byte all the same.
+for (const space of ['中\u00a0', '\u2003', '\u2028', '\u202f', '\ufeff'])
+  SUSPECT.push([
+    `CDATA in GBK behind U+${space.slice(-1).charCodeAt(0).toString(16)}`,
+    HAN.replace('中', space),
+    `${XML}; charset=gbk`,
+    '/n/a.xhtml',
+  ])
 /** A `frameset` behind what some browsers take for no text is the body to them. */
 const FRAMES = '<frameset><frame src="javascript:alert(1)">'
 SUSPECT.push(

@@ -84,7 +84,7 @@ function* proposingSame(document: TreeDocument, wanted: Edit, made: ProposedEdit
 }
 
 /** In encodings of China, Japan and Korea the last byte of a character takes a bracket behind it along, so that CDATA goes on. */
-export const TAKEN = /[^ -~\s]\]/
+export const TAKEN = /[^\t-\r -~]\]/
 
 /** In ISO-2022-JP it makes other characters of all that follows, up to the next one. */
 const ESCAPE = '\u001b'
