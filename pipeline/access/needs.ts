@@ -3,7 +3,8 @@
  * match. Tells at once about most rules that they are not for an element (SEC-4).
  */
 
-import { asciiLower, type ElementNode, parentElement } from '../tree/nodes.ts'
+import { asciiLower } from '../tree/ascii.ts'
+import { type ElementNode, parentElement } from '../tree/nodes.ts'
 import type { ComplexSelector, Selector } from '../tree/selector/selector.ts'
 import { atOnce, NODES_PER_STEP, type Steps } from '../tree/steps.ts'
 

@@ -1,7 +1,7 @@
 /** Parts whose tags would end elements of the page around them, where browsers read it (COMP-31). */
 
+import { asciiLower } from '../tree/ascii.ts'
 import {
-  asciiLower,
   type ElementNode,
   isElement,
   MATHML_NAMESPACE,

@@ -1,7 +1,8 @@
 /** Names with a prefix in what a script was handed: in what it gives they mean what they mean there (COMP-12, COMP-145). */
 
+import { asciiLower } from '../tree/ascii.ts'
 import { copiedFrom, noteStored } from '../tree/clone.ts'
-import { asciiLower, type ChildNode, type DocumentKind, type ElementNode, isElement } from '../tree/nodes.ts'
+import { type ChildNode, type DocumentKind, type ElementNode, isElement } from '../tree/nodes.ts'
 import { isDeclaration, namespaceOf, prefixedNames, prefixIn } from '../tree/prefixes.ts'
 import { RAW } from '../tree/raw-text.ts'
 import { NODES_PER_STEP, type Steps } from '../tree/steps.ts'

@@ -3,7 +3,7 @@
  * plain data: it is stored with the document's version and compiled when a site's registry is put together.
  */
 
-import { trimmed } from '../tree/edit/shape.ts'
+import { trimmed } from '../tree/ascii.ts'
 import { typesOf } from '../tree/microdata.ts'
 import type { ElementNode } from '../tree/nodes.ts'
 import { textContent } from '../tree/serialize.ts'

@@ -1,7 +1,8 @@
 /** Names with a prefix in what code takes from one document into another (COMP-12, COMP-147). */
 
+import { asciiLower } from '../tree/ascii.ts'
 import { copiedFrom } from '../tree/clone.ts'
-import { asciiLower, type DocumentKind, type ElementNode, isElement } from '../tree/nodes.ts'
+import { type DocumentKind, type ElementNode, isElement } from '../tree/nodes.ts'
 import {
   bindPrefix,
   declarationOf,

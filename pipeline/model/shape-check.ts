@@ -1,8 +1,9 @@
 /** Judges a proposed document by the shapes that apply to it (MOD-91 to MOD-98). */
 
+import { asciiLower } from '../tree/ascii.ts'
 import { findingHidden, findingHiddenIn, isUnreadable } from '../tree/hidden-tags.ts'
 import { declaredPrefix } from '../tree/namespaces.ts'
-import { type Attribute, asciiLower, type ElementNode, isElement, type TreeDocument } from '../tree/nodes.ts'
+import { type Attribute, type ElementNode, isElement, type TreeDocument } from '../tree/nodes.ts'
 import { SelectorError, type Simple } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
 import { touching, type WrittenPlace } from './place.ts'

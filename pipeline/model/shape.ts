@@ -1,7 +1,7 @@
 /** Shapes, compiled: where they apply, what they select, and what their constraints and permits ask for (MOD-90). */
 
 import { compilePattern, matchesNames, type Pattern } from '../access/glob.ts'
-import { asciiLower } from '../tree/nodes.ts'
+import { asciiLower } from '../tree/ascii.ts'
 import { subjectToken } from '../tree/selector/needs.ts'
 import {
   type ComplexSelector,

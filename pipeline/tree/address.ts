@@ -1,5 +1,6 @@
 /** Selectors that address exactly one element and can be used as the range of a following request (HTTP-67). */
 
+import { asciiLower } from './ascii.ts'
 import { localName } from './namespaces.ts'
 import {
   attribute,
@@ -106,7 +107,7 @@ export function uniqueSelector(
 /** In quirks mode selectors compare ids without regard to ASCII case. */
 function idKey(id: string, document: TreeDocument): string {
   if (document.root.mode !== 'quirks') return id
-  return id.replace(/[A-Z]+/g, letters => letters.toLowerCase())
+  return asciiLower(id)
 }
 
 /** In XML the name without prefix; HTML knows no prefixes. */

@@ -4,6 +4,7 @@
  * these tags.
  */
 
+import { asciiLower } from './ascii.ts'
 import { parsingHtmlFragment } from './html.ts'
 import { TreeError } from './limits.ts'
 import {
@@ -40,7 +41,7 @@ const OTHER = new Set(['math', 'select', 'template', 'frameset'])
 const DRAWN = new Set(
   `svg g defs symbol use path rect circle ellipse line polyline polygon text tspan textpath image marker mask pattern switch
   clippath lineargradient radialgradient stop filter title desc style metadata animate animatemotion animatetransform set`.split(
-    /\s+/,
+    /[\n ]+/,
   ),
 )
 /** In SVG, there is HTML in these. */
@@ -281,7 +282,7 @@ class TagScan {
     const [tag = '', written = ''] = NAME.exec(this.#source) ?? []
     if (tag === '') return ''
     // What HTML calls `image` is an `img`.
-    const name = written.replace(/^image$/i, 'img').toLowerCase()
+    const name = asciiLower(written.replace(/^image$/i, 'img'))
     const isEnd = tag[1] === '/'
     if (!this.#known.has(at)) this.#hidden.push({ at, name, isEnd })
     return isEnd ? `/${name}` : name

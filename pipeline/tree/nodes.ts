@@ -148,13 +148,3 @@ export function attribute(element: ElementNode, name: string): string | undefine
   for (const a of element.attrs) if (a.name === name && !a.prefix) return a.value
   return undefined
 }
-
-/** Names of HTML as scripts are told them: no letter but those of ASCII is another one in capitals. */
-export function asciiUpper(text: string): string {
-  return text.replace(/[a-z]+/g, letters => letters.toUpperCase())
-}
-
-/** Lower-cases ASCII letters only, which is what HTML and CSS mean by case-insensitive. */
-export function asciiLower(text: string): string {
-  return /[A-Z]/.test(text) ? text.replace(/[A-Z]+/g, letters => letters.toLowerCase()) : text
-}

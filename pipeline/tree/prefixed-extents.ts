@@ -4,6 +4,7 @@
  */
 
 import { foreignContent, html, type Token, type TokenHandler, Tokenizer, TokenizerMode } from 'parse5'
+import { asciiLower } from './ascii.ts'
 import { LONG, puttingInOnePiece } from './long-text.ts'
 import { type ElementNode, HTML_NAMESPACE } from './nodes.ts'
 import { FOREIGN, HTML_AGAIN, isOfHtml } from './raw-text.ts'
@@ -58,7 +59,7 @@ export function enterContent(tokenizer: Tokenizer, tagName: string): boolean {
  */
 export function* findingExtents(source: string, around?: ElementNode): Steps<Extents> {
   const reader = new ExtentReader(
-    !around || around.namespaceURI === HTML_NAMESPACE || HTML_AGAIN.has(around.tagName.toLowerCase()),
+    !around || around.namespaceURI === HTML_NAMESPACE || HTML_AGAIN.has(asciiLower(around.tagName)),
   )
   const last = yield* findingLastEndTag(source)
   const tokenizer = new Tokenizer({ sourceCodeLocationInfo: true }, reader)

@@ -3,7 +3,8 @@
  * kinds of trees are read here: scope is lexical, and the nearest declaration wins (COMP-12).
  */
 
-import { type Attribute, asciiLower, type DocumentKind, type ElementNode, isElement } from './nodes.ts'
+import { asciiLower } from './ascii.ts'
+import { type Attribute, type DocumentKind, type ElementNode, isElement } from './nodes.ts'
 
 /** A qualified name in its two parts. */
 export interface QualifiedName {
@@ -24,19 +25,19 @@ export function qualifiedName(written: string): QualifiedName | undefined {
   const colon = written.indexOf(':')
   if (colon <= 0 || colon === written.length - 1) return undefined
   const prefix = written.slice(0, colon)
-  return FIXED.has(prefix.toLowerCase()) ? undefined : { prefix, local: written.slice(colon + 1) }
+  return FIXED.has(asciiLower(prefix)) ? undefined : { prefix, local: written.slice(colon + 1) }
 }
 
 /** The prefix of a name, or the one that an attribute of the name declares, unless it never is that of a directive. */
 export function prefixIn(written: string): string | undefined {
   if (!isDeclaration(written)) return qualifiedName(written)?.prefix
   const prefix = written.slice(6)
-  return prefix === '' || FIXED.has(prefix.toLowerCase()) ? undefined : prefix
+  return prefix === '' || FIXED.has(asciiLower(prefix)) ? undefined : prefix
 }
 
 /** Whether an attribute of the name declares a prefix where HTML reads it. */
 export function isDeclaration(written: string): boolean {
-  return written.slice(0, 6).toLowerCase() === 'xmlns:'
+  return asciiLower(written.slice(0, 6)) === 'xmlns:'
 }
 
 const NONE: readonly string[] = []
@@ -174,7 +175,7 @@ export class Rereading {
 
   /** @param root of a document; undefined for what comes into one */
   constructor(root: ElementNode | undefined) {
-    const body = root?.childNodes.filter(isElement).find(({ tagName }) => tagName.toLowerCase() === 'body')
+    const body = root?.childNodes.filter(isElement).find(({ tagName }) => asciiLower(tagName) === 'body')
     this.#own = [root, body]
     this.#inBody = body ? Prefixes.none.within(body) : Prefixes.none
   }

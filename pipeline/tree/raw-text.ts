@@ -3,6 +3,7 @@
  * trees of XML documents, and those that were put together, may hold more, which no shape has judged (MOD-94).
  */
 
+import { asciiLower } from './ascii.ts'
 import { type ChildNode, type ElementNode, HTML_NAMESPACE, isElement, isText, type ParentNode } from './nodes.ts'
 
 /** Their text stands in the source as it is; `noscript` because trees are parsed with the scripting flag on. */
@@ -86,7 +87,7 @@ export function noteContent({ parentNode }: ElementNode, content: ParentNode): v
   let isInGlyph = false
   let node: ParentNode | null = parentNode
   for (; node && isElement(node); node = node.parentNode) {
-    const name = node.tagName.toLowerCase()
+    const name = asciiLower(node.tagName)
     isInGlyph ||= GLYPHS.has(name)
     if (isInGlyph && name === 'math') break
   }
@@ -104,7 +105,7 @@ function isReadAsText({ tagName, parentNode }: ElementNode): boolean {
   let isInGlyph = false
   let node: ParentNode | null = parentNode
   for (; node && isElement(node); node = node.parentNode) {
-    const name = node.tagName.toLowerCase()
+    const name = asciiLower(node.tagName)
     const kind = name === 'annotation-xml' && !isOfHtml(node) ? undefined : HTML_AGAIN.get(name)
     isInGlyph ||= GLYPHS.has(name)
     if (FOREIGN.has(name)) {

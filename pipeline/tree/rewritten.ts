@@ -1,8 +1,9 @@
 /** Trees that nobody has written, beside what is read where their markup is stored (COMP-147). */
 
 import { randomUUID } from 'node:crypto'
+import { asciiLower } from './ascii.ts'
 import { TreeError } from './limits.ts'
-import { asciiLower, type ChildNode, type ElementNode, elementAlone, isElement, type ParentNode } from './nodes.ts'
+import { type ChildNode, type ElementNode, elementAlone, isElement, type ParentNode } from './nodes.ts'
 import { parsingPrefixed, parsingPrefixedFragment } from './prefixed-parser.ts'
 import { Prefixes, prefixedNames, qualifiedName, writtenName } from './prefixes.ts'
 import { RAW } from './raw-text.ts'

@@ -1,5 +1,6 @@
 /** Trees to HTML text by the serialization algorithm of the HTML standard. */
 
+import { asciiLower } from './ascii.ts'
 import { isShort, LONG, type LongText, writingText } from './long-text.ts'
 import {
   type AnyNode,
@@ -131,7 +132,7 @@ function comment(node: CommentNode): string {
 
 function isInText({ parentNode }: CommentNode): boolean {
   for (let node: ParentNode | null = parentNode; node && isElement(node); node = node.parentNode)
-    if (TEXT_ONLY.has(node.tagName.toLowerCase())) return true
+    if (TEXT_ONLY.has(asciiLower(node.tagName))) return true
   return false
 }
 

@@ -1,6 +1,7 @@
 /** The HTML parser, in steps: it can be left after every few tokens, and within long ones. */
 
 import { html, Parser, Token, type Tokenizer, type TreeAdapterTypeMap } from 'parse5'
+import { isBlank } from './ascii.ts'
 import { checkName } from './limits.ts'
 import { inOnePiece, keepingTogether, LONG, puttingInOnePiece } from './long-text.ts'
 import type { Steps } from './steps.ts'
@@ -229,9 +230,9 @@ export class SteppedParser<Nodes extends TreeAdapterTypeMap> extends Parser<Node
     const body = fragmentContext ? undefined : openElements.items[1]
     const place = body && treeAdapter.getNodeSourceCodeLocation(body)
     if (!place?.startTag || place.endTag || place.endOffset !== place.startTag.endOffset || !token.location) return
-    const isBlank = (node: Nodes['childNode']) =>
-      treeAdapter.isTextNode(node) && !/\S/.test(treeAdapter.getTextNodeContent(node))
-    if (!treeAdapter.getChildNodes(body).every(isBlank)) this._setEndLocation(body, token)
+    const isEmpty = (node: Nodes['childNode']) =>
+      treeAdapter.isTextNode(node) && isBlank(treeAdapter.getTextNodeContent(node))
+    if (!treeAdapter.getChildNodes(body).every(isEmpty)) this._setEndLocation(body, token)
   }
 
   override onComment(token: Token.CommentToken): void {

@@ -1,9 +1,10 @@
 /** The tokens of a document (`tokens.ts`), told from its tags as they are written. */
 
+import { wordsOf } from './ascii.ts'
 import { LONGEST_NAME } from './limits.ts'
 import { isSpace } from './tag-reader.ts'
 import { type TagWord, TELLING, tagWord } from './tag-words.ts'
-import { ANY_TOKEN, IMPLIED, namesOf, TokenList, wordsOf } from './tokens.ts'
+import { ANY_TOKEN, IMPLIED, namesOf, TokenList } from './tokens.ts'
 
 /** Characters that parsers make others of. */
 const REREAD = /[&\0\r]/

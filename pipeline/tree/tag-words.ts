@@ -4,6 +4,7 @@
  * that is asked for it.
  */
 
+import { asciiLower } from './ascii.ts'
 import { kindOf } from './tokens.ts'
 
 /** It has no content. */
@@ -134,11 +135,11 @@ export function tagWord(bytes: Buffer, start: number, end: number): TagWord {
     all |= code
     hash = (Math.imul(hash, 31) + (LOWER[code] ?? 0)) | 0
   }
-  if (all >= 0x80) return new TagWord(bytes.toString('utf8', start, end).replace(/[A-Z]+/g, each => each.toLowerCase()))
+  if (all >= 0x80) return new TagWord(asciiLower(bytes.toString('utf8', start, end)))
   const slot = (hash ^ (hash >>> 15)) & (SLOTS - 1)
   const last = known[slot]
   if (last !== undefined && last.text.length === length && spells(bytes, start, last.text)) return last
-  const word = new TagWord(bytes.toString('latin1', start, end).toLowerCase())
+  const word = new TagWord(asciiLower(bytes.toString('latin1', start, end)))
   known[slot] = word
   return word
 }

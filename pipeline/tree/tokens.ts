@@ -4,6 +4,7 @@
  * case, because some documents ignore the case.
  */
 
+import { wordsOf } from './ascii.ts'
 import { LONGEST_NAME } from './limits.ts'
 import type { ElementNode } from './nodes.ts'
 
@@ -183,9 +184,4 @@ export function namesOf(name: string): string[] {
   const colon = name.indexOf(':')
   // Not cut from the whole: a capital sigma becomes another letter behind letters and a colon than by itself.
   return colon < 0 ? [lower] : [lower, name.slice(colon + 1).toLowerCase()]
-}
-
-/** Words between white space. */
-export function wordsOf(value: string): string[] {
-  return value.split(/[\t\n\f\r ]+/).filter(word => word !== '')
 }

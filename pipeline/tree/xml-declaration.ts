@@ -5,7 +5,7 @@ import type { Steps } from './steps.ts'
 
 /** Names may hold a byte order mark, which is white space for JavaScript. */
 const DECLARATION = /^<\?xml[\t\n\r ][^?]*\?>/
-const ENCODING = /(\sencoding\s*=\s*["'])([^"']*)/
+const ENCODING = /([\t\n\r ]encoding[\t\n\r ]*=[\t\n\r ]*["'])([^"']*)/
 const UTF_8 = /^utf-?8$/i
 
 /** @returns the declaration as it is written; empty where there is none */
@@ -20,7 +20,8 @@ export function otherEncoding(source: string): string | undefined {
 }
 
 /** What names no encoding for any reader: some take every instruction for a declaration that begins like one. */
-const SILENT = /^(?!<\?xml)|^<\?xml\s+version\s*=\s*["'][^"']*["']\s+encoding\s*=\s*["']utf-?8["']/i
+const SILENT =
+  /^(?!<\?xml)|^<\?xml[\t\n\r ]+version[\t\n\r ]*=[\t\n\r ]*["'][^"']*["'][\t\n\r ]+encoding[\t\n\r ]*=[\t\n\r ]*["']utf-?8["']/i
 
 /** @returns whether some reader may find another encoding than UTF-8 where a declaration stands */
 export function mayDeclareOther(source: string): boolean {

@@ -104,7 +104,7 @@ function* read(source: string, holder: DocumentNode | FragmentNode, context?: El
   const room = treeRoom()
   let bytes = 0
   // End of the construct reported last: the next one begins here.
-  let cursor = fragment ? 0 : source.length - source.trimStart().length
+  let cursor = fragment ? 0 : (/^\ufeff?[\t\n\r ]*/.exec(source)?.[0].length ?? 0)
 
   // What was taken of a long text. Millions of pieces, which a text of brackets is read in, would burden every collection of
   // garbage until its end.

@@ -12,15 +12,9 @@ import type { Operation } from '../operation.ts'
 import { absent, noMarkup, refuseForbidden, refuseUnseen, refusingRequest, requireAllowed } from '../refusals.ts'
 import { largestDocument, type Site } from '../site/site.ts'
 import { notHtml, type StoredFile } from '../site/stored-file.ts'
+import { asciiLower } from '../tree/ascii.ts'
 import { encoding } from '../tree/document.ts'
-import {
-  asciiLower,
-  attribute,
-  type ElementNode,
-  isElement,
-  type ParentNode,
-  type TreeDocument,
-} from '../tree/nodes.ts'
+import { attribute, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import { bindPrefix, Prefixes, qualifiedName, Rereading, writtenName } from '../tree/prefixes.ts'
 import { changesNames } from '../tree/rewritten.ts'
 import { writingDocument } from '../tree/serialize.ts'

@@ -12,6 +12,7 @@ import { elementsAround, type WrittenPlace } from '../model/place.ts'
 import { isReadAsWritten } from '../read/representation.ts'
 import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
+import { isBlank, trimmed } from '../tree/ascii.ts'
 import {
   checkEncoding,
   type Edit,
@@ -21,7 +22,6 @@ import {
   type View,
   type Way,
 } from '../tree/edit/edit.ts'
-import { isBlank, trimmed } from '../tree/edit/shape.ts'
 import { TreeError } from '../tree/limits.ts'
 import { inOnePiece, LONG, puttingInOnePiece } from '../tree/long-text.ts'
 import { type ChildNode, isElement, isText, type TreeDocument } from '../tree/nodes.ts'

@@ -1,6 +1,6 @@
 /** Classes: search, construction, static methods, and the platform's own (SES-170 to SES-181). */
 
-import { trimmed } from '../../tree/edit/shape.ts'
+import { trimmed } from '../../tree/ascii.ts'
 import { attribute, type ElementNode } from '../../tree/nodes.ts'
 import { LIMITS } from '../../tree/selector/parse.ts'
 import { ElementValue, isDictionary, isList, type Value } from '../values.ts'

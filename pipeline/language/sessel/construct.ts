@@ -1,13 +1,7 @@
 /** `new …`: elements, instances and selectors (SES-129, SES-160 to SES-163, SES-173). */
 
-import {
-  asciiLower,
-  attribute,
-  type ElementNode,
-  HTML_NAMESPACE,
-  MATHML_NAMESPACE,
-  SVG_NAMESPACE,
-} from '../../tree/nodes.ts'
+import { asciiLower } from '../../tree/ascii.ts'
+import { attribute, type ElementNode, HTML_NAMESPACE, MATHML_NAMESPACE, SVG_NAMESPACE } from '../../tree/nodes.ts'
 import { ElementValue, isDictionary, isList, type List, NamedValue, type Value } from '../values.ts'
 import type { ConstructionPlan, PlannedModifier } from './code.ts'
 import { MAX_DEPTH, tooDeep, typeOf } from './comparison.ts'

@@ -1,11 +1,11 @@
 /** Changing the trees of constructed elements (SES-144): they stay trees, and no deeper than documents may be. */
 
+import { asciiLower } from '../../tree/ascii.ts'
 import { cloningElement, cloningStored } from '../../tree/clone.ts'
 import { checkNames, LONGEST_NAME, MAX_DEPTH, TreeError } from '../../tree/limits.ts'
 import { isShort } from '../../tree/long-text.ts'
 import { treeOf } from '../../tree/microdata.ts'
 import {
-  asciiLower,
   type ChildNode,
   type ElementNode,
   type FragmentNode,

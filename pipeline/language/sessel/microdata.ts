@@ -1,6 +1,6 @@
 /** Microdata of elements as the language sees it (SES-42, SES-143, SES-179). */
 
-import { trimmed } from '../../tree/edit/shape.ts'
+import { trimmed } from '../../tree/ascii.ts'
 import { TreeError } from '../../tree/limits.ts'
 import { attribute, type ElementNode } from '../../tree/nodes.ts'
 import { itemProperties } from '../item-properties.ts'

@@ -7,7 +7,7 @@
 import { bareProgram, type RawCode } from '../../model/declarations.ts'
 import { isItem, type ModelItem, type ReadValue, readItem, valueReader } from '../../model/items.ts'
 import type { Vocabulary } from '../../model/vocabulary.ts'
-import { trimmed } from '../../tree/edit/shape.ts'
+import { trimmed } from '../../tree/ascii.ts'
 import { typesOf } from '../../tree/microdata.ts'
 import { jsonLdValue } from '../../tree/microdata-value.ts'
 import type { ElementNode } from '../../tree/nodes.ts'

@@ -1,5 +1,6 @@
 /** Markup that everybody reads alike who reads its tags one by one, without a tree. */
 
+import { asciiLower } from '../ascii.ts'
 import { isVoidName } from '../serialize-html.ts'
 import { NODES_PER_STEP, type Steps } from '../steps.ts'
 
@@ -12,7 +13,7 @@ const COMMENT = /<!--[^<>-]*-->/y
 /** What stands in them is text, or other markup. */
 const OTHER = new Set(
   `svg math select script style textarea title xmp iframe noembed noframes noscript plaintext template
-  html head body frameset`.split(/\s+/),
+  html head body frameset`.split(/[\n ]+/),
 )
 
 /** Whether a text has tags of HTML alone in which there is HTML, and end tags for nothing but elements that it begins; in steps. */
@@ -29,7 +30,7 @@ export function* isBalanced(text: string): Steps<boolean> {
     }
     TAG.lastIndex = at
     const [tag = '', slash, written = ''] = TAG.exec(text) ?? []
-    const name = written.toLowerCase()
+    const name = asciiLower(written)
     if (tag === '' || OTHER.has(name)) return false
     at += tag.length
     if (slash === '') {

@@ -8,6 +8,7 @@
  * some leave these at a `</p>` without start tag, also where they hold HTML.
  */
 
+import { asciiLower } from '../ascii.ts'
 import { testing } from '../long-text.ts'
 import {
   type ChildNode,
@@ -30,7 +31,7 @@ import { isHtmlElement } from './shape.ts'
 const DIFFERENT = /<(?:select|opt|r[bpt]|\/?t(?:body|head|foot)|search|dialog|template|svg|math)/i
 const SELECT = /<select/i
 const FORM_END = /<\/form/i
-const IS = /[\s/"']is[\s=/>]/i
+const IS = /[\t\n\f\r /"']is[\t\n\f\r =/>]/i
 const TAG = /<[a-z/!?]/i
 /** Other tags than those that every parser keeps there. */
 const OTHER_TAG = /<(?!\/?(?:option|optgroup|hr)[\t\n\f\r />])[a-z/!?]/i
@@ -47,7 +48,7 @@ const IMPLIED = new Set(['option', 'optgroup', 'rb', 'rp', 'rt', 'rtc'])
 const GROUPS = new Set(['tbody', 'thead', 'tfoot'])
 /** What parsers open again, and some do not where it has `is`. */
 const FORMATTING = new Set('a b big code em font i nobr s small strike strong tt u'.split(' '))
-const FORMATTING_TAG = new RegExp(`<(?:${[...FORMATTING].join('|')})[\\s/]`, 'i')
+const FORMATTING_TAG = new RegExp(`<(?:${[...FORMATTING].join('|')})[\\t\\n\\f\\r /]`, 'i')
 /** Tags that surely close themselves, in SVG and MathML: the slash of `<g fill=red/>` belongs to the value. */
 const CLOSED =
   /^<[^\t\n\f\r ="'/>]+(?:[\t\n\f\r ]+[^\t\n\f\r ="'/>]+(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:"[^"]*"|'[^']*'|[^\t\n\f\r "'=<>`][^\t\n\f\r "'<>`]*(?=[\t\n\f\r ])))?)*[\t\n\f\r ]*\/>$/
@@ -68,7 +69,7 @@ const ORDINARY = new Set(
   `a abbr address area article aside audio b bdi bdo big blockquote br button canvas center cite code data dd del details dfn
   div dl dt em embed fieldset figcaption figure font footer form h1 h2 h3 h4 h5 h6 header hgroup hr i iframe img input ins kbd
   label legend li link main map mark meta meter nav ol output p picture pre progress q s samp script section small source span
-  strike strong style sub summary sup textarea time track tt u ul var video wbr`.split(/\s+/),
+  strike strong style sub summary sup textarea time track tt u ul var video wbr`.split(/[\n ]+/),
 )
 
 /** Whether all parsers read the element alike: those of text, forms without lists, and those that nobody knows. */
@@ -251,12 +252,12 @@ export function* isNestedAlike(context: ElementNode, nodes: readonly ChildNode[]
   if (!(yield* testing(SELECT, text))) return true
   const isOther = (name: string) => !HARMLESS.has(name) && (CLOSING.has(name) || !isOrdinaryName(name))
   for (const piece of yield* piecesInSelect(nodes, text))
-    if (yield* findingMatch(piece, STARTS, ([, name = '']) => isOther(name.toLowerCase()))) return false
+    if (yield* findingMatch(piece, STARTS, ([, name = '']) => isOther(asciiLower(name)))) return false
   return true
 }
 
 function findingTaking(text: string): Steps<boolean> {
-  return findingMatch(text, STARTS, ([, name = '']) => !name.includes(':') && !HARMLESS.has(name.toLowerCase()))
+  return findingMatch(text, STARTS, ([, name = '']) => !name.includes(':') && !HARMLESS.has(asciiLower(name)))
 }
 
 /** Whether one of the places where a pattern matches is of a kind, in steps. */

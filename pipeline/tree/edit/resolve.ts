@@ -1,5 +1,6 @@
 /** From what was asked to a plan: whether it can be asked at all, the nodes of the body, the places in the source. */
 
+import { asciiLower, isBlank } from '../ascii.ts'
 import { comparing } from '../compare.ts'
 import { parsingFragment } from '../fragment.ts'
 import {
@@ -22,7 +23,7 @@ import { keptMove, keptText } from './kept-text.ts'
 import { dropsLineFeed, tagsOwed, textsWithout, writingMarkupIn, writingTexts } from './markup.ts'
 import type { Plan, Site } from './plan.ts'
 import { planningRoot, planningShell, shellName } from './root.ts'
-import { contentOf, endsWithTag, isBlank, isHtmlElement, isSelfClosed } from './shape.ts'
+import { contentOf, endsWithTag, isHtmlElement, isSelfClosed } from './shape.ts'
 import type { Tail } from './tail.ts'
 
 /** Where new nodes stand: inside the anchor behind its last or before its first child node, or beside it. */
@@ -235,7 +236,7 @@ function* readingInScope(
 /** What stands before a colon in names of tags. */
 function prefixesIn(text: string): Set<string> {
   const found = new Set<string>()
-  for (const [, prefix = ''] of text.matchAll(/<([a-z][^\t\n\f\r /:<>]*):/gi)) found.add(prefix.toLowerCase())
+  for (const [, prefix = ''] of text.matchAll(/<([a-z][^\t\n\f\r /:<>]*):/gi)) found.add(asciiLower(prefix))
   return found
 }
 

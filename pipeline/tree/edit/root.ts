@@ -1,5 +1,6 @@
 /** Replacing what a document begins with: the root of XML; `html`, `head` and `body`, which no fragment can hold. */
 
+import { isBlank } from '../ascii.ts'
 import { parsingAsPart, parsingFragment } from '../fragment.ts'
 import {
   type ElementNode,
@@ -15,7 +16,7 @@ import { writingMarkup } from '../serialize.ts'
 import type { Steps } from '../steps.ts'
 import { EditError, refusing } from './error.ts'
 import type { Plan, Site, Text } from './plan.ts'
-import { isBlank, isHtmlElement } from './shape.ts'
+import { isHtmlElement } from './shape.ts'
 import { droppingTail, type Tail } from './tail.ts'
 
 type ShellName = 'html' | 'head' | 'body'

@@ -1,5 +1,6 @@
 /** What the source says about single elements and places: whether they are closed, and where content may be put. */
 
+import { asciiLower } from '../ascii.ts'
 import { parseFragment } from '../fragment.ts'
 import {
   type ElementNode,
@@ -92,28 +93,5 @@ function beginsWith(document: TreeDocument, offset: number, text: string): boole
   const source = textOf(document)
   if (source.startsWith(text, offset)) return true
   if (document.kind === 'xml') return false
-  return source.slice(offset, offset + text.length).toLowerCase() === text.toLowerCase()
-}
-
-export function isBlank(text: string): boolean {
-  return !/[^\t\n\f\r ]/.test(text)
-}
-
-/** The text without white space (of HTML and XML) at both ends, in linear time. */
-export function trimmed(text: string): string {
-  const end = endWithoutSpace(text, text.length)
-  let start = 0
-  while (start < end && isSpace(text.charCodeAt(start))) start++
-  return text.slice(start, end)
-}
-
-/** Where the white space begins that ends at an offset; looks no further back than `least`. */
-export function endWithoutSpace(text: string, end: number, least = 0): number {
-  let start = end
-  while (start > least && isSpace(text.charCodeAt(start - 1))) start--
-  return start
-}
-
-function isSpace(code: number): boolean {
-  return code === 0x20 || (code >= 0x09 && code <= 0x0d && code !== 0x0b)
+  return asciiLower(source.slice(offset, offset + text.length)) === asciiLower(text)
 }

@@ -3,6 +3,7 @@
  * `<frameset>` may replace the body. Documents that have such things are edited as wholes.
  */
 
+import { asciiLower } from '../ascii.ts'
 import { isElement, rootElement, type TreeDocument } from '../nodes.ts'
 import type { Steps } from '../steps.ts'
 import { betweenTags } from './between.ts'
@@ -29,7 +30,7 @@ function eachOnce(document: TreeDocument): boolean {
     expected.add(`/${tagName}`)
   }
   for (const [, tag = ''] of document.source.matchAll(SHELL)) {
-    if (!expected.delete(tag.toLowerCase())) return false
+    if (!expected.delete(asciiLower(tag))) return false
   }
   return true
 }
@@ -40,7 +41,7 @@ function* findingBetween({ root, source }: TreeDocument): Steps<boolean> {
   let stray = false
   yield* betweenTags(root.childNodes, source, text => {
     for (const [, tag = ''] of text.matchAll(SHELL)) {
-      const name = tag.toLowerCase()
+      const name = asciiLower(tag)
       if (!name.startsWith('/') || ends.has(name)) stray = true
       ends.add(name)
     }

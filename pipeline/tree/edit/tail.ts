@@ -3,6 +3,7 @@
  * follows every edit at the end of the body; edits are compared without it.
  */
 
+import { endWithoutSpace } from '../ascii.ts'
 import { LONG, LongText, puttingInOnePiece } from '../long-text.ts'
 import {
   type ChildNode,
@@ -15,7 +16,7 @@ import {
 } from '../nodes.ts'
 import { type SourceText, textOf } from '../source-text.ts'
 import type { Steps } from '../steps.ts'
-import { contentOf, endWithoutSpace, isHtmlElement, isLiteral } from './shape.ts'
+import { contentOf, isHtmlElement, isLiteral } from './shape.ts'
 
 export interface Tail {
   /** Where the content of the body ends: at `</body>` or `</html>`, else at the end of the source. */

@@ -1,5 +1,6 @@
 /** Tests of attributes, classes and ids, by the case rules of HTML and XML. */
-import { asciiLower, attribute, type ElementNode, HTML_NAMESPACE } from '../nodes.ts'
+import { asciiLower } from '../ascii.ts'
+import { attribute, type ElementNode, HTML_NAMESPACE } from '../nodes.ts'
 import { hasNamespace, localPart } from './namespace.ts'
 import type { Query } from './query.ts'
 import { finder } from './substring.ts'
@@ -19,7 +20,7 @@ const CASELESS = new Set(
   `accept accept-charset align alink axis bgcolor charset checked clear codetype color compact declare defer dir
   direction disabled enctype face frame hreflang http-equiv lang language link media method multiple nohref noresize
   noshade nowrap readonly rel rev rules scope scrolling selected shape target text type valign valuetype vlink`.split(
-    /\s+/,
+    /[\n ]+/,
   ),
 )
 

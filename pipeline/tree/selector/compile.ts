@@ -1,5 +1,6 @@
 /** Turns parsed selectors into tests of elements. */
-import { asciiLower, type ElementNode, HTML_NAMESPACE, NAMELESS, type ParentNode } from '../nodes.ts'
+import { asciiLower } from '../ascii.ts'
+import { type ElementNode, HTML_NAMESPACE, NAMELESS, type ParentNode } from '../nodes.ts'
 import { attributeTest, classTest, idTest, type Mode, type Test } from './attribute.ts'
 import { computedTest } from './computed.ts'
 import { directionTest, languageTest } from './language.ts'

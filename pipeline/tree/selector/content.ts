@@ -1,7 +1,8 @@
 /** Pseudo-classes about what an element says, by its text or by its microdata value (COMP-134 to COMP-136). */
 
+import { asciiLower } from '../ascii.ts'
 import { valueAttribute } from '../microdata-value.ts'
-import { asciiLower, attribute, type ElementNode } from '../nodes.ts'
+import { attribute, type ElementNode } from '../nodes.ts'
 import { normalForm } from '../normal-form.ts'
 import type { Steps } from '../steps.ts'
 import { SelectorError } from './error.ts'

@@ -1,5 +1,6 @@
 /** States of form controls as markup alone gives them (HTML, “Form control infrastructure”, “Pseudo-classes”). */
-import { asciiLower, attribute, type ElementNode, isText, parentElement } from '../nodes.ts'
+import { asciiLower, trimmed } from '../ascii.ts'
+import { attribute, type ElementNode, isText, parentElement } from '../nodes.ts'
 import { NODES_PER_STEP, type Steps } from '../steps.ts'
 import { inherited } from './inherited.ts'
 import { isHtml } from './name.ts'
@@ -100,7 +101,7 @@ function isWithoutValue(control: ElementNode): boolean {
   if (type === 'color' || type === 'range') return false
   if (type === 'file') return true
   const value = (attribute(control, 'value') ?? '').replace(/[\r\n]+/g, '')
-  if (type === 'email' || type === 'url') return value.trim() === ''
+  if (type === 'email' || type === 'url') return trimmed(value) === ''
   const kept = VALUES[type]
   return value === '' || (kept !== undefined && !kept.test(value))
 }

@@ -3,6 +3,7 @@
  * number or a string, and are replaced by it before the selector is read.
  */
 
+import { trimmed } from '../ascii.ts'
 import { SelectorError } from './error.ts'
 
 /** One use of a function in the text of a selector. */
@@ -18,7 +19,7 @@ export interface FunctionCall {
 }
 
 const WORD = /[\w-]+/y
-const NAMED = /^\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*,([\s\S]*)$/
+const NAMED = /^[\t\n\f\r ]*(?:"([^"\\]*)"|'([^'\\]*)')[\t\n\f\r ]*,([\s\S]*)$/
 
 /**
  * The functions of a selector, from left to right, in time proportional to the text. Strings, comments and escaped
@@ -55,10 +56,10 @@ function isFunction(word: string): word is FunctionCall['name'] {
 function callAt(text: string, name: FunctionCall['name'], start: number, from: number): FunctionCall {
   const close = closing(text, from)
   const argument = text.slice(from, close)
-  if (name !== 'attr-of') return { name, attribute: undefined, selector: argument.trim(), start, end: close + 1 }
+  if (name !== 'attr-of') return { name, attribute: undefined, selector: trimmed(argument), start, end: close + 1 }
   const named = NAMED.exec(argument)
   if (!named) throw new SelectorError('“attr-of” takes a quoted name and a selector')
-  return { name, attribute: named[1] ?? named[2], selector: (named[3] ?? '').trim(), start, end: close + 1 }
+  return { name, attribute: named[1] ?? named[2], selector: trimmed(named[3] ?? ''), start, end: close + 1 }
 }
 
 /** The bracket that closes the one before a place. */

@@ -1,5 +1,6 @@
 /** `:lang()` and `:dir()`: what an element's language and text direction are (HTML, “Language”, “The dir attribute”). */
-import { asciiLower, attribute, type ElementNode, HTML_NAMESPACE, isElement, isText, SVG_NAMESPACE } from '../nodes.ts'
+import { asciiLower } from '../ascii.ts'
+import { attribute, type ElementNode, HTML_NAMESPACE, isElement, isText, SVG_NAMESPACE } from '../nodes.ts'
 import type { Steps } from '../steps.ts'
 import type { Test } from './attribute.ts'
 import { inherited } from './inherited.ts'

@@ -1,5 +1,6 @@
 /** Selector lists. A long one is sorted by gates, so that an element is tried only on selectors that can match it. */
-import { asciiLower, attribute, type ElementNode, parentElement } from '../nodes.ts'
+import { asciiLower } from '../ascii.ts'
+import { attribute, type ElementNode, parentElement } from '../nodes.ts'
 import type { Mode, Test } from './attribute.ts'
 import { localName } from './name.ts'
 import type { Query } from './query.ts'

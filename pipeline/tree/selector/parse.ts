@@ -1,5 +1,5 @@
 /** Parses selector text by the grammar of Selectors Level 4, as strictly as it is written. */
-import { asciiLower } from '../nodes.ts'
+import { asciiLower } from '../ascii.ts'
 import { SelectorError } from './error.ts'
 import type { Extensions } from './extension.ts'
 import { parseNth } from './nth.ts'
@@ -230,7 +230,7 @@ function attributeSelector(parser: Parser, cursor: Cursor, open: Token): Attribu
   skipSpace(parser, inside)
   const flag = peek(parser, inside)
   if (flag?.type === 'ident' && /^[is]$/i.test(flag.value)) {
-    found.flag = flag.value.toLowerCase() === 'i' ? 'i' : 's'
+    found.flag = asciiLower(flag.value) === 'i' ? 'i' : 's'
     inside.at++
     skipSpace(parser, inside)
   }

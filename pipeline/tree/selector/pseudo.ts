@@ -1,6 +1,8 @@
 /** Names of pseudo-classes and pseudo-elements of CSS, by what the engine makes of them. */
 
-const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/))
+import { wordsOf } from '../ascii.ts'
+
+const words = (text: string): ReadonlySet<string> => new Set(wordsOf(text))
 
 /** Pseudo-classes without argument that a stored document decides. */
 export const STATES = words(`

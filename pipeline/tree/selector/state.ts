@@ -1,6 +1,6 @@
 /** Pseudo-classes without argument that the document decides: place in the tree, links, the state of form controls. */
+import { asciiLower } from '../ascii.ts'
 import {
-  asciiLower,
   attribute,
   type ElementNode,
   HTML_NAMESPACE,

@@ -1,4 +1,5 @@
 /** Tokens of selector text by CSS Syntax Level 3 §4: escapes, comments, and blocks that the end of the text closes. */
+import { asciiLower, trimmed } from '../ascii.ts'
 import { SelectorError } from './error.ts'
 
 export type TokenType =
@@ -163,9 +164,9 @@ function nameToken(text: string, start: number, name: string): Token {
   const end = start + name.length
   const value = unescapeCss(name)
   if (text.charAt(end) !== '(') return { type: 'ident', value, start, end }
-  if (value.toLowerCase() === 'url' && !/^[ \t\n]*["']/.test(text.slice(end + 1))) {
+  if (asciiLower(value) === 'url' && !/^[ \t\n]*["']/.test(text.slice(end + 1))) {
     const raw = read(RAW_URL, text, end + 1) ?? ''
-    if (/["'(\s]/.test(raw.replace(/\)$/, '').trim())) throw new SelectorError('malformed url(…)')
+    if (/["'(\t\n\f\r ]/.test(trimmed(raw.replace(/\)$/, '')))) throw new SelectorError('malformed url(…)')
     return { type: 'other', value: `url(${raw}`, start, end: end + 1 + raw.length }
   }
   return { type: 'function', value, start, end: end + 1 }

@@ -14,7 +14,7 @@ describe('DELETE', () => {
   before(async () => {
     server = await startServer()
     http = client(server.port)
-    await put(server, '/rules.html', rulesPage(['*', 'DELETE', 'Allow', '/*']))
+    await put(server, '/rules.html', rulesPage(['*', 'DELETE', 'Allow', '/*'], ['*', 'PUT', 'Allow', '/own.html']))
   })
   after(() => server.close())
   beforeEach(async () => {
@@ -114,6 +114,14 @@ describe('DELETE', () => {
     expect(text).to.include('<p>rest</p>')
     expect(text).not.to.include('<td>')
     expect((await http('GET', '/t.html', selecting('#t'))).text).to.equal('<table id="t"></table>')
+  })
+
+  it('HTTP-100 a body without end tag goes with what is white space to JavaScript alone', async () => {
+    for (const content of ['\u00a0', '\u3000', '\ufeff', '\v']) {
+      await put(server, '/own.html', `<title>t</title><body>${content}`)
+      expect((await http('DELETE', '/own.html', selecting('body'))).status).to.equal(204)
+      expect(await textOf(server, '/own.html')).to.equal('<title>t</title>')
+    }
   })
 
   for (const path of ['/list.html', '/feed.xml', '/blob.txt']) {

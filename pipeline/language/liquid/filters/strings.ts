@@ -1,6 +1,6 @@
 /** Filters of text (LIQ-32, LIQ-33, LIQ-34, LIQ-37, section 10). */
 
-import { asciiLower } from '../../../tree/nodes.ts'
+import { asciiLower } from '../../../tree/ascii.ts'
 import { parting, placeOf } from '../../../tree/selector/substring.ts'
 import { ElementValue } from '../../values.ts'
 import { escapeMarkup, escapeOnce } from '../escape.ts'

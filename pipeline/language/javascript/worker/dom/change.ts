@@ -1,9 +1,9 @@
 /** Operations that make and change nodes (JS-40, JS-41). Whatever was there before refuses to be changed. */
 
+import { asciiLower } from '../../../../tree/ascii.ts'
 import { XML_NAMESPACE, XMLNS_NAMESPACE } from '../../../../tree/namespaces.ts'
 import {
   type AnyNode,
-  asciiLower,
   type ChildNode,
   type ElementNode,
   type FragmentNode,

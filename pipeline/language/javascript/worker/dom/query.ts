@@ -1,6 +1,7 @@
 /** Operations that look for nodes: the server's own selectors, and the older ways (JS-42). */
 
-import { type AnyNode, asciiLower, type ElementNode, isElement } from '../../../../tree/nodes.ts'
+import { asciiLower } from '../../../../tree/ascii.ts'
+import { type AnyNode, type ElementNode, isElement } from '../../../../tree/nodes.ts'
 import { matcherIn, type Selector, SelectorError, selectorFor } from '../../../../tree/selector/selector.ts'
 import { DomError } from './errors.ts'
 import type { Nodes } from './nodes.ts'

@@ -1,9 +1,8 @@
 /** Operations that read nodes (JS-40). */
 
+import { asciiLower, asciiUpper } from '../../../../tree/ascii.ts'
 import {
   type AnyNode,
-  asciiLower,
-  asciiUpper,
   type ChildNode,
   type ElementNode,
   HTML_NAMESPACE,
