@@ -3,6 +3,7 @@
  * document. Whatever the selector leaves open is filled so that nothing else follows from it.
  */
 
+import { asciiLower } from '../tree/ascii.ts'
 import {
   type Attribute,
   type DocumentNode,
@@ -94,7 +95,7 @@ function elementOf(compound: Compound | undefined): ElementNode {
   const exact = new Map<string, string>()
   const words = new Map<string, string[]>()
   for (const simple of compound?.simples ?? []) {
-    if (simple.kind === 'type') element.nodeName = element.tagName = simple.name.toLowerCase()
+    if (simple.kind === 'type') element.nodeName = element.tagName = asciiLower(simple.name)
     else if (simple.kind === 'id') exact.set('id', simple.name)
     else if (simple.kind === 'class') words.set('class', [...(words.get('class') ?? []), simple.name])
     else if (simple.kind === 'attribute') describeAttribute(simple, exact, words)
@@ -109,7 +110,7 @@ function describeAttribute(
   exact: Map<string, string>,
   words: Map<string, string[]>,
 ): void {
-  const name = written.toLowerCase()
+  const name = asciiLower(written)
   if (flag !== 'i' && operator === '=') exact.set(name, value)
   else if (flag !== 'i' && operator === '~=') words.set(name, [...(words.get(name) ?? []), value])
   else if (!exact.has(name)) {

@@ -1,5 +1,6 @@
 /** Rules that refuse the page of a folder alone (PATH-4), where all that stands in it may have been meant. */
 
+import { asciiLower, asciiUpper } from '../tree/ascii.ts'
 import { TurnsBetween } from '../tree/steps.ts'
 import type { RawAccess, RawRule } from './extract.ts'
 import { compilePattern, matchesPath, type Pattern } from './glob.ts'
@@ -32,7 +33,7 @@ export async function foldersAlone(
   for (const [order, rule] of rules.slice(0, MOST).entries()) {
     // What stands in a folder are no elements of its page.
     if (!isDeny(rule) || rule.selector.length > 0) continue
-    if (!rule.method.some(method => OF_MEMBERS.has(method.toUpperCase()))) continue
+    if (!rule.method.some(method => OF_MEMBERS.has(asciiUpper(method)))) continue
     for (const folder of rule.resource) {
       if (!isFolder(folder)) continue
       if (looked++ === MOST_FOLDERS) return told
@@ -48,7 +49,7 @@ export async function foldersAlone(
 
 function isDeny({ action, actor, resource, method }: RawRule): boolean {
   const isWhole = actor.length > 0 && resource.length > 0 && method.length > 0
-  return isWhole && action.some(each => each.toLowerCase() === 'deny')
+  return isWhole && action.some(each => asciiLower(each) === 'deny')
 }
 
 /** A path as it is, but the root: its page is what is meant. */

@@ -1,5 +1,6 @@
 /** One document's rules and groups, compiled from what was extracted when its version was stored (RULE-7 to RULE-13). */
 
+import { asciiLower, asciiUpper } from '../tree/ascii.ts'
 import {
   compileSelector,
   type Extensions,
@@ -135,13 +136,13 @@ function compileRule(
     report(`A rule without ${field} is ignored.`)
     return undefined
   }
-  const actions = raw.action.map(action => action.toLowerCase())
+  const actions = raw.action.map(action => asciiLower(action))
   const allow = !actions.includes('deny')
   if (allow && actions.some(action => action !== 'allow')) {
     report('A rule whose action is neither Allow nor Deny is ignored.')
     return undefined
   }
-  const methods = new Set(raw.method.map(method => method.toUpperCase()))
+  const methods = new Set(raw.method.map(method => asciiUpper(method)))
   for (const method of methods)
     if (!METHOD.test(method)) report(`The method ${method} is none: each stands in an element of its own.`)
     else if (!ASKED.has(method)) report(`No request asks for the method ${method}.`)

@@ -1,12 +1,13 @@
 /** What the attributes of an element ask of composition, sorted in the order in which it is done (COMP-17). */
 
 import type { Schema } from '../model/schema.ts'
+import { asciiLower } from '../tree/ascii.ts'
 import type { Attribute, ElementNode } from '../tree/nodes.ts'
 import { declaredPrefix, qualifiedName, writtenName } from '../tree/prefixes.ts'
 import { type Composing, isData, meaning, type Surroundings } from './composing.ts'
 
 /** An attribute in the text of a start tag: HTML's parser gives names in lower case (COMP-9). */
-const ATTRIBUTE = /([^\s"'>/=]+)(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+))?/g
+const ATTRIBUTE = /([^\t\n\f\r "'>/=]+)(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:"[^"]*"|'[^']*'|[^\t\n\f\r "'>]+))?/g
 
 /** An attribute that is dispatched. */
 export type AttributeDirective =
@@ -99,7 +100,7 @@ export function spellings(element: ElementNode, text: string | undefined): Reado
   const names = new Map<string, string>()
   if (!tag || text === undefined) return names
   for (const [, name = ''] of text.slice(tag.startOffset + 1, tag.endOffset - 1).matchAll(ATTRIBUTE)) {
-    const lower = name.toLowerCase()
+    const lower = asciiLower(name)
     if (!names.has(lower)) names.set(lower, name)
   }
   return names
@@ -107,6 +108,6 @@ export function spellings(element: ElementNode, text: string | undefined): Reado
 
 /** The part behind the colon, as it was spelt. */
 export function spelledLocal(written: string, spelled: ReadonlyMap<string, string>): string {
-  const name = spelled.get(written.toLowerCase()) ?? written
+  const name = spelled.get(asciiLower(written)) ?? written
   return name.slice(name.indexOf(':') + 1)
 }

@@ -1,5 +1,6 @@
 /** Parts of SVG and MathML that a page shows outside of these (COMP-31). */
 
+import { asciiLower } from '../tree/ascii.ts'
 import {
   type ElementNode,
   elementAlone,
@@ -40,7 +41,7 @@ export function appendShown({ kind, allowance }: Composing, parent: ParentNode, 
 /** Whether HTML's parser takes what begins there for HTML. */
 function isHtmlIn(parent: ParentNode): boolean {
   if (!isElement(parent) || parent.namespaceURI === HTML_NAMESPACE) return true
-  const name = parent.tagName.toLowerCase()
+  const name = asciiLower(parent.tagName)
   if (HTML_AGAIN.get(name) !== ROOTS.get(parent.namespaceURI)) return false
   return name !== 'annotation-xml' || isOfHtml(parent)
 }

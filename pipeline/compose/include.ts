@@ -3,6 +3,7 @@
 import { resolvePath } from '../language/sessel/paths.ts'
 import { withoutValues } from '../language/told.ts'
 import type { Site } from '../site/site.ts'
+import { trimmed, wordsOf } from '../tree/ascii.ts'
 import { attribute } from '../tree/nodes.ts'
 import { type Selector, SelectorError, selectorFor } from '../tree/selector/selector.ts'
 import type { Dispatch, Surroundings } from './composing.ts'
@@ -13,12 +14,12 @@ import type { Work } from './work.ts'
 /** @throws Fault 404 where nothing matches, 500 where several elements do or the selector is unusable */
 export function* including({ composing, element, place }: Dispatch): Work<Splice[]> {
   const { graph, site } = composing
-  const text = attribute(element, 'selector')?.trim() ?? ''
+  const text = trimmed(attribute(element, 'selector') ?? '')
   if (text === '') throw compositionError('An include needs a selector.')
   const { file } = place.holder
   const selector = authorsSelector(site, text, 'include', place)
   const resource = attribute(element, 'resource')
-  const globs = resource?.split(/\s+/).filter(glob => glob !== '')
+  const globs = resource === undefined ? undefined : wordsOf(resource)
   const found = yield* graph.select(
     selector,
     composing.allowance,

@@ -3,6 +3,7 @@
 import type { Value } from '../language/values.ts'
 import type { RawMethod } from '../model/declarations.ts'
 import type { LevelMethod, Schema } from '../model/schema.ts'
+import { asciiLower } from '../tree/ascii.ts'
 import type { Attribute } from '../tree/nodes.ts'
 import { writtenName } from '../tree/prefixes.ts'
 import type { Dispatch } from './composing.ts'
@@ -33,7 +34,7 @@ export function* elementCall(
   const { element } = dispatch
   const attributes = element.attrs.filter(a => !writtenName(a).startsWith('xmlns'))
   const given = new Map(attributes.map(a => [writtenName(a), a.value]))
-  const value = (parameter: string) => given.get(parameter) ?? (html ? given.get(parameter.toLowerCase()) : undefined)
+  const value = (parameter: string) => given.get(parameter) ?? (html ? given.get(asciiLower(parameter)) : undefined)
   const methods = methodsNamed(schema, name, html)
   if (methods.length === 0) {
     if (isUnimplemented(schema, name, html)) return undefined
@@ -99,7 +100,7 @@ export function notFound(tagName: string): Error {
 
 /** The overloads of the nearest schema that has the name; HTML folds case, and the exact spelling is preferred (COMP-9). */
 function methodsNamed({ methodsByName }: Schema, name: string, html: boolean): RawMethod[] {
-  const folded = methodsByName.get(name.toLowerCase()) ?? []
+  const folded = methodsByName.get(asciiLower(name)) ?? []
   const exact = (list: readonly LevelMethod[]) => list.filter(({ method }) => method.name === name)
   const own = ofNearest(html ? folded : exact(folded))
   const spelled = exact(own)
@@ -114,7 +115,7 @@ function ofNearest(list: readonly LevelMethod[]): readonly LevelMethod[] {
 
 /** A method that is declared and does nothing. */
 function isUnimplemented({ unimplemented }: Schema, name: string, html: boolean): boolean {
-  return unimplemented.written.has(name) || (html && unimplemented.lower.has(name.toLowerCase()))
+  return unimplemented.written.has(name) || (html && unimplemented.lower.has(asciiLower(name)))
 }
 
 /** Parameters of overloads that are looked at in one step. */

@@ -2,6 +2,7 @@
 
 import { encodePath } from '../http/path.ts'
 import type { Allowance } from '../language/allowance.ts'
+import { trimmed } from '../tree/ascii.ts'
 import { attribute, type ElementNode, HTML_NAMESPACE, isElement, type TreeDocument } from '../tree/nodes.ts'
 import type { Paginator } from './composing.ts'
 import { compositionError, tooMuch } from './failure.ts'
@@ -88,7 +89,7 @@ export function checkLinks(links: readonly PaginatorLinks[]): void {
 
 /** @throws Fault 422 for a length that is no positive integer, and for lists that cannot be told apart (COMP-65) */
 export function checkPaginators(paginators: readonly Paginator[]): void {
-  if (paginators.some(({ length }) => !POSITIVE.test(length.trim())))
+  if (paginators.some(({ length }) => !POSITIVE.test(trimmed(length))))
     throw compositionError('The length of a page must be a positive integer.', 422)
   if (paginators.length <= 1) return
   const ids = new Set(paginators.map(({ element }) => attribute(element, 'id') || undefined))
@@ -99,7 +100,7 @@ export function checkPaginators(paginators: readonly Paginator[]): void {
 /** Removes the children of other pages. */
 function pageLinks(paginator: Paginator, several: boolean, parameters: readonly Parameter[]): PageLink[] {
   const { element, length } = paginator
-  if (!POSITIVE.test(length.trim())) return []
+  if (!POSITIVE.test(trimmed(length))) return []
   const id = attribute(element, 'id') || undefined
   const value = (what: string) => parameter(parameters, id, what)
   const perPage = value('length') ?? whole(length)

@@ -1,5 +1,6 @@
 /** Templates as a stage (COMP-46 to COMP-50): the content of a host is rendered once, and the output is parsed in its place. */
 
+import { asciiLower, trimmed } from '../tree/ascii.ts'
 import { TreeError } from '../tree/document.ts'
 import { parsingAsPart, parsingFragment } from '../tree/fragment.ts'
 import { type ChildNode, type DocumentKind, type ElementNode, HTML_NAMESPACE, isElement } from '../tree/nodes.ts'
@@ -22,7 +23,7 @@ export function* renderedInto(
   engine: string,
   copy: ElementNode,
 ): Work<{ nodes: readonly ChildNode[]; text: string }> {
-  if (engine.trim().toLowerCase() !== 'text/liquid') throw compositionError('There is no template engine of this name.')
+  if (asciiLower(trimmed(engine)) !== 'text/liquid') throw compositionError('There is no template engine of this name.')
   const { composing, element, place } = dispatch
   const { kind, ...run } = sourceOf(dispatch)
   const text = yield* awaiting(composing.languages.template({ dispatch, ...run }))

@@ -5,6 +5,7 @@
 
 import type { Fault } from '../fault.ts'
 import type { Value } from '../language/values.ts'
+import { asciiLower } from '../tree/ascii.ts'
 import { copiedFrom } from '../tree/clone.ts'
 import {
   type ChildNode,
@@ -241,7 +242,7 @@ function* dispatchingOne(
     const fault = composing.failures && failureOfPart(error, place.inPlace)
     if (!fault) throw error
     failed.push(fault)
-    if (directive.does !== 'method') for (const name of [local, local.toLowerCase()]) place.names.fail(name, fault)
+    if (directive.does !== 'method') for (const name of [local, asciiLower(local)]) place.names.fail(name, fault)
     return undefined
   }
 }
@@ -266,8 +267,8 @@ function* applying(dispatch: Dispatch, directive: AttributeDirective, local: str
   }
   const value = yield* binding(dispatch, directive)
   place.names.set(local, value)
-  if ((composing.kind === 'html' || foldsCase(place)) && local !== local.toLowerCase())
-    place.names.set(local.toLowerCase(), value)
+  if ((composing.kind === 'html' || foldsCase(place)) && local !== asciiLower(local))
+    place.names.set(asciiLower(local), value)
   return undefined
 }
 

@@ -7,6 +7,7 @@ import type { RawAccess } from '../access/extract.ts'
 import type { RawDeclarations } from '../model/declarations.ts'
 import { shown } from '../model/violations.ts'
 import type { RawReactions } from '../react/declared/extract.ts'
+import { asciiLower } from '../tree/ascii.ts'
 import { type Extensions, parseSelector, type Simple } from '../tree/selector/selector.ts'
 import { TurnsBetween } from '../tree/steps.ts'
 
@@ -124,7 +125,7 @@ function* typesIn(list: readonly { compounds: readonly { simples: readonly Simpl
   for (const { compounds } of list)
     for (const { simples } of compounds)
       for (const simple of simples) {
-        if (simple.kind === 'type' && simple.namespace === 'any') yield simple.name.toLowerCase()
+        if (simple.kind === 'type' && simple.namespace === 'any') yield asciiLower(simple.name)
         else if ('selectors' in simple) yield* typesIn(simple.selectors)
       }
 }

@@ -18,6 +18,7 @@ import { valueReader } from '../model/items.ts'
 import type { Registry } from '../model/registry.ts'
 import type { Schema, SchemaProperty } from '../model/schema.ts'
 import type { Site } from '../site/site.ts'
+import { asciiLower } from '../tree/ascii.ts'
 import { atOnce } from '../tree/steps.ts'
 import type { Language } from './languages.ts'
 
@@ -101,7 +102,7 @@ function viewOf(schema: Schema, code: (raw: RawCode) => Code): SchemaView {
   const methodsNamed = (name: string) => {
     let known = methods.get(name)
     if (!known) {
-      const named = schema.methodsByName.get(name.toLowerCase()) ?? []
+      const named = schema.methodsByName.get(asciiLower(name)) ?? []
       known = named.flatMap(({ method }) => (method.name === name ? methodView(method, code) : []))
       methods.set(name, known)
     }

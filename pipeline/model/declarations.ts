@@ -3,7 +3,7 @@
  * plain data: it is stored with the document's version and compiled when a site's registry is put together.
  */
 
-import { trimmed } from '../tree/ascii.ts'
+import { asciiLower, trimmed } from '../tree/ascii.ts'
 import { typesOf } from '../tree/microdata.ts'
 import type { ElementNode } from '../tree/nodes.ts'
 import { textContent } from '../tree/serialize.ts'
@@ -198,7 +198,7 @@ function codeOf(element: ElementNode): RawCode | undefined {
 export function bareProgram(element: ElementNode): string | undefined {
   if (!isScript(element)) return undefined
   const type = element.attrs.find(({ name }) => name === 'type')?.value
-  return trimmed(type ?? '').toLowerCase() === 'text/sessel' ? textContent(element) : undefined
+  return asciiLower(trimmed(type ?? '')) === 'text/sessel' ? textContent(element) : undefined
 }
 
 function isScript(element: ElementNode): boolean {

@@ -2,6 +2,7 @@
 
 import { mistakenPattern } from '../access/glob.ts'
 import { isNear } from '../near.ts'
+import { asciiLower } from '../tree/ascii.ts'
 import { CONFIGURATION_NAMES } from '../tree/microdata-value.ts'
 import { type Extensions, parseSelector } from '../tree/selector/selector.ts'
 import type { RawProperty, RawSchema, RawShape } from './declarations.ts'
@@ -83,10 +84,11 @@ function parent({ type, parent: named }: RawSchema, { ns }: Vocabulary, knows: K
 /** Names by which nothing is found. */
 function* names({ type, parent: named, properties, methods }: RawSchema, { ns }: Vocabulary): Generator<string> {
   const place = `the schema of ${shown(type)}`
-  if (/\s/.test(type)) yield `${place}: its type holds white space, so that no item has it`
+  if (/[\t\n\f\r ]/.test(type)) yield `${place}: its type holds white space, so that no item has it`
   const seen = new Set<string>()
   for (const { name } of properties) {
-    if (/\s/.test(name)) yield `${place}: the property ${shown(name)} holds white space, so that no element has it`
+    if (/[\t\n\f\r ]/.test(name))
+      yield `${place}: the property ${shown(name)} holds white space, so that no element has it`
     if (seen.has(name)) yield `${place}: the property ${shown(name)} is declared twice: the first counts`
     seen.add(name)
   }
@@ -101,7 +103,7 @@ const FLAGS = new Set('true false yes no on off 1 0 unique'.split(' '))
 
 /** MOD-41: any other value than `true` names a group, `false` as well. */
 function uniqueness({ unique }: RawProperty): string[] {
-  const strange = unique.filter(each => each !== 'true' && (FLAGS.has(each.toLowerCase()) || isNear(each, 'true')))
+  const strange = unique.filter(each => each !== 'true' && (FLAGS.has(asciiLower(each)) || isNear(each, 'true')))
   return strange.map(each => `its unique ${shown(each)} names a group of properties, and counts only as true by itself`)
 }
 

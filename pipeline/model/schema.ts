@@ -1,5 +1,6 @@
 /** A schema as it governs instances: its own declarations and those of its parents put together (MOD-12, MOD-13). */
 
+import { asciiLower, trimmed } from '../tree/ascii.ts'
 import type { RawCode, RawDefault, RawMethod, RawProperty, RawSchema } from './declarations.ts'
 import { CARDINALITIES } from './types.ts'
 
@@ -122,7 +123,7 @@ export function combine(levels: readonly RawSchema[], cyclic: boolean, beyond: s
     validators: levels.flatMap(level => level.validate ?? []).reverse(),
     methods: levels.flatMap(level => level.methods),
     methodsByName: methodsByName(levels),
-    unimplemented: { written: new Set(unimplemented), lower: new Set(unimplemented.map(name => name.toLowerCase())) },
+    unimplemented: { written: new Set(unimplemented), lower: new Set(unimplemented.map(asciiLower)) },
     key,
   }
 }
@@ -156,7 +157,7 @@ function methodsByName(levels: readonly RawSchema[]): Map<string, LevelMethod[]>
   const found = new Map<string, LevelMethod[]>()
   for (const [level, { methods }] of levels.entries()) {
     for (const method of methods) {
-      const name = method.name.toLowerCase()
+      const name = asciiLower(method.name)
       const others = found.get(name)
       if (others) others.push({ level, method })
       else found.set(name, [{ level, method }])
@@ -199,8 +200,8 @@ function together(name: string, order: number, declared: readonly RawProperty[])
 /** Reads what a property refers to (MOD-50). */
 export function referenceOf(text: string, cascade: string | undefined): Reference | 'broken' {
   const hash = text.lastIndexOf('#')
-  const type = text.slice(0, Math.max(hash, 0)).trim()
-  const property = text.slice(hash + 1).trim()
+  const type = trimmed(text.slice(0, Math.max(hash, 0)))
+  const property = trimmed(text.slice(hash + 1))
   if (hash < 0 || type === '' || property === '') return 'broken'
   return { type, property, cascade: cascade === 'restrict' ? 'restrict' : cascade === 'true' ? 'follow' : 'none' }
 }

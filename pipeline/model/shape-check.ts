@@ -1,6 +1,6 @@
 /** Judges a proposed document by the shapes that apply to it (MOD-91 to MOD-98). */
 
-import { asciiLower } from '../tree/ascii.ts'
+import { asciiLower, wordsOf } from '../tree/ascii.ts'
 import { findingHidden, findingHiddenIn, isUnreadable } from '../tree/hidden-tags.ts'
 import { declaredPrefix } from '../tree/namespaces.ts'
 import { type Attribute, type ElementNode, isElement, type TreeDocument } from '../tree/nodes.ts'
@@ -231,7 +231,7 @@ function missingFor(element: ElementNode, permits: readonly Branch[]): string | 
 function lacking(simple: Simple, { attrs }: ElementNode): string[] {
   const value = (name: string) => attrs.find(attribute => attribute.name === name)?.value
   if (simple.kind === 'class')
-    return (value('class') ?? '').split(/\s+/).includes(simple.name) ? [] : [`class '${simple.name}'`]
+    return wordsOf(value('class') ?? '').includes(simple.name) ? [] : [`class '${simple.name}'`]
   if (simple.kind === 'id') return value('id') === simple.name ? [] : [`id '${simple.name}'`]
   if (simple.kind === 'attribute') return value(simple.name) === undefined ? [`attribute '${simple.name}'`] : []
   return []

@@ -8,6 +8,7 @@ import { type Authority, mayPut } from '../authority.ts'
 import { Fault } from '../fault.ts'
 import { otherCharset } from '../http/media.ts'
 import type { Resource } from '../store/resource.ts'
+import { asciiLower } from '../tree/ascii.ts'
 import type { PlannedSplice, ProposedEdit, View } from '../tree/edit/edit.ts'
 import { holding } from '../tree/edit/holding.ts'
 import { isForeign, isOrdinaryName, standsInSelect } from '../tree/edit/kept-text.ts'
@@ -210,7 +211,7 @@ function standsInForeign(node: ParentNode | null): boolean {
 
 /** What XML holds may stand in HTML pages, where names are all that is left of it. */
 function isPatch(node: ChildNode, kind: DocumentKind): boolean {
-  if (!isElement(node) || node.tagName.toLowerCase() !== 'template') return false
+  if (!isElement(node) || asciiLower(node.tagName) !== 'template') return false
   if (kind === 'html' && node.namespaceURI !== HTML_NAMESPACE) return false
   return node.attrs.some(({ name }) => /^(?:shadowrootmode|for)$/i.test(name))
 }
@@ -267,7 +268,7 @@ function* holdingLeavers(
 
 /** What is text in XML 1.0, and must be written as a reference where a document says that it is XML 1.1. */
 const CONTROL = /[\u007f-\u0084\u0086-\u009f]/
-const VERSION_1_0 = /\sversion\s*=\s*["']1\.0["']/
+const VERSION_1_0 = /[\t\n\r ]version[\t\n\r ]*=[\t\n\r ]*["']1\.0["']/
 
 /**
  * Whether the new nodes hold what is well-formed XML, but not for all browsers, in steps: Firefox reads names of the fourth
@@ -309,7 +310,7 @@ function isMark(node: ChildNode): boolean {
 }
 
 function isEndless({ namespaceURI, tagName, childNodes }: ElementNode, kind: DocumentKind): boolean {
-  if (kind === 'xml') return tagName.toLowerCase() === 'plaintext'
+  if (kind === 'xml') return asciiLower(tagName) === 'plaintext'
   if (namespaceURI !== HTML_NAMESPACE) return false
   if (tagName === 'plaintext') return true
   return tagName === 'script' && childNodes.some(node => isText(node) && endOfScript(node.value) === 'none')

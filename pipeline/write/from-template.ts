@@ -12,7 +12,7 @@ import type { Operation } from '../operation.ts'
 import { absent, noMarkup, refuseForbidden, refuseUnseen, refusingRequest, requireAllowed } from '../refusals.ts'
 import { largestDocument, type Site } from '../site/site.ts'
 import { notHtml, type StoredFile } from '../site/stored-file.ts'
-import { asciiLower } from '../tree/ascii.ts'
+import { asciiLower, isBlank, trimmed } from '../tree/ascii.ts'
 import { encoding } from '../tree/document.ts'
 import { attribute, type ElementNode, isElement, type ParentNode, type TreeDocument } from '../tree/nodes.ts'
 import { bindPrefix, Prefixes, qualifiedName, Rereading, writtenName } from '../tree/prefixes.ts'
@@ -134,7 +134,7 @@ function targetOf(tree: TreeDocument, { path, authorities }: TemplatePost): stri
   const parent = base.parentNode
   if (parent) parent.childNodes = parent.childNodes.filter(node => node !== base)
   const origin = `http://${authorities[0] ?? 'localhost'}`
-  const href = attribute(base, 'href')?.trim() ?? ''
+  const href = trimmed(attribute(base, 'href') ?? '')
   const url = URL.canParse(href, origin + encodePath(path)) ? new URL(href, origin + encodePath(path)) : undefined
   if (!url || !/^https?:$/.test(url.protocol)) throw unusable('The <base href> of the template is no address.')
   if (
@@ -155,7 +155,7 @@ function unusable(message: string): Fault {
 function firstBase(root: ParentNode): ElementNode | undefined {
   const open: ParentNode[] = [root]
   for (let parent = open.pop(); parent; parent = open.pop()) {
-    if (isElement(parent) && parent.tagName === 'base' && (attribute(parent, 'href') ?? '').trim() !== '') return parent
+    if (isElement(parent) && parent.tagName === 'base' && !isBlank(attribute(parent, 'href') ?? '')) return parent
     for (const child of [...parent.childNodes].reverse()) if (isElement(child)) open.push(child)
   }
   return undefined

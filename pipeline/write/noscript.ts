@@ -4,6 +4,7 @@
  * XML holds may leave its place where an HTML page shows it.
  */
 
+import { asciiLower } from '../tree/ascii.ts'
 import { comparing } from '../tree/compare.ts'
 import {
   findingDifferent,
@@ -83,7 +84,7 @@ export function* isReadAlike(noscript: ElementNode): Steps<boolean> {
   if (yield* testing(MARK, text)) return false
   let seen = 0
   for (const [, name = ''] of text.matchAll(TAGS)) {
-    if (!isOrdinaryName(name.toLowerCase())) return false
+    if (!isOrdinaryName(asciiLower(name))) return false
     if (++seen % NODES_PER_STEP === 0) yield
   }
   const around = parentElement(noscript) ?? TEMPLATE
@@ -137,7 +138,7 @@ export function* endingAsBegun(place: ElementNode | undefined, text: string): St
 
 /** Rows and columns of a table stand in a group that nobody has written: what follows them does not mind. */
 function owedIn(place: ElementNode | undefined): string {
-  return place?.tagName.toLowerCase() === 'table' ? '</tbody>' : ''
+  return place !== undefined && asciiLower(place.tagName) === 'table' ? '</tbody>' : ''
 }
 
 /**

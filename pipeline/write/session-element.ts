@@ -11,6 +11,7 @@ import { beyond, judgeAsItIs, refuseFailures, standingFailures } from '../model/
 import { checkingShapes, type ShapeFailure } from '../model/shape-check.ts'
 import { type Representation, typeOf } from '../read/representation.ts'
 import type { Site } from '../site/site.ts'
+import { isBlank, trimmed } from '../tree/ascii.ts'
 import { TreeError } from '../tree/document.ts'
 import { parsingFragment } from '../tree/fragment.ts'
 import {
@@ -108,10 +109,7 @@ export async function writeSessionElement(
   if (!(await confirm())) return undefined
   if (!(await reach(session.keep(place.name, markup, Date.now() + LIFETIME)))) throw noSession()
   if (isDelete) return { status: 204, headers }
-  const body = changed.nodes
-    .map(node => outerMarkup(node, view.tree.kind))
-    .join('')
-    .trim()
+  const body = trimmed(changed.nodes.map(node => outerMarkup(node, view.tree.kind)).join(''))
   const tag = first && fragmentTag(fragmentPart(outerMarkup(first, view.tree.kind)), documentPartWith(about, markup))
   return {
     status: 206,
@@ -162,8 +160,7 @@ async function bring(
   { view, target, top, place }: SessionWrite,
   text: string,
 ): Promise<Changed> {
-  if (text.trim() === '')
-    throw new Fault(400, 'EmptyBody', 'The body holds no markup. Use DELETE to remove an element.')
+  if (isBlank(text)) throw new Fault(400, 'EmptyBody', 'The body holds no markup. Use DELETE to remove an element.')
   const isInside = write.op === 'post' && (write.placement === 'append' || write.placement === 'prepend')
   if (isInside && view.tree.kind === 'html' && isVoid(target))
     throw new Fault(422, 'InvalidPlacement', 'This element cannot have children; use before or after.')
@@ -213,7 +210,7 @@ function put(write: ElementWrite, parent: ElementNode, target: ElementNode, node
 }
 
 function hasText(nodes: readonly ChildNode[]): boolean {
-  return nodes.some(node => isText(node) && node.value.trim() !== '')
+  return nodes.some(node => isText(node) && !isBlank(node.value))
 }
 
 function parentOf({ parentNode }: ElementNode): ParentNode {

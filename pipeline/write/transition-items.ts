@@ -3,6 +3,7 @@
 import { DocumentValues, isItem, type ModelItem, readingItem, tagPlace } from '../model/items.ts'
 import type { Registry } from '../model/registry.ts'
 import type { PlacedConstraint, PlacedHandler } from '../react/declared/reactions.ts'
+import { trimmed } from '../tree/ascii.ts'
 import type { Edit, PlannedSplice } from '../tree/edit/edit.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { askingIn, type Selector, SelectorError } from '../tree/selector/selector.ts'
@@ -281,8 +282,8 @@ export function pairing(
 
 // A string that does not end goes to the end of the text, as in selectors.
 const PIECES = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|'(?:[^'\\]|\\[\s\S])*(?:'|\\?$)|[^,"']+|,/g
-const ITEMTYPE = /^\[\s*itemtype\s*=\s*(?:"([^"]*)"|'([^']*)')\s*\]$/
-const ISA = /^:isa\(\s*(?:"([^"]*)"|'([^']*)')\s*\)$/i
+const ITEMTYPE = /^\[[\t\n\f\r ]*itemtype[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)')[\t\n\f\r ]*\]$/
+const ISA = /^:isa\([\t\n\f\r ]*(?:"([^"]*)"|'([^']*)')[\t\n\f\r ]*\)$/i
 
 /** Types that the branches of a handler's selector name; other branches never fire (REA-121). */
 export function typesNamed(selector: string): { type: string; isa: boolean }[] {
@@ -292,7 +293,7 @@ export function typesNamed(selector: string): { type: string; isa: boolean }[] {
     else branches[branches.length - 1] += piece
   }
   return branches.flatMap(branch => {
-    const text = branch.trim()
+    const text = trimmed(branch)
     const plain = ITEMTYPE.exec(text)
     const derived = plain ? null : ISA.exec(text)
     const type = plain?.[1] ?? plain?.[2] ?? derived?.[1] ?? derived?.[2]

@@ -250,6 +250,13 @@ const markup: Cases = [
     },
   ],
   [
+    'COMP-9 the sign of Kelvin is no k',
+    {
+      page: '<div e:\u212aey="1" e:key="2"><b p:template="text/liquid">{{ key }}|{{ \u212aey }}</b></div>',
+      is: '<div><b>2|1</b></div>',
+    },
+  ],
+  [
     'COMP-9 a binding is read as it is written and in lower case',
     {
       page: `<b e:itemCount="7" e:x="itemCount + itemcount" ${LIQUID}>{{ itemCount }} {{ itemcount }} {{ x }}</b><i e:someName="1"><p:stamp someName/></i>`,

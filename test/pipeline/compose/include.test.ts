@@ -23,6 +23,7 @@ describe('Includes', () => {
         '<table><tbody id="rows"><tr><td>1</td></tr></tbody></table><select><option id="o">x</option></select>',
       ),
       '/near/part.html': page('<p id="near">near</p>'),
+      '/near/no\u00a0break.html': page('<p id="kept">kept</p>'),
       '/near/host.html': composed(
         `<p id="host" p:template="text/liquid">{{ 1 }}<p:include selector="#near" resource="part.html"/><b e:n="(\${#near} from 'part.html').count()"><p:stamp n/></b></p>`,
       ),
@@ -56,6 +57,11 @@ describe('Includes', () => {
       'COMP-25 SES-125 that of a template, for what it has made, also where another page includes it',
       '<p:include selector="#host" resource="/near/*"/>',
       '<p id="host">1<p id="near">near</p><b>1</b></p>',
+    ],
+    [
+      'COMP-25 a path with a no-break space',
+      '<p:include selector="#kept" resource="near/no\u00a0break.html"/>',
+      '<p id="kept">kept</p>',
     ],
     [
       'COMP-25 the way up from there',

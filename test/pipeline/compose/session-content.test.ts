@@ -60,6 +60,8 @@ describe('Session content, by the text of the rules', () => {
         ['.c', '<ul class="c" id="other"></ul>', 422],
         ['#cart', '<ul id="cart"></ul><p></p>', 422],
         ['#cart', '', 400],
+        ['#cart', ' \f', 400],
+        ['#cart', '\u00a0<ul id="cart"></ul>', 422],
         ['#cart li', '<b>x</b>', 422],
         ['#cart', '<ol id="cart"><li>1</li></ol>', 206],
         ['#cart li', '<li>2</li>', 206],
