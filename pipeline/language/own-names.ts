@@ -1,5 +1,6 @@
 /** Names with a prefix in markup that code makes of text: what does not stand in the code is data (COMP-145). */
 
+import { asciiLower } from '../tree/ascii.ts'
 import { LONGEST_NAME } from '../tree/limits.ts'
 import { elementAlone } from '../tree/nodes.ts'
 
@@ -23,8 +24,8 @@ export class OwnNames {
 
   /** Whether a name stands there, or its beginning up to the colon or further. */
   has(name: string): boolean {
-    this.#begun ??= namesIn(this.#source.toLowerCase())
-    const folded = name.toLowerCase()
+    this.#begun ??= namesIn(asciiLower(this.#source))
+    const folded = asciiLower(name)
     if (this.#begun.has(folded)) return true
     for (let end = folded.indexOf(':') + 1; end <= Math.min(folded.length, MOST_BEGUN); end++)
       if (this.#begun.has(folded.slice(0, end))) return true

@@ -88,8 +88,8 @@ export class StoredNames {
   addHidden(data: string): void {
     if (!data.includes('<')) return
     for (const piece of data.split(':')) {
-      const prefix = piece.split(/[\s<>"'/=]/).at(-1)
-      if (prefix) this.#hidden.add(prefix.toLowerCase())
+      const prefix = piece.split(/[\t\n\f\r <>"'/=]/).at(-1)
+      if (prefix) this.#hidden.add(asciiLower(prefix))
     }
   }
 
@@ -112,7 +112,7 @@ export class StoredNames {
     // One that the code has is its own, also where documents declare the same.
     if (isDeclaration(name) && this.#isBuilt(name)) return undefined
     const prefix = prefixIn(name)
-    if (prefix !== undefined && this.#hidden.has(prefix.toLowerCase())) return NOWHERE
+    if (prefix !== undefined && this.#hidden.has(asciiLower(prefix))) return NOWHERE
     return this.#elements.get(name) ?? (this.#isBuilt(name) ? undefined : NOWHERE)
   }
 

@@ -1,5 +1,6 @@
 /** Outbound requests as actions: their properties are evaluated when the action runs (REA-80 to REA-82). */
 
+import { asciiLower, asciiUpper, trimmed } from '../tree/ascii.ts'
 import type { RawCall, RawHeader, RawValue } from './declared/extract.ts'
 import { SENT, wrongUrl } from './declared/reactions.ts'
 import { encodedValue, type Field, isSafeForRequests } from './header-fields.ts'
@@ -74,17 +75,17 @@ export function checkedCall(call: {
   retry: string
   fields: readonly Field[]
 }): OutboundCall | Dropped {
-  const url = call.url.trim()
+  const url = trimmed(call.url)
   const why = wrongUrl(url)
   if (why !== undefined) return { dropped: why }
-  const method = call.method.trim().toUpperCase() || 'POST'
+  const method = asciiUpper(trimmed(call.method)) || 'POST'
   if (!SENT.has(method)) return { dropped: 'the method is none that can be sent' }
   const safe = call.fields.filter(isSafeForRequests).map(([name, value]): Field => [name, encodedValue(value)])
-  const types = safe.filter(([name]) => name.toLowerCase() === 'content-type')
+  const types = safe.filter(([name]) => asciiLower(name) === 'content-type')
   const type: Field = types.at(-1) ?? ['Content-Type', encodedValue(call.type)]
-  const fields = safe.filter(([name]) => name.toLowerCase() !== 'content-type')
+  const fields = safe.filter(([name]) => asciiLower(name) !== 'content-type')
   const body = method === 'GET' ? '' : call.body
-  const retries = /^\s*\d+\s*$/.test(call.retry) ? Math.min(Number(call.retry), MOST_RETRIES) : 0
+  const retries = /^[\t\n\f\r ]*\d+[\t\n\f\r ]*$/.test(call.retry) ? Math.min(Number(call.retry), MOST_RETRIES) : 0
   return {
     url,
     method,
@@ -101,12 +102,12 @@ async function fieldFrom(
   if ('line' in header) {
     const line = await evaluate(header.line)
     const colon = line?.indexOf(':') ?? -1
-    return line === null || colon < 0 ? undefined : [line.slice(0, colon).trim(), line.slice(colon + 1).trim()]
+    return line === null || colon < 0 ? undefined : [trimmed(line.slice(0, colon)), trimmed(line.slice(colon + 1))]
   }
   const parts: { key?: string; value?: string } = {}
   for (const [name, value] of header.pair) {
     const text = await evaluate(value)
     if (text !== null) parts[name] = text
   }
-  return parts.key === undefined ? undefined : [parts.key.trim(), (parts.value ?? '').trim()]
+  return parts.key === undefined ? undefined : [trimmed(parts.key), trimmed(parts.value ?? '')]
 }

@@ -9,6 +9,7 @@ import { OpenDictionary, SesselError, textForm } from '../language/sessel/sessel
 import { ElementValue, isDictionary, LazyDictionary, type Value } from '../language/values.ts'
 import type { RequestValue } from '../request-value.ts'
 import { blobBytes, type StoredBlob } from '../store/blobs.ts'
+import { asciiLower, trimmed } from '../tree/ascii.ts'
 import { decodeInTurn, encoding, PIECE } from '../tree/document.ts'
 import { writingMarkup } from '../tree/serialize.ts'
 import { atOnce, done, type Steps } from '../tree/steps.ts'
@@ -223,13 +224,13 @@ export class ResponseValue extends OpenDictionary {
    */
   #setField(name: string, value: Value, isMeant = true): void {
     const { reuse: _, ...answer } = this.#answer
-    const lower = name.toLowerCase()
+    const lower = asciiLower(name)
     const values = value === null ? [] : Array.isArray(value) ? value : [value]
     const fields = values.map(each => [name, textForm(each, steps => this.#allowance.step(steps))] as const)
     if (fields.some(field => !isSafeField(field, this.#sessionCookie))) return
     if (lower === 'cache-control' && isMeant) this.#namesCaching = true
-    const headers = Object.fromEntries(Object.entries(answer.headers).filter(([each]) => each.toLowerCase() !== lower))
-    const repeated = (answer.repeated ?? []).filter(([each]) => each.toLowerCase() !== lower)
+    const headers = Object.fromEntries(Object.entries(answer.headers).filter(([each]) => asciiLower(each) !== lower))
+    const repeated = (answer.repeated ?? []).filter(([each]) => asciiLower(each) !== lower)
     // All fields are looked at, and those that stay are copied.
     this.#allowance.step(Object.keys(headers).length + repeated.length)
     this.#answer = { ...answer, headers, repeated }
@@ -261,7 +262,7 @@ class AnswerHeaders extends OpenDictionary {
     const { headers, repeated = [] } = this.#answer()
     const all = new Map<string, string>()
     for (const [name, value] of [...Object.entries(headers), ...repeated]) {
-      const lower = name.toLowerCase()
+      const lower = asciiLower(name)
       const known = all.get(lower)
       all.set(lower, known === undefined ? decodeField(value) : `${known}, ${decodeField(value)}`)
     }
@@ -269,7 +270,7 @@ class AnswerHeaders extends OpenDictionary {
   }
 
   get(key: string): Value | undefined {
-    return this.#all().get(key.toLowerCase())
+    return this.#all().get(asciiLower(key))
   }
 
   keys(): Iterable<string> {
@@ -283,7 +284,7 @@ class AnswerHeaders extends OpenDictionary {
 
 /** @throws SesselError for what is no status (REA-71) */
 function statusFrom(value: Value): number {
-  const status = typeof value === 'string' && /^\d{3}$/.test(value.trim()) ? Number(value) : value
+  const status = typeof value === 'string' && /^\d{3}$/.test(trimmed(value)) ? Number(value) : value
   const number = typeof status === 'bigint' || typeof status === 'number' ? Number(status) : Number.NaN
   if (Number.isInteger(number) && number >= 200 && number <= 599) return number
   throw new SesselError('RuntimeError', 'a status is an Integer from 200 to 599')

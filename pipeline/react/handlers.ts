@@ -10,6 +10,7 @@ import { compileInTurns, evaluate, isTruthy, SesselSyntaxError } from '../langua
 import { ElementValue } from '../language/values.ts'
 import { findingItems } from '../model/items.ts'
 import type { Site } from '../site/site.ts'
+import { asciiLower } from '../tree/ascii.ts'
 import { parsingDocument } from '../tree/document.ts'
 import type { ElementNode, TreeDocument } from '../tree/nodes.ts'
 import { atOnce, inTurns, TurnsBetween } from '../tree/steps.ts'
@@ -42,7 +43,7 @@ export async function deliveriesOf(
     const body = transitionDocument(each, each.item, site.settings.ns)
     if (!(await isOpen(site, each, body, more, allowance, report))) continue
     const { url, method, headers } = each.handler.handler
-    const fields = headers.filter(([name]) => name.toLowerCase() !== 'content-type')
+    const fields = headers.filter(([name]) => asciiLower(name) !== 'content-type')
     const call = checkedCall({ url, method, type: 'text/html', body, retry: '', fields })
     if ('dropped' in call)
       report('A transition is not delivered', { document: each.handler.path, reason: call.dropped })

@@ -1,6 +1,7 @@
 /** Responses that code has thrown, as answers (REA-50 to REA-53). */
 
 import type { Answer } from '../answer.ts'
+import { asciiLower } from '../tree/ascii.ts'
 import { encodedValue, type Field, isSafeField, usualName } from './header-fields.ts'
 
 /** A response as a language gives it. */
@@ -17,7 +18,7 @@ export interface ThrownResponse {
 export function thrownAnswer({ status, body, fields }: ThrownResponse, sessionCookie: string): Answer {
   const answer: Answer = { status: statusOf(status), headers: {}, body }
   const own = fields.filter(field => isSafeField(field, sessionCookie))
-  const has = (name: string) => own.some(([each]) => each.toLowerCase() === name)
+  const has = (name: string) => own.some(([each]) => asciiLower(each) === name)
   if (!has('content-type')) answer.headers['Content-Type'] = 'text/html; charset=utf-8'
   if (!has('cache-control')) answer.headers['Cache-Control'] = 'no-store'
   addFields(answer, own)
@@ -34,7 +35,7 @@ export function addFields(answer: Answer, fields: readonly Field[]): void {
   const repeated: Field[] = []
   for (const [name, value] of fields) {
     const usual = usualName(name)
-    const lower = name.toLowerCase()
+    const lower = asciiLower(name)
     // The server may have a cookie of its own to send.
     if (seen.has(lower) || lower === 'set-cookie') repeated.push([usual, encodedValue(value)])
     else answer.headers[usual] = encodedValue(value)

@@ -164,7 +164,7 @@ function* storing({ node, type, source }: ElementValue, site: Site): Steps<Eleme
   const item = yield* readingItem(node)
   const [element] = item.properties.get(key.name) ?? []
   const value = element && valueReader(site.settings.ns)(element, item)
-  if (!value || /\s/.test(value)) return copy
+  if (!value || /[\t\n\f\r ]/.test(value)) return copy
   copy.attrs = [...copy.attrs.filter(({ name, prefix }) => name !== 'id' || prefix), { name: 'id', value }]
   return copy
 }

@@ -35,7 +35,7 @@ const BOUNDED: readonly [file: string, regex: RegExp, reason: string][] = [
   ['pipeline/declarations/unsigned.ts', /\$\{[^}]*\}|:username\b/g, 'texts up to LONGEST'],
   [
     'pipeline/language/sessel/elements.ts',
-    /^\s*(?:<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:!doctype\b|(?:html|head|body)(?=[\t\n\f\r />]))/i,
+    /^[\t\n\f\r ]*(?:<!--(?:(?!-->)[\s\S])*-->[\t\n\f\r ]*)*<(?:!doctype\b|(?:html|head|body)(?=[\t\n\f\r />]))/i,
     'the look-ahead lets a comment end in one place only',
   ],
   [

@@ -2,6 +2,7 @@
 
 import { Compiled } from '../../compiled.ts'
 import { ownText } from '../../own-text.ts'
+import { asciiLower } from '../../tree/ascii.ts'
 import { atOnce, type Steps } from '../../tree/steps.ts'
 import type { Allowance } from '../allowance.ts'
 import { TemplateError } from './error.ts'
@@ -36,7 +37,7 @@ export function compileTemplate(source: string, context: MarkupContext): Templat
 /** `compileTemplate` in steps. */
 export function* compilingTemplate(source: string, context: MarkupContext): Steps<Template> {
   // No name of an element has a slash.
-  const key = `${context.kind} ${context.foreign ? '/' : (context.element?.toLowerCase() ?? '')} ${source}`
+  const key = `${context.kind} ${context.foreign ? '/' : asciiLower(context.element ?? '')} ${source}`
   const known = templates.use(key)
   if (known) return known
   const template = yield* parsing(ownText(source), context)

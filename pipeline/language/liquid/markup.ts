@@ -1,5 +1,6 @@
 /** Reads markup piece by piece as the tokenizer of the HTML standard (or of XML) would, to know where it has come to (LIQ-35). */
 
+import { asciiLower } from '../../tree/ascii.ts'
 import { HTML, holdsText, isInSelect, letterOf, Place, type Position, type State, XML } from './place.ts'
 
 export interface ScannedAttribute {
@@ -199,7 +200,7 @@ export class MarkupScanner {
     if (open === -1 || open >= to) return to
     const end = `</${this.#content}`
     const ahead = begun + text.slice(open, Math.min(to, open + end.length + 1))
-    const lower = ahead.toLowerCase()
+    const lower = asciiLower(ahead)
     this.#carried = ''
     if (lower.startsWith(end) && /[ \t\n\f\r/>]/.test(ahead[end.length] ?? '')) {
       this.#open(true, this.#content)
@@ -327,7 +328,7 @@ export class MarkupScanner {
 
   #endTag(at: number): ScannedTag {
     if (this.#state === 'unquoted') this.#endValue(at)
-    const name = this.#xml ? this.#name : this.#name.toLowerCase()
+    const name = this.#xml ? this.#name : asciiLower(this.#name)
     this.#state = 'data'
     if (!this.#xml) this.#enter(name)
     return {

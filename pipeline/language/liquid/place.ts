@@ -1,5 +1,7 @@
 /** Places in markup: where a text has come to, and how reading goes on from there (LIQ-35). */
 
+import { asciiLower } from '../../tree/ascii.ts'
+
 /** What kind of place a piece of text would be inserted at. */
 export type Position =
   | 'text'
@@ -190,7 +192,7 @@ export const XML = new Place({ ...TEXT, xml: true })
 /** Where the content of an element begins. */
 export function startOf({ kind, element, foreign }: MarkupContext): Place {
   if (kind === 'xml') return XML
-  const content = element?.toLowerCase() ?? ''
+  const content = asciiLower(element ?? '')
   if (foreign || NO_STYLES.has(content)) return new Place({ ...TEXT, foreign: 'x' })
   return holdsText(content) ? new Place({ ...TEXT, state: 'content', content }) : HTML
 }

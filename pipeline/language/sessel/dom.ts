@@ -232,7 +232,7 @@ function checkRaw({ tagName, namespaceURI, childNodes }: ElementNode, at: number
   let right = at
   while (right < childNodes.length && after.length < reach) after += textAt(childNodes[right++]).slice(0, reach)
   on.spend((text.length >> 6) + ((right - left) >> 3))
-  const whole = `${before.slice(-reach)}${text}${after.slice(0, reach)}`.toLowerCase()
+  const whole = asciiLower(`${before.slice(-reach)}${text}${after.slice(0, reach)}`)
   if (ends.some(end => whole.includes(end))) throw typeError(`the text would end the “${tagName}” that it stands in`)
 }
 

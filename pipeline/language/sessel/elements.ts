@@ -1,5 +1,6 @@
 /** Methods of Elements: getters, and mutators for constructed ones (SES-140 to SES-145). */
 
+import { isBlank } from '../../tree/ascii.ts'
 import { parsingFragment } from '../../tree/fragment.ts'
 import { parsingHtml } from '../../tree/html.ts'
 import { TreeError } from '../../tree/limits.ts'
@@ -331,7 +332,8 @@ export function* elementFrom(markup: string, on: Evaluation): Work {
 }
 
 /** A comment ends at the first place where it can: otherwise comments could be told apart in 2^n ways. */
-const WHOLE_DOCUMENT = /^\s*(?:<!--(?:(?!-->)[\s\S])*-->\s*)*<(?:!doctype\b|(?:html|head|body)(?=[\t\n\f\r />]))/i
+const WHOLE_DOCUMENT =
+  /^[\t\n\f\r ]*(?:<!--(?:(?!-->)[\s\S])*-->[\t\n\f\r ]*)*<(?:!doctype\b|(?:html|head|body)(?=[\t\n\f\r />]))/i
 
 /** `Document.parse(html)` (SES-145). */
 export function* documentFrom(markup: string, on: Evaluation): Work {
@@ -342,7 +344,7 @@ export function* documentFrom(markup: string, on: Evaluation): Work {
     return new ElementValue(root)
   const body = newElement('body')
   const nodes = yield* fragmentOf(markup, body, on)
-  const [only, ...others] = nodes.filter(node => !isText(node) || node.value.trim() !== '')
+  const [only, ...others] = nodes.filter(node => !isText(node) || !isBlank(node.value))
   if (!root && only && isElement(only) && others.length === 0) {
     only.parentNode = null
     return new ElementValue(only)

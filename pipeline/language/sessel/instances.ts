@@ -93,7 +93,7 @@ export function callInstance(owner: ElementValue, name: string, args: Value[], o
 const BUILT_IN = new Set(
   `text value attr path document selector children parent content getHTML innerhtml clone microdata set_text set_attr append
   prepend setHTML empty remove replaceWith insertBefore metadata first last String Number Integer Float Bool`.split(
-    /\s+/,
+    /[\n ]+/,
   ),
 )
 

@@ -1,5 +1,6 @@
 /** Parts of programs with rules of their own: blocks, strings with values in them, and selector literals. */
 
+import { endWithoutSpace, trimmed } from '../../tree/ascii.ts'
 import type { Scanner } from './scan.ts'
 import { type Block, type Embedded, type Expression, RESERVED, type SelectorLiteral } from './syntax.ts'
 
@@ -83,6 +84,9 @@ const FUNCTION = /(?:text|value|attr)-of\(/y
 const CSS_NAME = /^-?[A-Za-z_][A-Za-z0-9_-]*$/
 const CSS_NUMBER = /^[+-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)[A-Za-z%]*$/
 
+/** White space of Sessel (SES-10), which is that of CSS. */
+const LEADING_SPACE = /^[ \t\n\f\r]+/
+
 /** A selector literal, from its `${` on (SES-15). */
 export function selectorAt(scanner: Scanner): SelectorLiteral {
   const start = scanner.at
@@ -130,9 +134,9 @@ function selectorParts(scanner: Scanner): (string | Embedded)[] {
     }
   }
   const parts = series.items.flat()
-  if (typeof parts[0] === 'string') parts[0] = parts[0].trimStart()
-  else if (parts.length === 0) text = text.trimStart()
-  text = text.trimEnd()
+  if (typeof parts[0] === 'string') parts[0] = parts[0].replace(LEADING_SPACE, '')
+  else if (parts.length === 0) text = text.replace(LEADING_SPACE, '')
+  text = text.slice(0, endWithoutSpace(text, text.length))
   if (text !== '' || parts.length === 0) parts.push(text)
   return parts
 }
@@ -167,7 +171,7 @@ export function embeddedAt(scanner: Scanner, close: ')' | ']', flag: RegExp | un
     return found
   })
   if (expression) {
-    const text = scanner.text.slice(start, scanner.at).trim()
+    const text = trimmed(scanner.text.slice(start, scanner.at))
     if (CSS_NUMBER.test(text)) return { text, expression: undefined, names: [] }
     const isName = CSS_NAME.test(text)
     return { text, expression, names: isName ? namesIn(text) : [] }
@@ -176,14 +180,14 @@ export function embeddedAt(scanner: Scanner, close: ')' | ']', flag: RegExp | un
   if (end === undefined) return undefined
   const written = scanner.text.slice(start, end)
   scanner.at = start + (flag === undefined ? written : withoutFlag(written, close)).length
-  return { text: scanner.text.slice(start, scanner.at).trim(), expression: undefined, names: [] }
+  return { text: trimmed(scanner.text.slice(start, scanner.at)), expression: undefined, names: [] }
 }
 
 /** A literal value without the flag behind it. */
 function withoutFlag(written: string, close: ')' | ']'): string {
-  const text = written.trimEnd()
+  const text = written.slice(0, endWithoutSpace(written, written.length))
   if (close === ']') return /[ \t\n\f\r][isIS]$/.test(text) ? text.slice(0, -2) : written
-  const before = /[iI]$/.test(text) ? text.slice(0, -1).trimEnd() : ''
+  const before = /[iI]$/.test(text) ? text.slice(0, endWithoutSpace(text, text.length - 1)) : ''
   return before.endsWith(',') ? before.slice(0, -1) : written
 }
 

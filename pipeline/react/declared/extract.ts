@@ -350,7 +350,7 @@ function plainCall(actions: readonly RawAction[]): Pick<RawHandler, 'url' | 'met
 function splitLine(line: RawValue): [string, string] | undefined {
   if (typeof line !== 'string') return undefined
   const colon = line.indexOf(':')
-  return colon < 0 ? [line, ''] : [line.slice(0, colon).trim(), line.slice(colon + 1).trim()]
+  return colon < 0 ? [line, ''] : [trimmed(line.slice(0, colon)), trimmed(line.slice(colon + 1))]
 }
 
 function pairOf(pair: readonly (readonly ['key' | 'value', RawValue])[]): [string, string] | undefined {

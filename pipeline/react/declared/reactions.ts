@@ -8,6 +8,7 @@ import { PersistentMap } from '../../access/persistent-map.ts'
 import type { RawCode } from '../../model/declarations.ts'
 import { MOST_DOUBTED } from '../../model/doubts.ts'
 import { shown } from '../../model/violations.ts'
+import { asciiUpper, isBlank, trimmed } from '../../tree/ascii.ts'
 import { type Extensions, parseSelector, type Selector } from '../../tree/selector/selector.ts'
 import { mapping, type Steps } from '../../tree/steps.ts'
 import type { CallField, RawAction, RawConstraint, RawHandler, RawReaction, RawReactions, RawValue } from './extract.ts'
@@ -242,7 +243,7 @@ function* compiling(raw: RawReactions, path: string, extensions: Extensions): St
   for (const [place, reaction] of raw.reactions.entries()) {
     yield
     const { kind, resource, method, selector, status, when, action, otherwise } = reaction
-    const methods = new Set(method.map(each => each.toUpperCase()))
+    const methods = new Set(method.map(each => asciiUpper(each)))
     declared.reactions.push({
       kind,
       path,
@@ -289,7 +290,7 @@ function* doubtsAbout({ reactions, constraints, handlers }: RawReactions, extens
       if (mistaken) yield `the resource ${shown(text)} of a ${kind} ${mistaken}`
     }
     for (const text of first(method))
-      if (!METHODS.has(text.toUpperCase())) yield `the method ${shown(text)} of a ${kind} is none that runs one`
+      if (!METHODS.has(asciiUpper(text))) yield `the method ${shown(text)} of a ${kind} is none that runs one`
     for (const text of first(selector))
       if (!parseSelector(text, extensions))
         yield `the selector ${shown(text)} of a ${kind} does not parse: it selects nothing`
@@ -317,9 +318,9 @@ function* doubtsAboutCall(action: RawAction, kind: string): Generator<string> {
 }
 
 function* doubtsAboutPlainCall(url: string | undefined, method: string | undefined, kind: string): Generator<string> {
-  const why = url === undefined ? undefined : wrongUrl(url.trim())
+  const why = url === undefined ? undefined : wrongUrl(trimmed(url))
   if (why !== undefined) yield `a request of a ${kind} is never sent: ${why}`
-  if (method !== undefined && method.trim() !== '' && !SENT.has(method.trim().toUpperCase()))
+  if (method !== undefined && !isBlank(method) && !SENT.has(asciiUpper(trimmed(method))))
     yield `a request of a ${kind} is never sent: the method ${shown(method)} is none that can be`
 }
 

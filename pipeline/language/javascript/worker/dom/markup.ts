@@ -1,5 +1,6 @@
 /** Operations that read and write markup (JS-42). */
 
+import { asciiLower } from '../../../../tree/ascii.ts'
 import { TreeError } from '../../../../tree/document.ts'
 import { parsingFragment } from '../../../../tree/fragment.ts'
 import { parsingHtml } from '../../../../tree/html.ts'
@@ -115,7 +116,7 @@ export const marking: Record<string, DomOperation> = {
 
   insertAdjacentHTML: (nodes, values) => {
     const element = nodes.writable(nodes.element(values.number(1)))
-    const position = values.text(2).toLowerCase()
+    const position = asciiLower(values.text(2))
     const parent = parentOf(element)
     const isOutside = position === 'beforebegin' || position === 'afterend'
     if (!isOutside && position !== 'afterbegin' && position !== 'beforeend')
