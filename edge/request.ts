@@ -8,6 +8,7 @@ import { BlockList, isIP } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { TrustProxy } from '../config/schema.ts'
 import { Fault } from '../pipeline/fault.ts'
+import { trimField } from '../pipeline/http/field-text.ts'
 import { isLocalName } from '../pipeline/http/network.ts'
 
 export interface Client {
@@ -83,7 +84,7 @@ function absoluteAuthority(url: string | undefined): string | undefined {
 /** Every proxy adds a value at the end, or a line of its own. */
 function valuesOf(field: string | string[] | undefined): string[] {
   const values = [field ?? []].flat().join(',').split(',')
-  return values.map(value => value.trim()).filter(value => value !== '')
+  return values.map(trimField).filter(value => value !== '')
 }
 
 /** Some proxies tell the port of the client as well, which is another one for every connection. */
@@ -138,7 +139,7 @@ export function destinationField(exchange: { request: IncomingMessage }): string
 /** `Overwrite: F`, in any case; an absent field means `T`. Of several, one that keeps what is there is enough. */
 export function mayOverwrite(exchange: { request: IncomingMessage }): boolean {
   const values = header(exchange, 'overwrite')?.split(',') ?? []
-  return !values.some(value => value.trim().toUpperCase() === 'F')
+  return !values.some(value => trimField(value).toUpperCase() === 'F')
 }
 
 /**
@@ -148,7 +149,7 @@ export function mayOverwrite(exchange: { request: IncomingMessage }): boolean {
  */
 export function checkBodyFields(exchange: { request: IncomingMessage }): void {
   const coding = header(exchange, 'content-encoding')
-  if (coding !== undefined && coding.trim().toLowerCase() !== 'identity')
+  if (coding !== undefined && trimField(coding).toLowerCase() !== 'identity')
     throw new Fault(415, 'UnsupportedMediaType', 'Send the body without Content-Encoding.')
   if (exchange.request.method === 'PUT' && header(exchange, 'content-range') !== undefined)
     throw new Fault(

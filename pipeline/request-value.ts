@@ -7,6 +7,7 @@ import type { Identity } from './access/identity.ts'
 import type { Fields } from './http/conditions.ts'
 import { decodeField } from './http/field-text.ts'
 import { type Dictionary, FixedDictionary, LazyDictionary, type Value } from './language/values.ts'
+import { asciiLower } from './tree/ascii.ts'
 
 export interface RequestParts {
   /** Upper case, as received. */
@@ -89,7 +90,7 @@ export class HeaderValues extends LazyDictionary {
   }
 
   get(key: string): Value | undefined {
-    return this.#fields.get(key.toLowerCase())
+    return this.#fields.get(asciiLower(key))
   }
 
   keys(): Iterable<string> {

@@ -7,6 +7,7 @@ import type { KnownRequests } from '../edge/known-requests.ts'
 import { isOver } from '../edge/one-piece.ts'
 import type { TrustsProxy } from '../edge/request.ts'
 import { Fault } from '../pipeline/fault.ts'
+import { trimField } from '../pipeline/http/field-text.ts'
 import { STATUS_CODES } from '../pipeline/http/node-http.ts'
 import { type ConnectionRoom, nameOf } from './descriptors.ts'
 import { endSilent, endStalled, networkOf } from './stalled.ts'
@@ -344,7 +345,7 @@ function unusable({ httpVersionMajor, httpVersionMinor, headers, rawHeaders }: I
   // Who speaks HTTP/1.0 knows no chunks, and may have seen the end of the request elsewhere (RFC 9112 §6.1).
   if (coding !== undefined && httpVersionMinor === 0)
     return new Fault(400, 'BadRequest', 'A request of HTTP/1.0 has no transfer coding.')
-  if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked')
+  if (coding !== undefined && trimField(coding).toLowerCase() !== 'chunked')
     return new Fault(501, 'NotImplemented', 'Bodies can be sent as they are or in chunks, in no other transfer coding.')
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -4,6 +4,7 @@ import { header } from '../../edge/request.ts'
 import type { Question } from '../../pipeline/access/admission.ts'
 import { type Authority, fullAuthority } from '../../pipeline/authority.ts'
 import { Fault } from '../../pipeline/fault.ts'
+import { trimField } from '../../pipeline/http/field-text.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Scope } from './scope.ts'
 
@@ -46,7 +47,7 @@ function refused(scope: Scope): Fault {
  */
 export function isRawWrite(exchange: Pick<Exchange, 'request' | 'mount' | 'author'>): boolean {
   const field = header(exchange, `${exchange.mount.settings.brand.toLowerCase()}-write`)
-  if (field?.trim().toLowerCase() !== 'raw') return false
+  if (field === undefined || trimField(field).toLowerCase() !== 'raw') return false
   const { whole, write } = exchange.author.scope
   if (!whole || !write) throw new Fault(403, 'Forbidden', 'Only credentials for the whole site write past its rules.')
   return true

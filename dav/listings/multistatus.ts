@@ -3,6 +3,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { header } from '../../edge/request.ts'
 import type { PiecesBody } from '../../pipeline/answer.ts'
+import { trimField } from '../../pipeline/http/field-text.ts'
 import { encodePath } from '../../pipeline/http/path.ts'
 import type { Property } from '../../pipeline/store/resource.ts'
 import { ZERO } from '../../pipeline/store/tags.ts'
@@ -218,8 +219,8 @@ async function roomOn({ mount, author: { scope } }: Exchange): Promise<Subject['
 /** `Prefer: return=minimal` and Microsoft's `Brief: t` (DAV-37). */
 function wantsMinimal(exchange: Exchange): boolean {
   const prefer = header(exchange, 'prefer')
-  if (prefer !== undefined && /(^|[,;])\s*return\s*=\s*"?minimal\b/i.test(prefer)) return true
-  return header(exchange, 'brief')?.trim().toLowerCase() === 't'
+  if (prefer !== undefined && /(^|[,;])[ \t]*return[ \t]*=[ \t]*"?minimal\b/i.test(prefer)) return true
+  return trimField(header(exchange, 'brief') ?? '').toLowerCase() === 't'
 }
 
 function displayName(path: string, title: string): string {

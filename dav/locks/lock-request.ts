@@ -2,6 +2,7 @@
 
 import { LONGEST_LOCK, type LockScope } from '../../pipeline/coordination/locks.ts'
 import { Fault } from '../../pipeline/fault.ts'
+import { trimField } from '../../pipeline/http/field-text.ts'
 import { inScopeNamespaces, localName } from '../../pipeline/tree/namespaces.ts'
 import type { ElementNode } from '../../pipeline/tree/nodes.ts'
 import { childElements, DAV, decode, isDav, malformed, parseXmlBody } from '../requests/xml.ts'
@@ -103,7 +104,7 @@ function attribute(value: string): string {
  */
 export function grantedSeconds(header: string | undefined): number {
   for (const value of (header ?? '').split(',')) {
-    const written = value.trim().toLowerCase()
+    const written = trimField(value).toLowerCase()
     if (written === 'infinite') return LONGEST_LOCK
     const digits = /^second-(\d+)$/.exec(written)?.[1]
     if (digits !== undefined) return Math.min(LONGEST_LOCK, Math.max(1, Number(digits)))

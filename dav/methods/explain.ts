@@ -13,6 +13,7 @@ import {
 } from '../../pipeline/explain-request.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { escapeMarkup } from '../../pipeline/http/markup.ts'
+import { trimmed } from '../../pipeline/tree/ascii.ts'
 import type { Author } from '../access/credentials.ts'
 import type { Mount } from '../mount.ts'
 
@@ -57,14 +58,14 @@ export async function explainAccess(
 }
 
 function questionOf(wanted: URLSearchParams): AccessQuestion | undefined {
-  const given = (name: string) => wanted.get(name)?.trim() || undefined
+  const given = (name: string) => trimmed(wanted.get(name) ?? '') || undefined
   const path = given('path')
   if (path === undefined) return undefined
   if (!path.startsWith('/')) throw new Fault(400, 'BadRequest', 'Paths begin with a slash.')
   const method = given('method') ?? 'GET'
   if (!/^[A-Za-z-]{1,32}$/.test(method)) throw new Fault(400, 'BadRequest', 'This is no name of a method.')
   const [as, email] = [given('as'), given('email')]
-  const roles = wanted.getAll('role').flatMap(value => value.split(/[\s,]+/).filter(role => role !== ''))
+  const roles = wanted.getAll('role').flatMap(value => value.split(/[\t\n\f\r ,]+/).filter(role => role !== ''))
   if (as === undefined && (email !== undefined || roles.length > 0))
     throw new Fault(400, 'BadRequest', 'An email or role belongs to a principal: name one with as=')
   const principal = as === undefined ? {} : principalNamed(as)
@@ -132,7 +133,7 @@ function verdict(question: AccessQuestion, answer: AccessAnswer): string {
     : `<b class="no">${status === 404 || status === 416 ? 'answered' : 'refused'} with ${status}</b>`
   return (
     `<h2><code>${escapeMarkup(method)} ${escapeMarkup(path)}</code>${element} by ${escapeMarkup(requesterOf(question))} is ${outcome}</h2>` +
-    `<p>${escapeMarkup([reason, also ?? ''].join(' ').trim())}</p>` +
+    `<p>${escapeMarkup(trimmed([reason, also ?? ''].join(' ')))}</p>` +
     (known.length === 0 ? '' : `<p>Known as ${escapeMarkup(known.join(', '))}.</p>`) +
     (rules.length === 0 ? '<p>No rule matches this requester, method and path.</p>' : table(rules)) +
     (missed.length === 0 ? '' : `<h3>${missedTitle(allowed)}</h3>${table(missed)}`) +

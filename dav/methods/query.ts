@@ -16,6 +16,7 @@ import { lookAt } from '../../pipeline/read/representation.ts'
 import { absent, toSelector } from '../../pipeline/refusals.ts'
 import { RequestValue } from '../../pipeline/request-value.ts'
 import { notHtml, type StoredFile } from '../../pipeline/site/stored-file.ts'
+import { trimmed } from '../../pipeline/tree/ascii.ts'
 import { type Selector, selectingAll } from '../../pipeline/tree/selector/selector.ts'
 import { inTurns, type Steps } from '../../pipeline/tree/steps.ts'
 import { readAtOneMoment } from '../../pipeline/write/one-moment.ts'
@@ -136,7 +137,7 @@ async function queryProgram(exchange: Exchange): Promise<Answer> {
 
 async function selectorText({ body }: Exchange): Promise<string> {
   const bytes = await body.bytes(LARGEST_QUERY)
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8').trim()
+  const text = trimmed(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'))
   if (text === '') throw new Fault(422, 'EmptyBody', 'The body must hold a CSS selector.')
   return text
 }

@@ -4,6 +4,7 @@ import type { Answer } from '../../pipeline/answer.ts'
 import { busy } from '../../pipeline/failures.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { encodePath } from '../../pipeline/http/path.ts'
+import { trimmed } from '../../pipeline/tree/ascii.ts'
 import type { ElementNode } from '../../pipeline/tree/nodes.ts'
 import { textContent } from '../../pipeline/tree/serialize.ts'
 import { inTurns } from '../../pipeline/tree/steps.ts'
@@ -70,12 +71,12 @@ async function changes(exchange: Exchange, { asked, token }: Sent, found: Node):
 
 function tokenIn(body: ElementNode): string {
   const element = davChild(body, 'sync-token')
-  return element ? textContent(element).trim() : ''
+  return element ? trimmed(textContent(element)) : ''
 }
 
 function levelOf(body: ElementNode): string {
   const element = davChild(body, 'sync-level')
-  return element ? textContent(element).trim() : '1'
+  return element ? trimmed(textContent(element)) : '1'
 }
 
 function goneResponse(prefix: string, path: string): string {

@@ -5,6 +5,7 @@ import { isOverlong } from '../../pipeline/http/media.ts'
 import { isFieldValue } from '../../pipeline/store/field-value.ts'
 import type { Property } from '../../pipeline/store/resource.ts'
 import { LATEST_SHOWN } from '../../pipeline/store/tags.ts'
+import { trimmed } from '../../pipeline/tree/ascii.ts'
 import { declaredPrefix, XML_NAMESPACE } from '../../pipeline/tree/namespaces.ts'
 import { type ElementNode, isElement, isText, parentElement } from '../../pipeline/tree/nodes.ts'
 import { textContent } from '../../pipeline/tree/serialize.ts'
@@ -112,7 +113,7 @@ export function* judging(
     let status: Status = '200 OK'
     if (setting === 'protected' || (setting === 'language' && collection)) status = '403 Forbidden'
     else if (setting === 'language') {
-      patch.language = op === 'set' ? textContent(element).trim() : ''
+      patch.language = op === 'set' ? trimmed(textContent(element)) : ''
       if (!isFieldValue(patch.language)) status = '409 Conflict'
       else if (isOverlong(patch.language)) status = '507 Insufficient Storage'
     } else if (setting === 'modified' && op === 'set') {
@@ -149,7 +150,7 @@ export function* judging(
 /** Windows says when the copied file was changed (DAV-36). */
 function windowsTime({ namespace, name }: PropertyName, element: ElementNode): number | undefined {
   if (namespace !== WINDOWS || name !== 'Win32LastModifiedTime') return undefined
-  const seconds = parseHttpDate(textContent(element).trim())
+  const seconds = parseHttpDate(trimmed(textContent(element)))
   // The leap second of a year's end is told as the first of the next one.
   return seconds !== undefined && seconds >= 0 && seconds <= LATEST_SHOWN ? seconds : undefined
 }

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { header } from '../../edge/request.ts'
 import type { BodySource } from '../../pipeline/body.ts'
 import { Fault } from '../../pipeline/fault.ts'
+import { trimField } from '../../pipeline/http/field-text.ts'
 import type { StagedBlob } from '../../pipeline/store/blobs.ts'
 import type { Exchange } from '../exchange.ts'
 
@@ -69,9 +70,9 @@ export function checkedBody(exchange: Exchange): BodySource {
 
 /** `OC-Checksum: SHA1:<hex>` */
 function* owncloud(exchange: Exchange): Generator<Promised> {
-  const field = header(exchange, 'oc-checksum')?.trim()
-  const colon = field?.indexOf(':') ?? -1
-  if (field === undefined || colon < 0) return
+  const field = trimField(header(exchange, 'oc-checksum') ?? '')
+  const colon = field.indexOf(':')
+  if (colon < 0) return
   const algorithm = algorithmOf(field.slice(0, colon))
   if (algorithm) yield { algorithm, hex: field.slice(colon + 1).toLowerCase() }
 }
@@ -79,7 +80,7 @@ function* owncloud(exchange: Exchange): Generator<Promised> {
 /** `Content-MD5: <base64>` */
 function* contentMd5(exchange: Exchange): Generator<Promised> {
   const field = header(exchange, 'content-md5')
-  if (field !== undefined) yield { algorithm: 'md5', hex: Buffer.from(field.trim(), 'base64').toString('hex') }
+  if (field !== undefined) yield { algorithm: 'md5', hex: Buffer.from(trimField(field), 'base64').toString('hex') }
 }
 
 /** `Content-Digest: sha-256=:<base64>:` (RFC 9530); algorithms that are not known say nothing. */

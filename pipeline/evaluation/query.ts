@@ -5,6 +5,7 @@ import type { BodySource } from '../body.ts'
 import { Fault } from '../fault.ts'
 import { type Conditions, evaluateRead, preconditionFailed } from '../http/conditions.ts'
 import { digestingText } from '../http/digest.ts'
+import { trimField } from '../http/field-text.ts'
 import type { Allowance } from '../language/allowance.ts'
 import {
   compileInTurns,
@@ -21,6 +22,7 @@ import { absent } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
 import { notHtml } from '../site/stored-file.ts'
 import { contentTag } from '../store/tags.ts'
+import { isBlank } from '../tree/ascii.ts'
 import { rootElement } from '../tree/nodes.ts'
 import { writingMarkup } from '../tree/serialize.ts'
 import { inTurns } from '../tree/steps.ts'
@@ -100,7 +102,7 @@ async function programIn(body: BodySource): Promise<Program> {
   } catch {
     throw new Fault(400, 'BadRequest', 'The expression is not valid UTF-8.')
   }
-  if (text.trim() === '') throw new Fault(400, 'EmptyBody', 'The body must hold an expression.')
+  if (isBlank(text)) throw new Fault(400, 'EmptyBody', 'The body must hold an expression.')
   try {
     return await compileInTurns(text)
   } catch (error) {
@@ -120,11 +122,11 @@ function failed({ type, message, reason }: Failure, ns: string): Fault {
     : new Fault(500, 'BindingFailure', `The expression has failed: ${message}`, { failure })
 }
 
-const ENTRIES = /^entries\s*=\s*(\d{1,15})\s*-\s*(\d{0,15})$/i
+const ENTRIES = /^entries[ \t]*=[ \t]*(\d{1,15})[ \t]*-[ \t]*(\d{0,15})$/i
 
 /** The slice of a list that is asked for; undefined where the field asks for nothing that is known (SES-233). */
 function entriesOf(field: string | undefined): { first: number; last: number } | undefined {
-  const parts = field === undefined ? null : ENTRIES.exec(field.trim())
+  const parts = field === undefined ? null : ENTRIES.exec(trimField(field))
   if (!parts) return undefined
   const first = Number(parts[1])
   const last = parts[2] === '' ? Number.POSITIVE_INFINITY : Number(parts[2])

@@ -1,5 +1,7 @@
 /** Lists of entity tags as clients send them (HTTP-35, RFC 9110 §8.8.3 and §13.1). */
 
+import { trimField } from './field-text.ts'
+
 /** One listed tag. */
 export interface EntityTag {
   /** Without quotes. */
@@ -35,7 +37,7 @@ export function parseTagList(field: string): TagList {
       at = commaFrom(field, end)
     } else {
       const end = commaFrom(field, at)
-      const opaque = field.slice(at, end).trimEnd()
+      const opaque = trimField(field.slice(at, end))
       if (opaque === '*' && !weak) return '*'
       tags.push({ opaque, weak })
       at = end

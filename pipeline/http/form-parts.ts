@@ -27,7 +27,7 @@ const HEAD_END = Buffer.from('\r\n\r\n')
  */
 export function boundaryOf(type: string): string | undefined {
   if (essence(type) !== 'multipart/form-data') return undefined
-  const found = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(type)
+  const found = /;[ \t]*boundary=(?:"([^"]{1,70})"|([^ \t;"]{1,70}))/i.exec(type)
   return found?.[1] ?? found?.[2]
 }
 
@@ -144,7 +144,7 @@ function partOf(fields: string): FormPart {
 /** A parameter of `Content-Disposition`. */
 export function parameter(fields: string, name: string): string | undefined {
   const line = fields.split('\r\n').find(each => /^content-disposition:/i.test(each)) ?? ''
-  const found = new RegExp(`;\\s*${name}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;"]*))`, 'i').exec(line)
+  const found = new RegExp(`;[ \\t]*${name}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^ \\t;"]*))`, 'i').exec(line)
   const value = found?.[1] ?? found?.[2]
   return value?.replace(/%22/g, '"').replace(/\\(.)/g, '$1')
 }

@@ -185,7 +185,7 @@ function inUtf8(type: string): string {
 const UTF_8 = /^utf-?8$/i
 
 /** Parameters; what a quoted one holds is none. */
-const PARAMETER = /;[ \t]*([^\s=;"]+)[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"?|[^;]*)/g
+const PARAMETER = /;[ \t]*([^ \t=;"]+)[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"?|[^;]*)/g
 
 /** @returns charsets that a type names, empty where it names nothing, which browsers pass over, and where it says so */
 function charsetsIn(type: string): { at: number; charset: string }[] {

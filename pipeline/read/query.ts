@@ -12,6 +12,7 @@ import type { AddressedElements, Operation } from '../operation.ts'
 import { absent, refuseForbidden, refuseUnseen, requireAllowed, toSelector } from '../refusals.ts'
 import type { Site } from '../site/site.ts'
 import { notHtml, type StoredFile } from '../site/stored-file.ts'
+import { trimmed } from '../tree/ascii.ts'
 import type { ElementNode } from '../tree/nodes.ts'
 import { type Selector, selectingAll } from '../tree/selector/selector.ts'
 import { mapping, type Steps } from '../tree/steps.ts'
@@ -77,7 +78,7 @@ function unlessFault(failure: unknown): undefined {
 
 /** @throws Fault 422 for a body that holds no selector, or none that parses */
 async function readSelector(site: Site, body: BodySource): Promise<{ text: string; selector: Selector }> {
-  const text = (await bodyText(body, LARGEST_QUERY)).trim()
+  const text = trimmed(await bodyText(body, LARGEST_QUERY))
   if (text === '') throw new Fault(422, 'EmptyBody', 'The body must hold a CSS selector.')
   return { text, selector: toSelector(text, site) }
 }

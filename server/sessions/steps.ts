@@ -6,6 +6,7 @@ import { type Client, header } from '../../edge/request.ts'
 import { readBody } from '../../edge/request-body.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import { Fault } from '../../pipeline/fault.ts'
+import { trimField } from '../../pipeline/http/field-text.ts'
 import { isForeignWrite, ownOrigin, WRITES } from '../../pipeline/http/origin.ts'
 import type { Target } from '../../pipeline/http/path.ts'
 import { ownText } from '../../pipeline/own-text.ts'
@@ -60,7 +61,7 @@ export function cookieValues(field: string | undefined, name: string): BroughtCo
     if (end < 0) end = field.length
     while (field[at] === ' ') at++
     if (field.startsWith(name, at) && field[at + name.length] === '=') {
-      const cut = field.slice(at + name.length + 1, end).trim()
+      const cut = trimField(field.slice(at + name.length + 1, end))
       const value = field.length > MOST_KEPT ? ownText(cut) : cut
       if (first === undefined) first = value
       else if (several) several.push(value)
@@ -117,7 +118,7 @@ function isShareable({ headers, repeated = [] }: Answer): boolean {
     .join()
     .replace(/"[^"]*"/g, '""')
     .toLowerCase()
-    .split(/[\s,;]+/)
+    .split(/[ \t,;]+/)
   if (words.includes('private') || words.includes('no-store')) return false
   if (!words.includes('no-cache') || words.some(word => SHARED.test(word))) return true
   // A cache would have to ask whether it is still good, which it can only by one of these.

@@ -6,6 +6,7 @@ import type { RateLimits } from '../../pipeline/coordination/rate-limits.ts'
 import type { SessionValue, SignIn } from '../../pipeline/coordination/sessions.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { networkOf } from '../../pipeline/http/network.ts'
+import { wordsOf } from '../../pipeline/tree/ascii.ts'
 import type { Session, SiteSessions } from '../sessions/site-sessions.ts'
 import { callbackPath, type EndpointName, endpointAt, returnTarget } from './addresses.ts'
 import { signInFailures } from './failures.ts'
@@ -223,7 +224,7 @@ function leaving({ principal }: Session, answer: Answer): Answer {
  */
 export function rolesOf(claims: Record<string, unknown>, path: string): string[] {
   const found = Object.hasOwn(claims, path) ? claims[path] : nested(claims, path.split('.'))
-  const roles = typeof found === 'string' ? found.split(/\s+/) : isTexts(found) ? found : []
+  const roles = typeof found === 'string' ? wordsOf(found) : isTexts(found) ? found : []
   return [...new Set(roles.filter(role => role !== ''))]
 }
 

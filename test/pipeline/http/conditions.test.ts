@@ -41,6 +41,7 @@ describe('lists of entity tags', () => {
   const lists: [field: string, tags: string][] = [
     ['*', '*'],
     [' * ', '*'],
+    ['*\u00a0', '*\u00a0'],
     ['"a"', 'a'],
     ['"a", "b"', 'a b'],
     ['"a","b"', 'a b'],
