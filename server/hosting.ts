@@ -123,7 +123,8 @@ export function createHosting(parts: {
     const site = resting.get(name)?.deref() ?? (await (following ? following.open(name, open) : open()))
     resting.delete(name)
     const { external, ...lifetimes } = settings.sessions
-    const siteSessions = createSiteSessions({ secret, site: name, sessions, lifetimes, external, report })
+    const issuer = settings.oidc?.issuer
+    const siteSessions = createSiteSessions({ secret, site: name, sessions, issuer, lifetimes, external, report })
     const isStored = async (path: string) => !!(await site.find(path))
     const signIn = createSignIn({ settings, siteSessions, rateLimits, report, isStored })
     const headers = surfaceHeaders(settings)

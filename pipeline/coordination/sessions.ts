@@ -14,6 +14,8 @@ export interface SignIn {
   roles: string[]
   /** Unix milliseconds. */
   at: number
+  /** The provider that said so, as the settings named it; earlier releases did not note it. */
+  issuer?: string
   /** Kept where it is needed to sign out at the provider, too (OIDC-7). */
   idToken?: string
 }

@@ -226,6 +226,8 @@ export interface SiteSessionsOptions {
   secret: Uint8Array
   site: string
   sessions: Sessions
+  /** The provider whose word counts, as the settings name it: a `sub` is somebody else's at another one (OpenID Connect Core §5.7). */
+  issuer?: string | undefined
   /** Milliseconds: from the last use of a session, and from a sign-in, to the end. */
   lifetimes: { idle: number; signedIn: number }
   /** Another edge issues the cookies. */
@@ -260,9 +262,10 @@ export function createSiteSessions(options: SiteSessionsOptions): SiteSessions {
   async function find(cookie: string): Promise<Session | undefined> {
     const id = keptId(cookie)
     const found = await sessions.find(site, id)
-    const principal = found && principalFromClaims(found.signIn.claims, found.signIn.roles)
+    if (!found || (found.signIn.issuer ?? options.issuer) !== options.issuer) return undefined
+    const { claims, roles, at, idToken } = found.signIn
+    const principal = principalFromClaims(claims, roles)
     if (!principal) return undefined
-    const { at, idToken } = found.signIn
     const expires = Math.min(clock() + idle, at + signedIn)
     if (expires - found.expires >= step) {
       sessions.prolong(site, id, expires).catch(error => options.report('A session was not prolonged', { err: error }))

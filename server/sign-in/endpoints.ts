@@ -158,6 +158,7 @@ export function createSignIn(options: SignInOptions): SignInEndpoints {
       claims,
       roles,
       at: clock(),
+      ...(oidc?.issuer !== undefined && { issuer: oidc.issuer }),
       ...(oidc?.endSession && idToken.length <= LONGEST_HINT && { idToken }),
     }
     const next = await siteSessions.signIn(session, signIn)

@@ -80,6 +80,19 @@ describe('visitors', () => {
     expect(await nameOf(cookie, make({ site: 'b.example' }))).to.equal(undefined)
   })
 
+  it('ACT-1 who signed in at another provider is nobody: its names are not those of this one', async () => {
+    const [old, other] = [make({ issuer: 'https://old.example' }), make({ issuer: 'https://new.example' })]
+    const session = await old.signIn(await old.open(undefined), { ...alice(), issuer: 'https://old.example' })
+    const cookie = session?.issue ?? ''
+    expect(await nameOf(cookie, old)).to.equal('alice')
+    for (const by of [other, make()]) {
+      const { principal, issue } = await by.open(cookie)
+      expect(principal).to.equal(undefined)
+      expect(issue).to.be.a('string')
+    }
+    expect(await nameOf((await signedIn()).cookie, other), 'noted by an earlier release').to.equal('alice')
+  })
+
   it('SSN-2 neither ids nor what is at rest show the cookie', async () => {
     const { session, cookie } = await signedIn()
     expect(cookie).not.to.include(session.id).and.not.equal(session.id)
