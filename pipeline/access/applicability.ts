@@ -3,11 +3,12 @@
  * LOOK-1 to LOOK-7).
  */
 
+import { normalForm } from '../tree/normal-form.ts'
 import { type Extensions, parseSelector, type Selector, selectorFor } from '../tree/selector/selector.ts'
 import type { AccessRules } from './access-rules.ts'
 import { fillPattern, matchesNames, mayMatchNames, type Pattern } from './glob.ts'
 import type { Membership } from './groups.ts'
-import { lookUp, type Part } from './lookup.ts'
+import { isOfPrincipal, lookUp, type Part } from './lookup.ts'
 import { type MatchingRule, NOBODY } from './matching.ts'
 import { canBeMet } from './needs.ts'
 import { type Requester, verifiedEmail } from './principal.ts'
@@ -25,8 +26,8 @@ export class Applicability {
   readonly #membership: Membership
   readonly #email: string | undefined
   readonly #values = new Map<string, string>()
-  /** Patterns with their lookups filled in, by their text. */
-  readonly #patterns = new Map<string, Pattern>()
+  /** Patterns with their lookups filled in, by their text, and whether they open somebody else's place. */
+  readonly #patterns = new Map<string, { pattern: Pattern; foreign: boolean }>()
   #names: readonly string[] | undefined
 
   constructor(rules: AccessRules, requester: Requester, membership: Membership) {
@@ -89,17 +90,26 @@ export class Applicability {
   }
 
   /** Whether a rule is for a path, by one of its names. */
-  coversPath({ patterns }: Rule, names: readonly string[]): boolean {
+  coversPath({ patterns, allow }: Rule, names: readonly string[]): boolean {
     for (const pattern of patterns) {
-      if (mayMatchNames(pattern, names) && (!pattern.open || matchesNames(this.#filled(pattern), names))) return true
+      if (mayMatchNames(pattern, names) && (!pattern.open || this.#coversFilled(pattern, names, allow))) return true
     }
     return false
   }
 
-  #filled(pattern: Pattern): Pattern {
-    let filled = this.#patterns.get(pattern.source)
-    if (!filled) this.#patterns.set(pattern.source, (filled = fillPattern(pattern, path => this.#value(path))))
-    return filled
+  #coversFilled(written: Pattern, names: readonly string[], allow: boolean): boolean {
+    let filled = this.#patterns.get(written.source)
+    if (!filled) {
+      let foreign = false
+      const pattern = fillPattern(written, path => {
+        const value = this.#value(path)
+        // Paths cannot tell it from the name that it is brought to, which may be another user's (ACT-3).
+        foreign ||= isOfPrincipal(path) && normalForm(value) !== value
+        return value
+      })
+      this.#patterns.set(written.source, (filled = { pattern, foreign }))
+    }
+    return !(allow && filled.foreign) && matchesNames(filled.pattern, names)
   }
 
   /**

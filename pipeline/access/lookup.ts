@@ -88,6 +88,13 @@ export function isLookup(path: string): boolean {
   return LOOKED_UP.test(path) || OF_REQUEST.test(path)
 }
 
+const OF_PRINCIPAL = /^(?:username$|(?:request\.)?auth\.)/
+
+/** Whether what a dotted path finds is said of who has signed in. */
+export function isOfPrincipal(path: string): boolean {
+  return OF_PRINCIPAL.test(path)
+}
+
 function cut(path: string): [string, string | undefined] {
   const dot = path.indexOf('.')
   return dot < 0 ? [path, undefined] : [path.slice(0, dot), path.slice(dot + 1)]

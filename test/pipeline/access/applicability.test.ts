@@ -68,6 +68,31 @@ describe('actors', () => {
   })
 })
 
+describe('places of who has signed in', () => {
+  const composed = 'Jos\u00e9'
+  const lookups = ['request.auth.sub', 'username', 'request.auth.name', 'auth.claims.nick']
+  const decide = (action: 'Allow' | 'Deny', lookup: string, name: string, path: string) =>
+    access(site([['users', 'GET', action, `/u/\${${lookup}}/*`]]), {
+      principal: user(name, { name, claims: { nick: name } }),
+    }).decide('GET', path)
+  for (const [name, other] of [
+    ['Jose\u0301', composed],
+    ['\u212aarl', 'Karl'],
+    ['\u212b', '\u00c5'],
+  ] as const)
+    it(`ACT-3 LOOK-5 ${other} has no place that ${JSON.stringify(name)} may enter`, () => {
+      for (const lookup of lookups) {
+        expect(decide('Allow', lookup, other, `/u/${other}/a`), lookup).to.equal('allow')
+        expect(decide('Allow', lookup, name, `/u/${other}/a`), lookup).to.equal('unmatched')
+        expect(decide('Deny', lookup, name, `/u/${other}/a`), lookup).to.equal('deny')
+      }
+    })
+  it('PATH-1 what a visitor sends is the same name in any form, as in a path', () => {
+    const rules = site([['*', 'GET', 'Allow', '/u/${request.headers.x}/*']])
+    expect(access(rules, { headers: { x: 'Jose\u0301' } }).decide('GET', `/u/${composed}/a`)).to.equal('allow')
+  })
+})
+
 describe('methods', () => {
   it('METH-1 without regard to case, and * is every method', () => {
     const mine = access(site([['*', 'put', 'Allow', '/a']]))
