@@ -110,6 +110,8 @@ function within(value: unknown, path: string): unknown {
   return found
 }
 
+/** Of whole numbers that are too large to be told apart, none is anybody's: JSON gives several of them as one. */
 function asText(value: unknown): string {
+  if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER) return ''
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
 }
