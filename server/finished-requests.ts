@@ -90,6 +90,9 @@ const WRITING = new Set(['PUT', 'POST', 'DELETE', 'MOVE', 'PATCH', 'COPY', 'MKCO
 /** Characters of a selector that are told. */
 const LONGEST = 200
 
+/** Characters that are told of a name: a provider may have verified an address of any length. */
+const LONGEST_USER = 1_024
+
 /** Characters that are told of a host and of a path: a longer one is none, and as many lines would take all of a disk. */
 const LONGEST_HOST = 300
 const LONGEST_TOLD_PATH = 4_096
@@ -155,7 +158,7 @@ export function toldOf(settings: Settings['log'], { user, address, range }: Send
   const client = toldAddress(address, settings)
   const selector = range === undefined ? undefined : selectorIn(range)
   return {
-    ...(user !== undefined && settings.users && { user }),
+    ...(user !== undefined && settings.users && { user: user.slice(0, LONGEST_USER) }),
     ...(client !== undefined && { client }),
     ...(selector !== undefined && { selector }),
   }

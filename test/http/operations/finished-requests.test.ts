@@ -84,6 +84,13 @@ describe('what is logged of whoever writes', () => {
     ['nothing', 'none', false, { range: undefined }, {}],
     ['no range of bytes', 'none', false, { range: 'bytes=0-1' }, {}],
     [
+      'the beginning of a long name',
+      'none',
+      true,
+      { user: 'a'.repeat(100_000) },
+      { user: 'a'.repeat(1_024), selector: '#a' },
+    ],
+    [
       'the beginning of a long selector',
       'none',
       false,
