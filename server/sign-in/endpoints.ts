@@ -249,6 +249,8 @@ function unkeepable(claims: Record<string, unknown>, roles: readonly string[]): 
   // Names stand in lines of the log.
   if (typeof sub === 'string' && /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(sub))
     return 'The sub holds control characters'
+  // Wherever it is sent, or written into a page, it would be the same as others.
+  if (typeof sub === 'string' && !sub.isWellFormed()) return 'The sub is no Unicode text'
   if (roles.length > MOST_ROLES) return `There are more than ${MOST_ROLES} roles`
   if (isDeeper(claims, MOST_LEVELS)) return `The claims have more than ${MOST_LEVELS} levels`
   if (JSON.stringify(claims).length > LONGEST_CLAIMS) return `The claims have more than ${LONGEST_CLAIMS} characters`

@@ -65,6 +65,7 @@ describe('claims of any size and shape', () => {
     ['a name of 1,025 characters', { sub: 'u'.repeat(1025) }],
     ['a name with a line end', { sub: 'u-1\r\nX: y' }],
     ['a name with NUL', { sub: 'u\u0000' }],
+    ['a name with half a character', { sub: 'u\ud83d' }],
     ['129 KiB of claims', { sub: 'u-1', x: 'x'.repeat(129 * 1024) }],
     ['claims in 2,000 levels', { sub: 'u-1', x: nested(2000) }],
     ['129 KiB in the user info', { sub: 'u-1' }, { sub: 'u-1', x: 'x'.repeat(129 * 1024) }],
