@@ -37,6 +37,9 @@ async function prove(client: Client, Key: string, size: number, patience: Patien
   if (ContentLength !== size) throw wrongSize(size)
 }
 
+/** What somebody in between may have made of a body; of a stretch no digest would tell. */
+const ENCODED = /gzip|compress|deflate|br|zstd/i
+
 /** A stretch of an object. @throws StoreError, BlobGone */
 async function flowFrom(
   client: Client,
@@ -48,11 +51,12 @@ async function flowFrom(
   const Range = `bytes=${start}-${end - 1}`
   const { body, ContentRange } = await client.ask(patience, async ({ client: asked, options }) => {
     const command = new (sdk().GetObjectCommand)({ Bucket: client.bucket, Key, Range })
-    const { Body, ETag, ContentRange } = await asked.send(command, options)
+    const { Body, ETag, ContentRange, ContentEncoding = '', ContentLength = 0 } = await asked.send(command, options)
     const body = Body as Readable
     // What breaks after its reader has gone is nobody's failure.
     body.on('error', () => undefined)
-    if (ETag !== undefined && ContentRange !== undefined) return { body, ContentRange }
+    const isAsItIs = !ENCODED.test(ContentEncoding) && ContentLength <= end - start
+    if (ETag !== undefined && ContentRange !== undefined && isAsItIs) return { body, ContentRange }
     body.destroy()
     throw notItself()
   })

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { blobBytes } from '../../../../pipeline/store/blobs.ts'
@@ -40,13 +41,15 @@ const uploading =
     else if (asked.startsWith('POST')) begins(request, response)
     else removes(request, response)
   }
+/** @param makes what is sent in place of a stretch */
 const gives =
-  (bytes: Buffer): Answer =>
+  (bytes: Buffer, more: Record<string, string> = {}, makes = (part: Buffer) => part): Answer =>
   (request, response) => {
     const [, start, last] = /bytes=(\d+)-(\d+)/.exec(request.headers.range ?? '') ?? []
-    const part = bytes.subarray(Number(start), Number(last) + 1)
-    const range = { 'Content-Range': `bytes ${start}-${last}/${bytes.length}`, ETag: '"x"' }
-    response.writeHead(206, { ...range, 'Content-Length': part.length }).end(part)
+    const part = makes(bytes.subarray(Number(start), Number(last) + 1))
+    const range = { 'Content-Range': `bytes ${start}-${last}/${bytes.length}`, ETag: '"x"', ...more }
+    const length = 'Transfer-Encoding' in more ? undefined : { 'Content-Length': part.length }
+    response.writeHead(206, { ...range, ...length }).end(part)
   }
 
 describe('objects: answers that are not to be believed', () => {
@@ -116,6 +119,24 @@ describe('objects: answers that are not to be believed', () => {
       expect(await failing(objects.open('a', BYTES.length, span)))
         .to.be.instanceOf(StoreError)
         .and.include({ reason: 'busy' })
+  })
+
+  it('nor is a stretch what it was encoded to, or more than was asked for', async () => {
+    const span = { start: 5, end: 9 }
+    for (const sent of [
+      gives(BYTES, { 'Content-Encoding': 'gzip' }, part => gzipSync(part)),
+      gives(BYTES, { 'Content-Encoding': 'gzip', 'Transfer-Encoding': 'chunked' }, part => gzipSync(part)),
+      gives(BYTES, {}, part => Buffer.concat([part, part])),
+    ]) {
+      answer = sent
+      expect(await failing(objects.open('a', BYTES.length, span)))
+        .to.be.instanceOf(StoreError)
+        .and.include({ reason: 'busy' })
+    }
+    answer = gives(BYTES, { 'Content-Encoding': 'aws-chunked' })
+    const bytes = Buffer.alloc(4)
+    expect(await (await objects.open('a', BYTES.length, span)).read(bytes, 5)).to.equal(4)
+    expect(bytes.equals(BYTES.subarray(5, 9))).to.equal(true)
   })
 
   it('an upload whose name was broken on its way is not known to leave nothing', async () => {
