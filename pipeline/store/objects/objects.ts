@@ -8,7 +8,7 @@ import { type ObjectAddress, placeOf } from './address.ts'
 import { BLOCK, createBlocks } from './blocks.ts'
 import { type Client, type Log, openClient, type Patience, sdk, type Waits } from './client.ts'
 import { openObject } from './download.ts'
-import { isNoAnswer, meaningOf, wordsOf } from './failures.ts'
+import { isNoAnswer, meaningOf, notItself, wordsOf } from './failures.ts'
 import { removeObject, startUpload, type Upload, type UploadOptions } from './upload.ts'
 
 /** An object as a listing has it. */
@@ -138,12 +138,14 @@ async function* listAll(client: Client, beginning: string, patience: Patience): 
   const { bucket: Bucket, prefix } = client
   const Prefix = prefix + beginning
   for (let token: string | undefined; ; ) {
-    const { Contents = [], NextContinuationToken } = await client.ask(patience, ({ client: asked, options }) =>
-      asked.send(
-        new (sdk().ListObjectsV2Command)({ Bucket, Prefix, ...(token !== undefined && { ContinuationToken: token }) }),
-        options,
-      ),
-    )
+    const { Contents = [], NextContinuationToken } = await client.ask(patience, async ({ client: asked, options }) => {
+      const from = token !== undefined && { ContinuationToken: token }
+      const page = await asked.send(new (sdk().ListObjectsV2Command)({ Bucket, Prefix, ...from }), options)
+      // A page that leads to itself has no end; one that is cut off may leave out whose the objects are.
+      const next = page.NextContinuationToken
+      if (next === undefined ? page.IsTruncated === true : next === token) throw notItself()
+      return page
+    })
     for (const { Key = '', LastModified } of Contents)
       yield { name: Key.slice(prefix.length), modified: LastModified?.getTime() ?? Date.now() }
     if (NextContinuationToken === undefined) return

@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { afterEach, beforeEach, describe, it } from 'mocha'
 import { blobBytes } from '../../../../pipeline/store/blobs.ts'
-import { BlobGone, StoreError } from '../../../../pipeline/store/errors.ts'
+import { BlobGone, StoreError, Unusable } from '../../../../pipeline/store/errors.ts'
 import { WAITS } from '../../../../pipeline/store/objects/client.ts'
 import { wordsOf } from '../../../../pipeline/store/objects/failures.ts'
 import { openKeyFile } from '../../../../pipeline/store/objects/key-file.ts'
@@ -75,7 +75,7 @@ describe('objects: answers that are not to be believed', () => {
   function open(bucket: string, total = 150, more = ''): Objects {
     const soon = { quiet: 60_000, total }
     return objectsAt(`s3://${bucket}?endpoint=http://127.0.0.1:${port}${more}`, {
-      waits: { ...WAITS, answer: soon, first: soon, more: soon, later: soon, doubt: 60_000 },
+      waits: { ...WAITS, answer: soon, first: soon, more: soon, later: soon, start: soon, doubt: 60_000 },
     })
   }
 
@@ -102,6 +102,19 @@ describe('objects: answers that are not to be believed', () => {
       answer = uploading(which, page)
       const { error } = await store(Buffer.alloc(9 * 1024 * 1024))
       expect(error, String(which)).to.be.instanceOf(StoreError).and.include({ reason: 'busy' })
+    }
+  })
+
+  it('a listing that leads to itself, or is cut off, is none', async () => {
+    const key = '<Contents><Key>owner/a</Key></Contents>'
+    for (const more of ['<NextContinuationToken>t</NextContinuationToken>', '<IsTruncated>true</IsTruncated>']) {
+      let asked = 0
+      answer = (_, response) => {
+        if (++asked > 50) return page(_, response)
+        response.end(`<ListBucketResult>${key}${more}</ListBucketResult>`)
+      }
+      expect(await failing(objects.namesWith('owner/')), more).to.be.instanceOf(Unusable)
+      expect(asked, more).to.be.below(50)
     }
   })
 
