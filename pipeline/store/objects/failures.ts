@@ -27,6 +27,9 @@ const FULL = new Set(['QuotaExceeded', 'XMinioStorageFull'])
 /** What they call a stretch of an object that is shorter. */
 const TOO_SHORT = 416
 
+/** What the client calls an answer that it cannot read: the page of a proxy, which knows nothing of objects. */
+const UNREAD = 'Error'
+
 /**
  * `passing`: the same may work a moment later; `absent`: there is no such object; `full`: no room; `refused`: not with this
  * key, bucket or region; `failed`: anything else.
@@ -37,6 +40,7 @@ export function meaningOf(error: unknown): Meaning {
   const { name = '', $metadata } = (error ?? {}) as ServiceError
   const status = $metadata?.httpStatusCode
   if (FULL.has(name) || status === 507) return 'full'
+  if (status === 404 && name === UNREAD) return 'passing'
   if (status === TOO_SHORT || (status === 404 && name !== 'NoSuchBucket')) return 'absent'
   // Whoever gives no status was not reached, or did not answer to the end; an answer that nobody can read was broken on its way.
   if (status === undefined || status < 300 || status >= 500 || status === 429 || status === 408 || PASSING.has(name))

@@ -134,6 +134,19 @@ describe('objects: answers that are not to be believed', () => {
         .and.include({ reason: 'busy' })
   })
 
+  it('nor where a proxy has no way to the service, and answers 404 itself; nothing is taken back by that either', async () => {
+    const lost: Answer = (_, response) =>
+      response.writeHead(404, { 'Content-Type': 'text/html' }).end('<html><body><h1>404</h1><hr></body></html>')
+    answer = lost
+    expect(await failing(objects.open('a', BYTES.length)))
+      .to.be.instanceOf(StoreError)
+      .and.include({ reason: 'busy' })
+    const refuses: Answer = (_, response) =>
+      response.writeHead(403).end('<Error><Code>AccessDenied</Code><Message>no</Message></Error>')
+    answer = (request, response) => (request.method === 'DELETE' ? lost : refuses)(request, response)
+    expect(await store(BYTES)).to.have.property('isGone', false)
+  })
+
   it('nor is a stretch what it was encoded to, or more than was asked for', async () => {
     const span = { start: 5, end: 9 }
     for (const sent of [
