@@ -6,7 +6,13 @@
 
 import { hash, hkdfSync, randomBytes, randomFillSync, timingSafeEqual } from 'node:crypto'
 import { type Principal, principalFromClaims } from '../../pipeline/access/principal.ts'
-import { SessionError, type Sessions, type SessionValue, type SignIn } from '../../pipeline/coordination/sessions.ts'
+import {
+  SessionError,
+  type Sessions,
+  type SessionValue,
+  type SignedIn,
+  type SignIn,
+} from '../../pipeline/coordination/sessions.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { type SessionEnd, sessionExpiry } from './session-expiry.ts'
 
@@ -244,6 +250,8 @@ const KEPT_LENGTH = 43
 const KEPT_BYTES = 32
 /** The end of a session is moved at most so often, in milliseconds. */
 const MOVED_EVERY = 60_000
+/** Milliseconds by which it is moved back at least, where the settings have become stricter: clocks of servers differ by less. */
+const STRICTER = 3_600_000
 
 export function createSiteSessions(options: SiteSessionsOptions): SiteSessions {
   const { site, sessions, lifetimes, clock = Date.now } = options
@@ -258,16 +266,25 @@ export function createSiteSessions(options: SiteSessionsOptions): SiteSessions {
     return hasEnded(id) || until <= clock()
   }
 
+  /** What was kept under other settings ends by those of now (SSN-5, OIDC-5). @returns undefined when it is over */
+  function endOf(found: SignedIn | undefined): number | undefined {
+    if (!found) return undefined
+    const { at, issuer = options.issuer } = found.signIn
+    const end = Math.min(found.expires, at + signedIn)
+    return issuer === options.issuer && end > clock() ? end : undefined
+  }
+
   /** The session of a cookie that stands for a sign-in. */
   async function find(cookie: string): Promise<Session | undefined> {
     const id = keptId(cookie)
     const found = await sessions.find(site, id)
-    if (!found || (found.signIn.issuer ?? options.issuer) !== options.issuer) return undefined
+    if (!found || endOf(found) === undefined) return undefined
     const { claims, roles, at, idToken } = found.signIn
     const principal = principalFromClaims(claims, roles)
     if (!principal) return undefined
     const expires = Math.min(clock() + idle, at + signedIn)
-    if (expires - found.expires >= step) {
+    const later = expires - found.expires
+    if (later >= step || -later >= STRICTER) {
       sessions.prolong(site, id, expires).catch(error => options.report('A session was not prolonged', { err: error }))
     }
     return { id, principal, until: at + signedIn, ...(idToken !== undefined && { idToken }) }
@@ -279,7 +296,7 @@ export function createSiteSessions(options: SiteSessionsOptions): SiteSessions {
   }
 
   async function expiry(cookie: string): Promise<number | undefined> {
-    if (isKept(cookie)) return (await sessions.find(site, keptId(cookie)))?.expires
+    if (isKept(cookie)) return endOf(await sessions.find(site, keptId(cookie)))
     return options.external ? Number.POSITIVE_INFINITY : signed.expiry(cookie)
   }
 

@@ -168,6 +168,17 @@ describe('visitors', () => {
       expect(await nameOf(cookie)).to.equal(undefined)
     })
 
+    it('the settings of now count for those who signed in before: a shorter sign-in is over, a shorter time without use begins', async () => {
+      const { cookie } = await signedIn()
+      pass(2 * DAY)
+      expect(await nameOf(cookie, make({ lifetimes: { idle: 30 * DAY, signedIn: DAY } }))).to.equal(undefined)
+      const hasty = make({ lifetimes: { idle: HOUR, signedIn: 30 * DAY } })
+      expect(await nameOf(cookie, hasty)).to.equal('alice')
+      await settled()
+      pass(HOUR)
+      expect(await nameOf(cookie, hasty)).to.equal(undefined)
+    })
+
     it('use is written down once a minute, not with every request', async () => {
       visitors = make({ lifetimes: { idle: 30 * DAY, signedIn: 365 * DAY } })
       const { cookie } = await signedIn()
@@ -320,6 +331,15 @@ describe('visitors', () => {
       const real = make({ clock: Date.now, lifetimes: { idle: 40, signedIn: DAY } })
       const anonymous = await real.open(undefined)
       const { told, heard } = watch(anonymous, anonymous.issue ?? '', real)
+      await heard
+      expect(told).to.deep.equal(['expired'])
+    })
+
+    it('SSN-5 its time is over by the settings of now: expired', async () => {
+      const { session, cookie } = await signedIn()
+      const { told, heard } = watch(session, cookie, make({ lifetimes: { idle: DAY, signedIn: 5 } }))
+      await turn()
+      pass(5)
       await heard
       expect(told).to.deep.equal(['expired'])
     })
