@@ -181,6 +181,17 @@ describe('credentials', () => {
     })
   }
 
+  it('MNT-1 nobody has the password of another one, be it the only one that there is', async () => {
+    for (const password of ['right', await hashPassword('right', COST)]) {
+      const check = credentialCheck([
+        credential({ user: 'ada', password }),
+        credential({ user: 'ci', key: access.stored }),
+      ])
+      for (const user of ['ci', 'nobody', '']) expect(await check.basic(user, 'right'), user).to.equal(undefined)
+      expect((await check.basic('ada', 'right'))?.user).to.equal('ada')
+    }
+  })
+
   it('MNT-4 without credentials nothing opens', async () => {
     const check = credentialCheck([])
     expect(await check.basic('editor', 'x')).to.equal(undefined)

@@ -2,6 +2,7 @@
 
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import type { Credential } from '../../../config/site-schema.ts'
 import { createGatekeeper } from '../../../dav/access/credentials.ts'
 import { createLoginThrottles, type LoginThrottle } from '../../../dav/access/login-throttle.ts'
 import { localRateLimits } from '../../../pipeline/coordination/local/rate-limits.ts'
@@ -286,6 +287,22 @@ it('DAV-3 failed attempts with the spellings of one name are those of one user',
   const { author } = createGatekeeper(credentials, throttle)
   for (const form of ['NFC', 'NFD']) await author(basic('Zoë'.normalize(form), `wrong ${form}`), '127.0.0.1')
   expect([...users]).to.deep.equal(['Zoë'])
+})
+
+it('DAV-3 SEC-12 a thousand proved fields are remembered, however many domains somebody puts before a name', async () => {
+  let attempts = 0
+  const throttle: LoginThrottle = {
+    attempt(_address, _user, check) {
+      attempts++
+      return check()
+    },
+  }
+  const gatekeeper = createGatekeeper([credentials[0] as Credential], throttle)
+  const field = (i: number) => basic(`D${i}\\chief`, 'colon:in:it')
+  for (let i = 0; i <= 1000; i++) await gatekeeper.author(field(i), '127.0.0.1')
+  expect(attempts).to.equal(1001)
+  for (const i of [1000, 1, 0]) await gatekeeper.author(field(i), '127.0.0.1')
+  expect(attempts, 'the first is proved anew').to.equal(1002)
 })
 
 describe('DAV-3 failed attempts over the wire', () => {

@@ -120,6 +120,22 @@ describe('tokens of a provider', () => {
     })
   }
 
+  it('OIDC-4 a login is good for ten minutes, and for one answer of the provider, be that refused', async () => {
+    const sent = await browser.get(`${server.url}${LOGIN}`)
+    const state = sent.location?.searchParams.get('state') ?? ''
+    const notes = await server.running.store.notes('session-value')
+    const pending = notes.find(({ key }) => key.endsWith(`/login/${state}`))
+    expect((pending?.expires ?? 0) - Date.now()).to.be.within(1, 600_000)
+    if (!sent.location) throw new Error(sent.text)
+    const callback = stub.callback(sent.location)
+    stub.lies = { claims: { nonce: 'another' } }
+    expect((await browser.get(callback)).status).to.equal(400)
+    stub.lies = {}
+    const again = await browser.get(callback)
+    expect(again.status, again.headers.get('location') ?? '').to.equal(400)
+    expect(await signedIn()).to.equal(false)
+  })
+
   it('OIDC-4 the code is exchanged with the verifier of this login', async () => {
     await comeBack()
     const { form, authorization } = stub.tokenRequest
