@@ -244,6 +244,15 @@ describe('the record of changes', () => {
     ])
   })
 
+  it('is for its owner alone, and says no character that a terminal would show as another order of text', async () => {
+    const authorization = BASIC(server.user, server.password)
+    const mount = client(Number(new URL(server.mountUrl).port))
+    expect((await mount('PUT', '/a%E2%80%AEtxt.b', { authorization }, 'x')).status).to.equal(201)
+    expect((await recorded()).at(-1)).to.include({ path: '/a\u202etxt.b' })
+    expect(await readFile(file, 'utf8')).not.to.include('\u202e')
+    expect(fs.statSync(file).mode & 0o077).to.equal(0)
+  })
+
   it('tells neither names nor addresses where the log does not', async () => {
     const unnamed = join(folder, 'unnamed.jsonl')
     const discreet = await startServer({

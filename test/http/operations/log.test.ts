@@ -105,6 +105,12 @@ describe('lines about requests', () => {
     expect(text).not.to.contain('secret')
   })
 
+  it('SEC-12 tell as much of a host and of a path as one has', async () => {
+    const long = { ...REQUEST, host: 'h'.repeat(20_000), url: `/${'p'.repeat(60_000)}?${'q'.repeat(60_000)}` }
+    const { host, path } = JSON.parse(await written('info', log => logRequest(log, long)))
+    expect([host.length, path.length]).to.deep.equal([300, 4096])
+  })
+
   it('come in order, each once, however many there are', async () => {
     const text = await written('info', log => {
       for (let i = 0; i < 1000; i++) logRequest(log, { ...REQUEST, url: `/${i}` })
