@@ -59,6 +59,13 @@ describe('settings: documentation', () => {
       ['*.example.net'],
     ])
   })
+
+  it('MNT-1 whoever has read the example knows no password of a server that runs on it', async () => {
+    const { settings } = await loadSettings({ file: fileURLToPath(new URL('example.yaml', CONFIG)) })
+    const passwords = settings.sites.flatMap(({ credentials }) => credentials.map(({ password = '' }) => password))
+    expect(new Set(passwords).size).to.equal(passwords.length).and.to.be.above(0)
+    for (const password of passwords) expect(password).to.match(/^scrypt\$32768\$8\$3\$/)
+  })
 })
 
 describe('settings: places', () => {
