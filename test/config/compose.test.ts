@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { expect } from 'chai'
+import { parse } from 'yaml'
 import { loadSettings } from '../../config/load.ts'
 import { siteTable } from '../../config/sites.ts'
 import { databaseAddress } from '../../pipeline/store/postgres/address.ts'
@@ -31,6 +32,14 @@ describe('docker', () => {
       passwordFile: '/run/secrets/postgres',
     })
     expect(await readFile(new URL('Caddyfile', DOCKER), 'utf8')).to.include('server:8080 server-2:8080')
+  })
+
+  it('SEC-12 the server of the image is nobody in particular, and can become nobody else', async () => {
+    const dockerfile = await readFile(new URL('Dockerfile', DOCKER), 'utf8')
+    expect(dockerfile.lastIndexOf('\nUSER node\n')).to.be.above(dockerfile.lastIndexOf('\nRUN '))
+    const { services } = parse(await readFile(new URL('compose.yaml', DOCKER), 'utf8'), { merge: true })
+    for (const name of ['server', 'server-2'])
+      expect(services[name]).to.deep.include({ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
   })
 
   it('the Dockerfile sets settings that exist, and its ignore file lets in what it copies', async () => {
