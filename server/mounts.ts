@@ -233,10 +233,12 @@ function mountOpener(
   housekeepers: Map<Site, Housekeeping>,
   isClosed: () => boolean,
 ): MountOpener {
-  const { store, leases, cache, locks, rateLimits, log, coherence, following } = parts
+  const { store, leases, cache, locks, rateLimits, log, logged, coherence, following } = parts
   const mounts = new WeakMap<Site, Promise<Mount>>()
   const ready = new WeakMap<Site, Mount>()
-  const throttles = createLoginThrottles({ rateLimits })
+  const slowed = (address: string) =>
+    log.warn(toldOf(logged, { user: undefined, address, range: undefined }), 'wrong passwords have come from there')
+  const throttles = createLoginThrottles({ rateLimits, slowed })
   let newest = parts.table
   const listingCache = createListingCache(parts.memory.share('listings'))
   parts.memory.hold('listings', listingCache.memory)

@@ -52,12 +52,14 @@ interface Lane {
 /**
  * @param options.rateLimits keep the failures
  * @param options.pause waits that many milliseconds
+ * @param options.slowed told of each attempt that has to wait, or finds no room to
  */
 export function createLoginThrottles(options: {
   rateLimits: RateLimits
   pause?: (milliseconds: number) => Promise<void>
+  slowed?: (address: string) => void
 }): LoginThrottles {
-  const { rateLimits, pause = ms => sleep(ms, undefined, { ref: false }) } = options
+  const { rateLimits, pause = ms => sleep(ms, undefined, { ref: false }), slowed = () => undefined } = options
   const lanes = new Map<string, Lane>()
 
   const ofNetwork = (network: string) => `password ${network}`
@@ -104,7 +106,10 @@ export function createLoginThrottles(options: {
       }
       try {
         const begun = await through(lane, begin)
-        if (begun.delay > 0) await outwait(lane, begun.delay)
+        if (begun.delay > 0) {
+          slowed(address)
+          await outwait(lane, begun.delay)
+        }
         const found = begun.delay > 0 ? await through(lane, check) : begun.found
         if (found !== undefined)
           await Promise.all([rateLimits.forget(ofUser), rateLimits.takeBack([ofNetwork(network)])])

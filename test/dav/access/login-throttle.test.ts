@@ -28,6 +28,7 @@ describe('failed attempts', () => {
   let waited: number[]
   let release: (() => void)[]
   let hold: boolean
+  let slowed: string[]
   let throttles: LoginThrottles
   let throttle: LoginThrottle
   beforeEach(() => {
@@ -35,7 +36,9 @@ describe('failed attempts', () => {
     waited = []
     release = []
     hold = false
+    slowed = []
     throttles = createLoginThrottles({
+      slowed: address => slowed.push(address),
       rateLimits: localRateLimits(() => now),
       pause: milliseconds => {
         waited.push(milliseconds)
@@ -57,6 +60,18 @@ describe('failed attempts', () => {
     expect(failure).to.equal(gone)
     return waited[0] ?? 0
   }
+
+  it('each attempt that waits, or finds no room to, is told with its address, and no other', async () => {
+    await fail(4)
+    await fail(4, 'b')
+    expect(slowed).to.deep.equal([])
+    hold = true
+    const attempts = Array.from({ length: 9 }, () => succeed().catch((error: unknown) => error))
+    await settled()
+    expect(slowed).to.deep.equal(Array(9).fill('a'))
+    for (const go of release) go()
+    expect((await Promise.all(attempts)).filter(each => each instanceof Fault)).to.have.length(1)
+  })
 
   const WAITS: [failures: number, milliseconds: number][] = [
     [0, 0],
