@@ -1,6 +1,7 @@
 /** Why a request on the public surface would be allowed or refused, for whoever writes the rules (SEC-5). */
 
 import { serverPage } from '../../edge/page.ts'
+import { SERVER_PAGE_POLICY } from '../../edge/security-headers.ts'
 import type { Answer } from '../../pipeline/answer.ts'
 import {
   type AccessAnswer,
@@ -50,8 +51,7 @@ export async function explainAccess(
     headers: {
       ...headers,
       'Content-Type': 'text/html; charset=utf-8',
-      'Content-Security-Policy':
-        "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      'Content-Security-Policy': SERVER_PAGE_POLICY,
     },
     body: page(wanted, question, answer),
   }

@@ -87,12 +87,14 @@ describe('one data folder', () => {
         expect(statSync(join(data, name)).mode & 0o077, name).to.equal(0)
     })
 
-    it('is told where it was opened', async () => {
-      chmodSync(folder, 0o755)
-      const told: string[] = []
-      await (await openSqliteStore({ folder, log: (level, message) => told.push(`${level} ${message}`) })).close()
-      expect(told).to.have.length(1)
-      expect(told[0]).to.match(/^warn Other users of this machine may read the data folder/)
+    it('is told where it was opened, be it to a group', async () => {
+      for (const mode of [0o755, 0o750, 0o701]) {
+        chmodSync(folder, mode)
+        const told: string[] = []
+        await (await openSqliteStore({ folder, log: (level, message) => told.push(`${level} ${message}`) })).close()
+        expect(told).to.have.length(1)
+        expect(told[0]).to.match(/^warn Other users of this machine may read the data folder/)
+      }
     })
   })
 })

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { SERVER_PAGE_POLICY } from '../../../edge/security-headers.ts'
 import { NS, page, putAll, rulesPage } from '../../support/content.ts'
 import { type Client, client, type Received } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
@@ -209,7 +210,7 @@ describe('SEC-5 explaining rules on the mount', () => {
     expect(empty.text).to.include('<form>').and.include('name="selector"')
     const { text, headers } = await ask(`?method=PUT&path=/x.html&as=${encodeURIComponent('<b>&')}`, { Accept: '*/*' })
     expect(headers['content-type']).to.equal('text/html; charset=utf-8')
-    expect(headers['content-security-policy']).to.include("default-src 'none'")
+    expect(headers['content-security-policy']).to.equal(SERVER_PAGE_POLICY)
     expect(text).to.include('&lt;b&gt;&amp;').and.include('the user name &lt;b&gt;&amp;; decides')
     expect(text).not.to.include('<b>&')
     expect(text).to.include('value="/x.html"')

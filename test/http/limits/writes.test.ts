@@ -49,6 +49,21 @@ describe('limits: writes of one visitor', () => {
     }
   })
 
+  it('RFC 6585 §4 addresses of one IPv6 network are one visitor, those of two are two', async () => {
+    const spend = createWriteBrake(
+      localRateLimits(() => 0),
+      1,
+    )
+    const written = (address: string) =>
+      spend?.({ site: 'a', user: undefined, address }).then(
+        () => true,
+        () => false,
+      )
+    expect(await written('2001:db8:0:1::1')).to.equal(true)
+    expect(await written('2001:db8:0:1:ffff::2')).to.equal(false)
+    expect(await written('2001:db8:0:2::1')).to.equal(true)
+  })
+
   it('COMP-82 75 MiB of it in an hour, each visitor for themselves', async () => {
     let now = 0
     const spend = createContentBrake(

@@ -244,6 +244,14 @@ describe('the record of changes', () => {
     ])
   })
 
+  it('has none for what is kept unpublished', async () => {
+    const before = (await recorded()).length
+    const authorization = BASIC(server.user, server.password)
+    const mount = client(Number(new URL(server.mountUrl).port))
+    expect((await mount('PUT', '/.DS_Store', { authorization }, 'x')).status).to.equal(201)
+    expect(await recorded()).to.have.length(before)
+  })
+
   it('is for its owner alone, and says no character that a terminal would show as another order of text', async () => {
     const authorization = BASIC(server.user, server.password)
     const mount = client(Number(new URL(server.mountUrl).port))

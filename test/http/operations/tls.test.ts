@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { connect as connectTls } from 'node:tls'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { page, putAll, rulesPage } from '../../support/content.ts'
@@ -107,6 +108,17 @@ describe('HTTPS', () => {
     } finally {
       await impatient.close()
     }
+  })
+
+  it('versions of TLS that were given up are refused', async () => {
+    const versions = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
+    const socket = connectTls({ port: server.port, rejectUnauthorized: false, ...versions })
+    const code = await new Promise(resolve => {
+      socket.once('secureConnect', () => resolve('spoken'))
+      socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code))
+    })
+    socket.destroy()
+    expect(code, 'by the server').to.equal('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION')
   })
 
   it('several requests go over one connection', async () => {
