@@ -12,6 +12,7 @@ import {
 } from '../language/liquid/liquid.ts'
 import type { LiquidScope } from '../language/liquid/scope.ts'
 import type { ElementValue } from '../language/values.ts'
+import type { Declared } from '../tree/declared.ts'
 import { inTurns } from '../tree/steps.ts'
 import { type Dispatch, lookUp } from './composing.ts'
 import { instanceNames, instanceProperty } from './instances.ts'
@@ -35,6 +36,10 @@ class PageScope implements LiquidScope {
   constructor(dispatch: Dispatch) {
     this.#dispatch = dispatch
     this.refersIn = referringIn(dispatch.composing.site)
+  }
+
+  get schemas(): Declared {
+    return this.#dispatch.composing.model
   }
 
   get ns(): string {

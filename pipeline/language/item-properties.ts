@@ -1,16 +1,11 @@
 /** Properties of items as programs and templates read them (SES-143, LIQ-16). */
 
-import {
-  indexTree,
-  type Property,
-  type Referring,
-  readingProperties,
-  type TreeIndex,
-  treeOf,
-} from '../tree/microdata.ts'
+import type { Declared } from '../tree/declared.ts'
+import { type Property, type Referring, readingProperties } from '../tree/microdata.ts'
 import type { ValueReader } from '../tree/microdata-value.ts'
-import { attribute } from '../tree/nodes.ts'
+import { attribute, treeOf } from '../tree/nodes.ts'
 import type { Steps } from '../tree/steps.ts'
+import { indexTree, type TreeIndex } from '../tree/tree-index.ts'
 import type { Allowance } from './allowance.ts'
 import type { ElementValue, Source } from './values.ts'
 
@@ -22,6 +17,8 @@ export interface ItemReading {
   spend(steps: number): void
   /** Whether `itemref` leads to other elements of a stored document (SEC-7); in all of them when missing. */
   refersIn?(path: string): boolean
+  /** What items have as it stands in them (MOD-11); nothing when missing. */
+  schemas?: Declared | undefined
 }
 
 /** Bytes that each element of a document takes in what is kept of it. */
@@ -52,6 +49,10 @@ class ReferringItem implements Referring {
   constructor(item: ElementValue, on: ItemReading) {
     this.#item = item
     this.#on = on
+  }
+
+  get schemas(): Declared | undefined {
+    return this.#on.schemas
   }
 
   refers(): boolean {

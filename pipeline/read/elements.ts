@@ -10,6 +10,7 @@ import { type Part, writingMultipart } from '../http/multipart.ts'
 import { encodePath } from '../http/path.ts'
 import { entriesContentRange, resolveEntries, type SelectorRange, selectorContentRange } from '../http/range.ts'
 import { fragmentTag, taggingMatches, tellingFragment } from '../http/tags.ts'
+import type { Registry } from '../model/registry.ts'
 import { contentTag } from '../store/tags.ts'
 import { indexingAddresses, uniqueSelector } from '../tree/address.ts'
 import { encoding, PIECE, TreeError } from '../tree/document.ts'
@@ -217,10 +218,10 @@ export function* jsonLdAnswer(
   view: Representation,
   selected: SelectedItems | undefined,
   reading: Reading,
-  ns: string,
+  model: Registry,
 ): Steps<Answer> {
   const part = selected && sliceOf(selected.elements, selected.range)
-  const text = yield* microdataText(view, part?.shown, ns, selected?.mayRefer)
+  const text = yield* microdataText(view, part?.shown, model, selected?.mayRefer)
   const tag = contentTag(yield* digestingText(text))
   const headers = commonHeaders(view, reading, tag)
   const unchanged = conditional(reading, headers, { tag })
@@ -241,14 +242,7 @@ export function* referredBy(
   mayRefer: (element: ElementNode) => boolean,
 ): Steps<ReadonlySet<ElementNode>> {
   const referred = new Set<ElementNode>()
-  yield* withinLimits(
-    readingItemsWithin(
-      elements,
-      () => '',
-      mayRefer,
-      element => referred.add(element),
-    ),
-  )
+  yield* withinLimits(readingItemsWithin(elements, () => '', mayRefer, { leads: element => referred.add(element) }))
   return referred
 }
 
@@ -267,11 +261,13 @@ function* withinLimits<T>(reading: Steps<T>): Steps<T> {
 function* microdataText(
   { tree }: Representation,
   elements: ElementNode[] | undefined,
-  ns: string,
+  schemas: Registry,
   mayRefer?: (element: ElementNode) => boolean,
 ): Steps<Stretches> {
-  const read = jsonLdValue(ns)
-  const reading = elements ? readingItemsWithin(elements, read, mayRefer) : readingTopLevelItems(tree.root, read)
+  const read = jsonLdValue(schemas.vocabulary.ns)
+  const reading = elements
+    ? readingItemsWithin(elements, read, mayRefer, { schemas })
+    : readingTopLevelItems(tree.root, read, schemas)
   return yield* withinLimits(writingJsonLd(yield* withinLimits(reading)))
 }
 

@@ -191,7 +191,7 @@ function* readView(
   if (!view) throw notHtml()
   requireSound(view)
   const reading = readingOf(site, read, view.dependencies, authority, shared && view.shared)
-  if (jsonLd) return yield* jsonLdAnswer(view, undefined, reading, site.settings.ns)
+  if (jsonLd) return yield* jsonLdAnswer(view, undefined, reading, read.model)
   // It may have become a plain one meanwhile.
   const whole = view.composed ? yield* composedAnswer(view, reading) : wholeAnswer(view.file, reading)
   return withVersion(whole, read, view.documentPart)
@@ -372,7 +372,7 @@ function* readElements(
   if (form === 'html') return yield* fragmentAnswer(first, view, range, reading)
   if (form === 'json-ld') {
     const selected = { range, elements, mayRefer: readable.isReadable }
-    return yield* jsonLdAnswer(view, selected, reading, site.settings.ns)
+    return yield* jsonLdAnswer(view, selected, reading, read.model)
   }
   return yield* matchesAnswer(view, elements, range, reading, addressed)
 }

@@ -3,11 +3,12 @@
  * the readers of items and is an argument.
  */
 
+import { type Declared, declaredNames } from './declared.ts'
 import { LONGEST_NAMES, tooLarge } from './limits.ts'
 import { microdataValue, type ValueReader } from './microdata-value.ts'
-import { localName } from './namespaces.ts'
-import { attribute, type ElementNode, HTML_NAMESPACE, isElement, type ParentNode, parentElement } from './nodes.ts'
+import { attribute, type ElementNode, isElement, type ParentNode, parentElement } from './nodes.ts'
 import { atOnce, lookingThrough, NODES_PER_STEP, type Steps } from './steps.ts'
+import { indexTree, type TreeIndex, visiting, visitingBelow } from './tree-index.ts'
 
 export interface Item {
   element: ElementNode
@@ -47,9 +48,9 @@ export function topLevelItems(root: ParentNode, read: ValueReader = microdataVal
 }
 
 /** `topLevelItems` in steps. */
-export function* readingTopLevelItems(root: ParentNode, read: ValueReader): Steps<Item[]> {
+export function* readingTopLevelItems(root: ParentNode, read: ValueReader, schemas?: Declared): Steps<Item[]> {
   return yield* readingItems(
-    itemReader(() => indexTree(root), read),
+    itemReader(() => indexTree(root), read, { schemas }),
     yield* topLevelScopes(root),
   )
 }
@@ -69,13 +70,13 @@ export function itemsWithin(nodes: ElementNode | ElementNode[], read: ValueReade
  * `itemsWithin` in steps.
  *
  * @param mayRefer whether `itemref` leads to an element outside of the chosen ones (SEC-7)
- * @param leads told of each such element that one leads to
+ * @param on whom to tell of each such element that one leads to, and what items have as it stands in them (MOD-11)
  */
 export function* readingItemsWithin(
   nodes: ElementNode | ElementNode[],
   read: ValueReader,
   mayRefer: (element: ElementNode) => boolean = () => true,
-  leads?: (element: ElementNode) => void,
+  { leads, schemas }: Omit<Told, 'counted'> = {},
 ): Steps<Item[]> {
   const list = Array.isArray(nodes) ? nodes : [nodes]
   const [first] = list
@@ -99,7 +100,7 @@ export function* readingItemsWithin(
   const inOrder = list.length === 1 ? [...scopes] : yield* inTreeOrder([...scopes], yield* indexTree(first))
   const outside = leads && ((target: ElementNode) => !isInside(target, chosen) && leads(target))
   return yield* readingItems(
-    itemReader(() => indexTree(first, isOpen), read, outside && { leads: outside }),
+    itemReader(() => indexTree(first, isOpen), read, { leads: outside, schemas }),
     inOrder,
   )
 }
@@ -129,6 +130,8 @@ export interface Referring {
   index?(): Steps<TreeIndex>
   /** Told how many elements were looked at. */
   looked?(elements: number): void
+  /** What an item has as it stands in it, wherever `itemref` leads (MOD-11). */
+  schemas?: Declared | undefined
 }
 
 /**
@@ -141,7 +144,7 @@ export function* readingProperties(element: ElementNode, read: ValueReader, on: 
   const mayRefer = attribute(element, 'itemref') !== undefined && (on.refers?.() ?? true)
   const counted = { elements: 0 }
   const indexing = mayRefer ? () => on.index?.() ?? indexTree(element) : undefined
-  const { itemOf, fill } = itemReader(indexing, read, { counted })
+  const { itemOf, fill } = itemReader(indexing, read, { counted, schemas: on.schemas })
   const item = itemOf(element)
   yield* fill(item)
   on.looked?.(counted.elements)
@@ -195,65 +198,6 @@ function* topLevelScopes(root: ParentNode, seen?: Set<ElementNode>): Steps<Eleme
   return scopes
 }
 
-/**
- * Visits elements in tree order, contents of templates left out.
- *
- * @param visit says whether to go on inside the element
- */
-function* visiting(node: ParentNode, visit: (element: ElementNode) => boolean): Steps<void> {
-  if (!isElement(node) || entersInto(node, visit)) yield* visitingBelow(node, visit)
-}
-
-function* visitingBelow(node: ParentNode, visit: (element: ElementNode) => boolean): Steps<void> {
-  let seen = 0
-  const open: { nodes: ParentNode['childNodes']; next: number }[] = [{ nodes: node.childNodes, next: 0 }]
-  for (let level = open.at(-1); level; level = open.at(-1)) {
-    const child = level.nodes[level.next++]
-    if (!child) {
-      open.pop()
-      continue
-    }
-    if (++seen % NODES_PER_STEP === 0) yield
-    if (isElement(child) && entersInto(child, visit) && child.childNodes.length > 0)
-      open.push({ nodes: child.childNodes, next: 0 })
-  }
-}
-
-/** The children of an HTML parser's template are in its contents; an XML parser leaves them among those of the element. */
-function entersInto(element: ElementNode, visit: (element: ElementNode) => boolean): boolean {
-  return visit(element) && !(element.namespaceURI === HTML_NAMESPACE && localName(element.tagName) === 'template')
-}
-
-/** The uppermost node of the tree that a node stands in. */
-export function treeOf(node: ParentNode): ParentNode {
-  let top = node
-  while (isElement(top) && top.parentNode) top = top.parentNode
-  return top
-}
-
-export interface TreeIndex {
-  /** First element in tree order with each id, of those that count. */
-  ids: Map<string, ElementNode>
-  /** SourcePlace of each element in tree order. */
-  order: Map<ElementNode, number>
-}
-
-/**
- * What `itemref` goes by: the elements of the whole tree that a node stands in, in steps.
- *
- * @param counts whether an id that an element has is known: another one may have the same (SEC-6)
- */
-export function* indexTree(node: ParentNode, counts: (element: ElementNode) => boolean = () => true): Steps<TreeIndex> {
-  const index: TreeIndex = { ids: new Map(), order: new Map() }
-  yield* visiting(treeOf(node), element => {
-    index.order.set(element, index.order.size)
-    const id = attribute(element, 'id')
-    if (id && !index.ids.has(id) && counts(element)) index.ids.set(id, element)
-    return true
-  })
-  return index
-}
-
 /** Elements that are sorted in one step. */
 const SORTED_AT_ONCE = 1000
 
@@ -288,7 +232,9 @@ interface Told {
   /** How many elements were looked at. */
   counted?: { elements: number }
   /** Told of each element that an `itemref` leads to. */
-  leads?(target: ElementNode): unknown
+  leads?: ((target: ElementNode) => unknown) | undefined
+  /** What items have as it stands in them. */
+  schemas?: Declared | undefined
 }
 
 /**
@@ -297,7 +243,7 @@ interface Told {
 function itemReader(
   indexing: (() => Steps<TreeIndex>) | undefined,
   read: ValueReader,
-  { counted = { elements: 0 }, leads }: Told = {},
+  { counted = { elements: 0 }, leads, schemas }: Told = {},
 ): ItemReader {
   const items = new Map<ElementNode, Item>()
   const unread: Item[] = []
@@ -317,7 +263,8 @@ function itemReader(
     return item
   }
 
-  function* propertyElements(scope: ElementNode): Steps<ElementNode[]> {
+  /** @param beside is given those that stand elsewhere */
+  function* propertyElements(scope: ElementNode, beside: Set<ElementNode>): Steps<ElementNode[]> {
     const found: ElementNode[] = []
     const references = indexing ? tokens(attribute(scope, 'itemref')) : []
     if (!indexing || references.length === 0) {
@@ -339,11 +286,17 @@ function itemReader(
       return collect(element, found)
     }
     yield* visitingBelow(scope, visit)
+    const visitBeside = (element: ElementNode): boolean => {
+      const known = found.length
+      const isEntered = visit(element)
+      if (found.length > known) beside.add(element)
+      return isEntered
+    }
     for (const reference of references) {
       const target = index.ids.get(reference)
       if (target) {
         leads?.(target)
-        yield* visiting(target, visit)
+        yield* visiting(target, visitBeside)
       }
       if (++looked % NODES_PER_STEP === 0) yield
     }
@@ -353,10 +306,14 @@ function itemReader(
   }
 
   function* fill(item: Item): Steps<void> {
-    yield* lookingThrough(yield* propertyElements(item.element), element => {
+    const beside = new Set<ElementNode>()
+    const elements = yield* propertyElements(item.element, beside)
+    const declared = schemas && beside.size > 0 ? yield* declaredNames(item.types, schemas) : undefined
+    yield* lookingThrough(elements, element => {
       const value = isScope(element) ? itemOf(element) : read(element, item)
       const names = propertyNames(element)
       for (const name of names) {
+        if (declared?.has(name) && beside.has(element)) continue
         if (typeof value === 'string' && (text -= value.length) < 0) throw tooLarge()
         item.properties.push({ name, element, value })
       }

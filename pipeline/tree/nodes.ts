@@ -143,6 +143,13 @@ export function parentElement(node: ChildNode): ElementNode | undefined {
   return parent && isElement(parent) ? parent : undefined
 }
 
+/** The uppermost node of the tree that a node stands in. */
+export function treeOf(node: ParentNode): ParentNode {
+  let top = node
+  while (isElement(top) && top.parentNode) top = top.parentNode
+  return top
+}
+
 /** Value of an attribute without namespace, or undefined. */
 export function attribute(element: ElementNode, name: string): string | undefined {
   for (const a of element.attrs) if (a.name === name && !a.prefix) return a.value

@@ -117,10 +117,36 @@ describe('Data models with itemref, as the reference says to keep it out', () =>
     const shape =
       `<div hidden itemscope itemtype="${NS}/ShapeConstraint"><meta itemprop="resource" content="/closed.html">` +
       '<code itemprop="selector">#l</code><code itemprop="permit">li[itemscope][itemtype]</code></div>'
-    await put(server, '/rules.html', rulesPage(['*', 'POST', 'Allow', '/*.html', '#l']))
+    await put(server, '/rules.html', rulesPage(['*', 'POST', 'Allow', '/*.html', '#l'], ['*', 'QUERY', 'Allow', '/*']))
     await put(server, '/model.html', page(schema('urn:x:Free') + schema('urn:x:Kept', validator) + shape))
     for (const path of ['/list.html', '/closed.html'])
       await put(server, path, page('<b id="there" itemprop="state">no number</b><ul id="l"></ul>'))
+    const derived = schema('urn:x:Sub', '<meta itemprop="parent" content="urn:x:Free">').replace('"state"', '"more"')
+    await put(server, '/shown-model.html', page(derived + schema('urn:x:Other').replace('"state"', '"else"')))
+    const item = (more: string) => `<p ${more} itemscope itemref="there"><b itemprop="state">1</b></p>`
+    await put(
+      server,
+      '/shown.html',
+      page(
+        `${item('class="i" itemtype="urn:x:Sub"')}<b id="there" itemprop="state mood">no number</b>` +
+          `<div class="outer" itemscope>${item('itemprop="part" itemtype="urn:x:Sub"')}</div>` +
+          '<p itemscope itemtype="urn:x:Other urn:x:Sub" itemref="there"></p>',
+      ),
+    )
+    await put(
+      server,
+      '/including.html',
+      composed(
+        '<p:include resource="/shown.html" selector=".i"></p:include><b id="there" itemprop="state mood">other</b>',
+      ),
+    )
+    await put(
+      server,
+      '/listing.html',
+      composed(
+        `<div r:is=".i"><i p:template="text/liquid">{% for i in is %}{{ i.state }}, {{ i.mood }}{% endfor %}</i></div>`,
+      ),
+    )
   })
   after(() => server.close())
 
@@ -163,5 +189,52 @@ describe('Data models with itemref, as the reference says to keep it out', () =>
       await put(server, '/show.html', composed(`<div ${names}>${shown}</div>`))
       expect((await http('GET', '/show.html')).text).to.include(`<div>${expected}</div>`)
       await remove(server, '/seen.html')
+    })
+
+  // Each reader: what it says of an item to whose schema, or its parent's, `state` belongs and `mood` does not.
+  const QUERIED = { 'Content-Type': 'text/sessel' }
+  const JSON_LD = { Accept: 'application/ld+json' }
+  const FIRST = '(${.i} from "/shown.html").first()'
+  for (const [reader, method, path, headers, body, expected] of [
+    ['HTTP-70 JSON-LD of a page', 'GET', '/shown.html', JSON_LD, '', '"state":"1","mood":"no number"'],
+    [
+      'HTTP-70 JSON-LD of elements',
+      'GET',
+      '/shown.html',
+      { ...JSON_LD, Range: 'selector=.i' },
+      '',
+      '"state":"1","mood":"no number"',
+    ],
+    [
+      'HTTP-70 JSON-LD of an item in another one',
+      'GET',
+      '/shown.html',
+      { ...JSON_LD, Range: 'selector=.outer' },
+      '',
+      '"part":{"@type":"urn:x:Sub","mood":"no number","state":"1"}',
+    ],
+    [
+      'HTTP-70 JSON-LD of a page that includes it beside another target',
+      'GET',
+      '/including.html',
+      JSON_LD,
+      '',
+      '"state":"1","mood":"other"',
+    ],
+    ['SES-143 microdata()', 'QUERY', '/', QUERIED, `${FIRST}.microdata()`, '"state":"1","mood":"no number"'],
+    ['SES-42 a member', 'QUERY', '/', QUERIED, `[${FIRST}.state, ${FIRST}.mood]`, '["1","no number"]'],
+    [
+      'SES-42 an instance that has a second type',
+      'QUERY',
+      '/',
+      QUERIED,
+      '@schema O url("urn:x:Other"); O.search().map(o => [o.state, o.mood])',
+      '[[null,"no number"]]',
+    ],
+    ['LIQ-16 a template', 'GET', '/listing.html', {}, '', '<i>1, no number</i>'],
+  ] as const)
+    it(`MOD-11 ${reader} takes nothing from elsewhere that a schema declares`, async () => {
+      const { text } = await http(method, path, headers, body)
+      expect(text.replace(/": ?/g, '":').replace(/\n\s*/g, '')).to.include(expected)
     })
 })

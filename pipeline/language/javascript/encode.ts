@@ -3,9 +3,8 @@
  * of names and values, `f` the same read-only, `n` an element, `z` a dictionary that is looked up, `i` an instance, `c` a class.
  */
 
-import { treeOf } from '../../tree/microdata.ts'
 import type { ChildNode, DocumentKind, ElementNode, ParentNode, TreeDocument } from '../../tree/nodes.ts'
-import { isElement } from '../../tree/nodes.ts'
+import { isElement, treeOf } from '../../tree/nodes.ts'
 import { NODES_PER_STEP } from '../../tree/steps.ts'
 import { charactersOf } from '../../tree/weight.ts'
 import type { Allowance } from '../allowance.ts'

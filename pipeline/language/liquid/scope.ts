@@ -1,5 +1,6 @@
 /** What a template sees of the page it stands in (LIQ-10). */
 
+import type { Declared } from '../../tree/declared.ts'
 import type { ElementValue, Value } from '../values.ts'
 
 export interface LiquidScope {
@@ -24,6 +25,9 @@ export interface LiquidScope {
 
   /** Whether `itemref` leads to other elements of a stored document (SEC-7); in all of them when missing. */
   refersIn?(path: string): boolean
+
+  /** What items have as it stands in them, wherever `itemref` leads (MOD-11); nothing when missing. */
+  schemas?: Declared | undefined
 
   /** The site's `{ns}` setting, without slash at the end. */
   ns: string

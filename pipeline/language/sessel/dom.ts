@@ -4,7 +4,6 @@ import { asciiLower } from '../../tree/ascii.ts'
 import { cloningElement, cloningStored } from '../../tree/clone.ts'
 import { checkNames, LONGEST_NAME, MAX_DEPTH, TreeError } from '../../tree/limits.ts'
 import { isShort } from '../../tree/long-text.ts'
-import { treeOf } from '../../tree/microdata.ts'
 import {
   type ChildNode,
   type ElementNode,
@@ -14,6 +13,7 @@ import {
   isText,
   type ParentNode,
   type TextNode,
+  treeOf,
 } from '../../tree/nodes.ts'
 import { prefixIn } from '../../tree/prefixes.ts'
 import { isVoid } from '../../tree/serialize-html.ts'

@@ -29,9 +29,11 @@ export function* propertiesOf(
   refersIn = on.host.refersIn,
 ): Work<PropertyElement[]> {
   if (!isItem(item.node)) return []
-  const { allowance, spend } = on
+  const { allowance, spend, host } = on
   try {
-    const properties = yield* pausing(itemProperties(item, () => '', { allowance, spend, refersIn }))
+    const properties = yield* pausing(
+      itemProperties(item, () => '', { allowance, spend, refersIn, schemas: host.schemas }),
+    )
     on.spend(8 + 4 * properties.length)
     return properties
   } catch (error) {
