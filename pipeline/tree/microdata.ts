@@ -8,7 +8,7 @@ import { LONGEST_NAMES, tooLarge } from './limits.ts'
 import { microdataValue, type ValueReader } from './microdata-value.ts'
 import { attribute, type ElementNode, isElement, type ParentNode, parentElement } from './nodes.ts'
 import { atOnce, lookingThrough, NODES_PER_STEP, type Steps } from './steps.ts'
-import { indexTree, type TreeIndex, visiting, visitingBelow } from './tree-index.ts'
+import { indexTree, type TreeIndex, visiting } from './tree-index.ts'
 
 export interface Item {
   element: ElementNode
@@ -269,7 +269,8 @@ function itemReader(
     const references = indexing ? tokens(attribute(scope, 'itemref')) : []
     if (!indexing || references.length === 0) {
       let seen = 0
-      yield* visitingBelow(scope, element => {
+      yield* visiting(scope, element => {
+        if (element === scope) return true
         seen++
         return collect(element, found)
       })
@@ -285,7 +286,7 @@ function itemReader(
       if (--referred < 0) throw tooLarge()
       return collect(element, found)
     }
-    yield* visitingBelow(scope, visit)
+    yield* visiting(scope, element => element === scope || visit(element))
     const visitBeside = (element: ElementNode): boolean => {
       const known = found.length
       const isEntered = visit(element)

@@ -13,7 +13,7 @@ export function* visiting(node: ParentNode, visit: (element: ElementNode) => boo
   if (!isElement(node) || entersInto(node, visit)) yield* visitingBelow(node, visit)
 }
 
-export function* visitingBelow(node: ParentNode, visit: (element: ElementNode) => boolean): Steps<void> {
+function* visitingBelow(node: ParentNode, visit: (element: ElementNode) => boolean): Steps<void> {
   let seen = 0
   const open: { nodes: ParentNode['childNodes']; next: number }[] = [{ nodes: node.childNodes, next: 0 }]
   for (let level = open.at(-1); level; level = open.at(-1)) {

@@ -117,7 +117,15 @@ describe('Data models with itemref, as the reference says to keep it out', () =>
     const shape =
       `<div hidden itemscope itemtype="${NS}/ShapeConstraint"><meta itemprop="resource" content="/closed.html">` +
       '<code itemprop="selector">#l</code><code itemprop="permit">li[itemscope][itemtype]</code></div>'
-    await put(server, '/rules.html', rulesPage(['*', 'POST', 'Allow', '/*.html', '#l'], ['*', 'QUERY', 'Allow', '/*']))
+    await put(
+      server,
+      '/rules.html',
+      rulesPage(
+        ['*', 'POST', 'Allow', '/*.html', '#l'],
+        ['*', 'POST', 'Allow', '/x.xml', 'list'],
+        ['*', 'QUERY', 'Allow', '/*'],
+      ),
+    )
     await put(server, '/model.html', page(schema('urn:x:Free') + schema('urn:x:Kept', validator) + shape))
     for (const path of ['/list.html', '/closed.html'])
       await put(server, path, page('<b id="there" itemprop="state">no number</b><ul id="l"></ul>'))
@@ -194,7 +202,7 @@ describe('Data models with itemref, as the reference says to keep it out', () =>
   // Each reader: what it says of an item to whose schema, or its parent's, `state` belongs and `mood` does not.
   const QUERIED = { 'Content-Type': 'text/sessel' }
   const JSON_LD = { Accept: 'application/ld+json' }
-  const FIRST = '(${.i} from "/shown.html").first()'
+  const FIRST = `(\${.i} from "/shown.html").first()`
   for (const [reader, method, path, headers, body, expected] of [
     ['HTTP-70 JSON-LD of a page', 'GET', '/shown.html', JSON_LD, '', '"state":"1","mood":"no number"'],
     [
@@ -236,5 +244,18 @@ describe('Data models with itemref, as the reference says to keep it out', () =>
     it(`MOD-11 ${reader} takes nothing from elsewhere that a schema declares`, async () => {
       const { text } = await http(method, path, headers, body)
       expect(text.replace(/": ?/g, '":').replace(/\n\s*/g, '')).to.include(expected)
+    })
+
+  for (const [what, tag, status, expected] of [
+    ['an item is refused for a value', 'div', 422, 'null'],
+    ['a template, which holds none, shows none', 'template', 206, '[null,{"@type":"urn:x:Free"}]'],
+  ] as const)
+    it(`MOD-11 MOD-21 in XML ${what}`, async () => {
+      await put(server, '/x.xml', '<r xmlns="urn:r"><list/></r>', 'application/xml')
+      const item = `<${tag} xmlns="http://www.w3.org/1999/xhtml" itemscope="" itemtype="urn:x:Free"><b itemprop="state">none</b></${tag}>`
+      const fields = { Range: 'selector=list', 'Content-Type': 'application/xml' }
+      expect((await http('POST', '/x.xml', fields, item)).status).to.equal(status)
+      const program = `let i = (\${[itemscope]} from "/x.xml").first(); i == null ? null : [i.state, i.microdata()]`
+      expect((await http('QUERY', '/', QUERIED, program)).text).to.equal(expected)
     })
 })
