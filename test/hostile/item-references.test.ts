@@ -258,4 +258,19 @@ describe('Data models with itemref, as the reference says to keep it out', () =>
       const program = `let i = (\${[itemscope]} from "/x.xml").first(); i == null ? null : [i.state, i.microdata()]`
       expect((await http('QUERY', '/', QUERIED, program)).text).to.equal(expected)
     })
+
+  it('SES-143 HTTP-72 an item that refers to what is around it is left out in there: no visitor breaks a page by it', async () => {
+    await put(server, '/round.html', page('<ul id="l"></ul>'))
+    const item =
+      '<li class="r" itemscope><b id="c" itemprop="a" itemscope itemref="d"><i itemprop="n">1</i></b>' +
+      '<b id="d" itemprop="b" itemscope itemref="c l"></b></li>'
+    expect((await http('POST', '/round.html', { Range: 'selector=#l' }, item)).status).to.equal(206)
+    const { status, text } = await http('QUERY', '/', QUERIED, `(\${.r} from "/round.html").first().microdata()`)
+    expect(status).to.equal(200)
+    const { a, b } = JSON.parse(text)
+    expect({ a, b }).to.deep.equal({
+      a: { '@type': null, '@id': '/round.html#c', b: { '@type': null, '@id': '/round.html#d' }, n: '1' },
+      b: { '@type': null, '@id': '/round.html#d', a: { '@type': null, '@id': '/round.html#c', n: '1' } },
+    })
+  })
 })

@@ -85,11 +85,16 @@ export function* itemProperty(owner: ElementValue, name: string, on: Evaluation)
   )
 }
 
-/** SES-143. */
-export function* microdataOf(owner: ElementValue, on: Evaluation, depth = 0): Work {
+/**
+ * SES-143.
+ *
+ * @param open items around it: one that `itemref` makes a part of itself is left out there, as in JSON-LD (HTTP-72)
+ */
+export function* microdataOf(owner: ElementValue, on: Evaluation, open = new Set<ElementNode>()): Work {
   const { node, source } = owner
   if (!isItem(node)) return null
-  if (depth === MAX_DEPTH) throw tooDeep()
+  if (open.size === MAX_DEPTH) throw tooDeep()
+  open.add(node)
   const found = new Map<string, Value>()
   const type = trimmed(attribute(node, 'itemtype') ?? '')
   found.set('@type', type === '' ? null : type.slice(Math.max(type.lastIndexOf('/'), type.lastIndexOf('#')) + 1))
@@ -97,12 +102,14 @@ export function* microdataOf(owner: ElementValue, on: Evaluation, depth = 0): Wo
   let seen = 0
   for (const { name, element } of yield* propertiesOf(owner, on)) {
     if (++seen % WITHOUT_PAUSE === 0) yield undefined
+    if (open.has(element)) continue
     const handle = sameHandle(owner, element)
-    const value: Value = yield* isItem(element) ? microdataOf(handle, on, depth + 1) : propertyValue(handle, on)
+    const value: Value = yield* isItem(element) ? microdataOf(handle, on, open) : propertyValue(handle, on)
     const known = values.get(name)
     if (known) known.push(value)
     else values.set(name, [value])
   }
+  open.delete(node)
   on.take(64 + 96 * values.size)
   for (const [name, all] of values) {
     if (++seen % WITHOUT_PAUSE === 0) yield undefined
