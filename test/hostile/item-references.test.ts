@@ -259,7 +259,7 @@ describe('Data models with itemref, as the reference says to keep it out', () =>
       expect((await http('QUERY', '/', QUERIED, program)).text).to.equal(expected)
     })
 
-  it('SES-143 HTTP-72 an item that refers to what is around it is left out in there: no visitor breaks a page by it', async () => {
+  it('SES-143 LIQ-48 HTTP-72 an item that refers to what is around it is left out in there: no visitor breaks a page by it', async () => {
     await put(server, '/round.html', page('<ul id="l"></ul>'))
     const item =
       '<li class="r" itemscope><b id="c" itemprop="a" itemscope itemref="d"><i itemprop="n">1</i></b>' +
@@ -272,5 +272,11 @@ describe('Data models with itemref, as the reference says to keep it out', () =>
       a: { '@type': null, '@id': '/round.html#c', b: { '@type': null, '@id': '/round.html#d' }, n: '1' },
       b: { '@type': null, '@id': '/round.html#d', a: { '@type': null, '@id': '/round.html#c', n: '1' } },
     })
+    await put(server, '/show.html', composed('<p r:is=".r" p:template="text/liquid">{{ is | json | raw }}</p>'))
+    const shown = (await http('GET', '/show.html')).text
+    const of = (id: string, rest: string) => `{"@id":"/round.html#${id}","@type":null${rest}}`
+    expect(shown).to.include(
+      `"a":${of('c', `,"n":"1","b":${of('d', '')}`)},"b":${of('d', `,"a":${of('c', ',"n":"1"')}`)}`,
+    )
   })
 })

@@ -1,6 +1,7 @@
 /** JSON text of values (LIQ-48). */
 
 import { PIECE, piecesOf } from '../../tree/document.ts'
+import type { ElementNode } from '../../tree/nodes.ts'
 import { ElementValue } from '../values.ts'
 import { FilterError } from './error.ts'
 import type { Run } from './run.ts'
@@ -24,6 +25,9 @@ export function* writingJson(value: LiquidValue, indent: number, run: Run): Work
     run.allowance.take(piece.length)
     text += piece
   }
+  /** Items that are being written: one that `itemref` makes a part of itself is left out there, as in JSON-LD (HTTP-72). */
+  const open = new Set<ElementNode>()
+  const isOpen = (value: LiquidValue): boolean => value instanceof ElementValue && open.has(value.node)
   const line = (depth: number): string => (indent === 0 ? '' : `\n${' '.repeat(indent * depth)}`)
 
   function* entries(pairs: Iterable<readonly [string, LiquidValue]>, depth: number): Work<void> {
@@ -44,8 +48,14 @@ export function* writingJson(value: LiquidValue, indent: number, run: Run): Work
     if (bare instanceof ElementValue) {
       const names = yield* ready(() => run.keysOf(bare))
       const pairs: [string, LiquidValue][] = []
-      for (const key of ['@id', '@type', ...names]) pairs.push([key, yield* ready(() => run.member(bare, key))])
+      open.add(bare.node)
+      for (const key of ['@id', '@type', ...names]) {
+        const all = yield* ready(() => run.member(bare, key))
+        const entry = isList(all) && all.some(isOpen) ? all.filter(each => !isOpen(each)) : all
+        if (!isOpen(entry) && !(entry !== all && isList(entry) && entry.length === 0)) pairs.push([key, entry])
+      }
       yield* entries(pairs, depth)
+      open.delete(bare.node)
     } else if (isHash(bare)) {
       yield* entries(
         hashKeys(bare).map(key => [key, bare.get(key) ?? null] as const),
