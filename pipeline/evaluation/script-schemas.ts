@@ -3,6 +3,7 @@
 import { Fault } from '../fault.ts'
 import { type Allowance, AllowanceSpent } from '../language/allowance.ts'
 import {
+  AtLimit,
   type Evaluate,
   FailedElsewhere,
   type MethodCall,
@@ -63,7 +64,8 @@ export function scriptSchemas(
       }
       const outcome = await evaluateExpression(await compileInTurns(text), host, spent)
       if ('value' in outcome) return outcome.value
-      throw new SesselError('RuntimeError', outcome.failure.message)
+      const { message, reason } = outcome.failure
+      throw reason === 'limit' ? new AtLimit(message) : new SesselError('RuntimeError', message)
     } catch (error) {
       throw isOwn(error) ? error : new FailedElsewhere(error)
     } finally {
@@ -135,7 +137,8 @@ export function scriptSchemas(
 /** Whether an expression, or what it was called with, is to blame. */
 function isOwn(error: unknown): boolean {
   if (error instanceof Fault) return error.status < 500
-  return error instanceof SesselError || error instanceof SesselSyntaxError || error instanceof AllowanceSpent
+  const own = [SesselError, SesselSyntaxError, AllowanceSpent, AtLimit]
+  return own.some(each => error instanceof each)
 }
 
 /** @param isClass whether a type has a class: a parent that the site does not declare, as `{ns}/Group`, has nothing to give */

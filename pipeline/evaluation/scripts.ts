@@ -140,7 +140,7 @@ function codeHost(slots: Slots): CodeHost {
     },
     includes: async ({ implementation: code }, at, email) => {
       const self = new ElementValue(at.element, { path: at.path, document: at.document }, at.itemtype)
-      const job = { ...jobFor(slots, 'call', code, at), this: self, arguments: [email] }
+      const job = { ...jobFor(slots, 'includes', code, at), this: self, arguments: [email] }
       return resultOf(await run(slots, job), ({ truthy }) => ({ value: truthy }))
     },
   }

@@ -57,6 +57,57 @@ const DEEP = {
   ),
 }
 
+const TEXTS = 'const all = [...document.querySelectorAll("b")].map(each => each.textContent)'
+const sum = (name: string) =>
+  sessel('implementation', `\${${name}}.map(each => each.text().Integer()).reduce((a, b) => a + b) > 0`)
+const MOST = '9223372036854775807'
+
+interface Grown {
+  /** Methods beside `includes`. */
+  called?: Readonly<Record<string, string>>
+  includes: string
+  /** What a visitor adds. */
+  more: string
+}
+
+/** Those of which a method that they call, or what they give, comes to a limit of its language by what visitors add. */
+const GROWN: Readonly<Record<string, Grown>> = {
+  'an expression by a number': { includes: sum('u'), more: `<u>${MOST}</u>` },
+  'a script by an expression that it calls': {
+    called: { sum: sum('s') },
+    includes: javascript('implementation', 'export default function () { return this.sum() }'),
+    more: `<s>${MOST}</s>`,
+  },
+  'an expression by a script that it calls, by what that calls': {
+    called: { sum: sum('q'), called: javascript('implementation', 'export default function () { return this.sum() }') },
+    includes: sessel('implementation', 'self.called()'),
+    more: `<q>${MOST}</q>`,
+  },
+  'a script by a number that an expression hands to it': {
+    called: { called: javascript('implementation', 'export default number => number > 0') },
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a selector
+    includes: sessel('implementation', 'self.called(${em}.last().text().Integer())'),
+    more: `<em>${MOST}</em>`,
+  },
+  'a script by what it gives': {
+    includes: javascript(
+      'implementation',
+      `export default email => { ${TEXTS}; return all.includes(email) && Array(150).fill(all.join()) }`,
+    ),
+    more: `<b>${'x'.repeat(40_000)}</b>`,
+  },
+  'a script by a selector that it makes': {
+    includes: javascript(
+      'implementation',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a script
+      'export default () => document.querySelectorAll([...document.querySelectorAll("i")].map(each => `b:not([id="${each.textContent}"])`).join()).length > 0',
+    ),
+    more: '<i>1</i>'.repeat(1_500),
+  },
+}
+const GROWN_NAMES = Object.keys(GROWN)
+const GROWN_ELEMENTS = ['<u>1</u>', '<s>1</s>', '<q>1</q>', '<em>1</em>', '', '<i>1</i>']
+
 describe('groups that decide by scripts', () => {
   let server: TestServer
   let http: Client
@@ -76,7 +127,12 @@ describe('groups that decide by scripts', () => {
           schema('urn:t:Together', method('includes', sessel('implementation', TOGETHER))) +
           Object.entries(DEEP)
             .map(([name, code]) => schema(`urn:t:${name}`, method('walked', WALKED), method('includes', code)))
-            .join(''),
+            .join('') +
+          GROWN_NAMES.map((name, at) => {
+            const { called = {}, includes } = GROWN[name] ?? { includes: '' }
+            const methods = Object.entries({ ...called, includes }).map(([own, code]) => method(own, code))
+            return schema(`urn:t:grown${at}`, ...methods)
+          }).join(''),
       ),
       '/groups.html': page(group('urn:t:Script', 'script') + group('urn:t:Calling', 'calling')),
       '/texts.html': page(`${group('urn:t:Together', 'together')}<b>a@banned.example</b><div id="l"></div>`),
@@ -89,6 +145,8 @@ describe('groups that decide by scripts', () => {
         ['calling', 'GET', 'Deny', '/calling.html'],
         ['*', 'POST', 'Allow', '/long.html|/texts.html|/deep.html', '#l'],
         ...Object.keys(DEEP).map(name => [name, 'GET', 'Deny', `/deep/${name}.html`] as const),
+        ['*', 'POST', 'Allow', '/grown*.html', '#l'],
+        ...GROWN_NAMES.map((_, at) => [`grown${at}`, 'GET', 'Deny', `/grown/${at}.html`] as const),
         ['looking', 'GET', 'Deny', '/looking.html'],
         ['expression', 'GET', 'Deny', '/expression.html'],
         ['together', 'GET', 'Deny', '/together.html'],
@@ -99,6 +157,17 @@ describe('groups that decide by scripts', () => {
           .join('')}`,
       ),
       ...Object.fromEntries(Object.keys(DEEP).map(name => [`/deep/${name}.html`, page('x')])),
+      ...Object.fromEntries(
+        GROWN_NAMES.flatMap((_, at) => [
+          [`/grown/${at}.html`, page('x')],
+          [
+            `/grown${at}.html`,
+            page(
+              `${group(`urn:t:grown${at}`, `grown${at}`)}<b>a@banned.example</b>${GROWN_ELEMENTS[at] ?? ''}<div id="l"></div>`,
+            ),
+          ],
+        ]),
+      ),
       '/slow.html': page('x'),
       '/script.html': page('x'),
       '/calling.html': page('x'),
@@ -159,4 +228,14 @@ describe('groups that decide by scripts', () => {
     expect((await http('POST', '/deep.html', { ...banned, Range: 'selector=#l' }, deep)).status).to.equal(206)
     expect(await asked(banned)).to.deep.equal(all(403))
   })
+  for (const [at, name] of GROWN_NAMES.entries()) {
+    it(`GRP-5 DEC-5 refuse their members whatever brings them to a limit: ${name}`, async () => {
+      const banned = await as('a@banned.example')
+      const asked = async () => (await http('GET', `/grown/${at}.html`, banned)).status
+      expect(await asked()).to.equal(403)
+      const fields = { ...banned, Range: 'selector=#l' }
+      expect((await http('POST', `/grown${at}.html`, fields, GROWN[name]?.more)).status).to.equal(206)
+      expect(await asked()).to.equal(403)
+    })
+  }
 })

@@ -12,11 +12,24 @@ import { OwnNames } from '../own-names.ts'
 import { StoredNames } from '../stored-names.ts'
 import { ElementValue, LazyDictionary, NamedValue, type Value } from '../values.ts'
 import { type CompactTree, compact } from './compact.ts'
-import type { DocumentView, SchemaClasses, ScriptJob } from './interface.ts'
+import { AtLimit, type DocumentView, type SchemaClasses, type ScriptJob } from './interface.ts'
 import type { Reference, SentValues, SentView } from './messages.ts'
 
 /** A value that JavaScript cannot be given: failure `marshal`. */
-export class Unsendable extends Error {}
+export class Unsendable extends Error {
+  readonly isAtLimit: boolean
+
+  /** @param isAtLimit it is one that it could be given, were it smaller */
+  constructor(message: string, isAtLimit = false) {
+    super(message)
+    this.isAtLimit = isAtLimit
+  }
+}
+
+/** Whether something was asked for that could be there, were it smaller. */
+export function isLimit(error: unknown): boolean {
+  return error instanceof AtLimit || (error instanceof Unsendable && error.isAtLimit)
+}
 
 /** A class as a value (JS-35); whoever makes classes of schemas gives one that says its type. */
 export interface ClassValue extends NamedValue {
@@ -147,7 +160,7 @@ export class Sender {
     if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'null'
     if (typeof value === 'bigint') {
       if (!Number.isSafeInteger(Number(value)))
-        throw new Unsendable(`The integer ${value} is too large for JavaScript.`)
+        throw new Unsendable(`The integer ${value} is too large for JavaScript.`, true)
       return String(value)
     }
     if (value instanceof ElementValue) return this.#element(value)
@@ -163,7 +176,7 @@ export class Sender {
 
   /** What a list or dictionary holds. */
   #inside(count: number, write: () => string[]): string[] {
-    if (this.#depth === MAX_DEPTH) throw new Unsendable(`A value is nested deeper than ${MAX_DEPTH} levels.`)
+    if (this.#depth === MAX_DEPTH) throw new Unsendable(`A value is nested deeper than ${MAX_DEPTH} levels.`, true)
     this.#allowance.step(STEPS_PER_VALUE * (1 + count))
     this.#allowance.take(8 * count)
     this.#depth++

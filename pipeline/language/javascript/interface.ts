@@ -15,6 +15,8 @@ export type CodePlace =
   | 'method'
   /** Method called from code (JS-16). */
   | 'call'
+  /** `includes` of a group (GRP-4): the truth value counts. */
+  | 'includes'
   /** `default` (MOD-32): the document is writable, changes of `this` are not kept. */
   | 'default'
   /** `@validate` of a property or a schema (MOD-65, MOD-66): the truth value counts. */
@@ -179,6 +181,9 @@ export class FailedElsewhere extends Error {
     super('The answer failed.', { cause })
   }
 }
+
+/** What a script asked for is longer, deeper or more than a value may be. */
+export class AtLimit extends Error {}
 
 /** Rejects with what has gone wrong elsewhere, whatever a script made of it. */
 export type Evaluate = (job: ScriptJob, allowance: Allowance) => Promise<ScriptOutcome>

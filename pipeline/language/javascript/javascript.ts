@@ -10,7 +10,7 @@ import { treeBytes } from '../../tree/weight.ts'
 import { type Allowance, AllowanceSpent } from '../allowance.ts'
 import { isList, LazyDictionary, type Value } from '../values.ts'
 import { decode, elementFrom, type Parts, receive, type Source } from './decode.ts'
-import { Sender, Unsendable } from './encode.ts'
+import { isLimit, Sender, Unsendable } from './encode.ts'
 import type { GivenTree } from './given.ts'
 import {
   type Counters,
@@ -130,7 +130,8 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
           if (error instanceof FailedElsewhere) failed(error)
           // What a method or a schema says is for the script; what went wrong elsewhere is not.
           const isTold = question.want === 'call' || error instanceof Unsendable
-          return { error: isTold && error instanceof Error ? error.message : 'The answer failed.' }
+          const message = isTold && error instanceof Error ? error.message : 'The answer failed.'
+          return { error: message, isAtLimit: isLimit(error) }
         }
       },
       ran: (report: Report, depth: number) => waiting[depth]?.(report),
@@ -199,7 +200,7 @@ function prepare(job: ScriptJob, allowance: Allowance): (Sending & { sent: Prepa
   } catch (error) {
     if (error instanceof AllowanceSpent) return spentBy(job, error)
     if (!(error instanceof Unsendable)) throw error
-    return failure(job, 'marshal', error.message)
+    return failure(job, 'marshal', error.message, error.isAtLimit)
   }
 }
 
@@ -338,7 +339,8 @@ async function outcomeOf({ result, trees }: Report, sending: Sending, evaluate: 
   } catch (error) {
     if (error instanceof AllowanceSpent) return spentBy(job, error)
     if (error instanceof FailedElsewhere) throw error.cause
-    return failure(job, 'threw', error instanceof Error ? error.message : 'The result could not be completed.')
+    const message = error instanceof Error ? error.message : 'The result could not be completed.'
+    return failure(job, 'threw', message, isLimit(error))
   }
 }
 
@@ -378,8 +380,15 @@ function language({ ns }: ScriptJob): string {
   return `${ns}/JavaScript/Module`
 }
 
-function failure(job: ScriptJob, variant: CodeFailure['variant'], message: string): { failure: CodeFailure } {
-  return { failure: { language: language(job), variant, message: message.slice(0, 500) } }
+function failure(
+  job: ScriptJob,
+  variant: CodeFailure['variant'],
+  message: string,
+  isAtLimit = false,
+): { failure: CodeFailure } {
+  return {
+    failure: { language: language(job), variant, message: message.slice(0, 500), ...(isAtLimit && { isAtLimit }) },
+  }
 }
 
 function spentBy(job: ScriptJob, { spent }: AllowanceSpent): { failure: CodeFailure } {
@@ -387,9 +396,5 @@ function spentBy(job: ScriptJob, { spent }: AllowanceSpent): { failure: CodeFail
 }
 
 function stopped(job: ScriptJob, variant: 'timeout' | 'out-of-memory'): { failure: CodeFailure } {
-  return failure(
-    job,
-    variant,
-    variant === 'timeout' ? 'The program took too long.' : 'The program took too much memory.',
-  )
+  return failure(job, variant, `The program took too ${variant === 'timeout' ? 'long' : 'much memory'}.`)
 }

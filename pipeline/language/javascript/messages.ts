@@ -81,7 +81,7 @@ export type RealmQuestion =
   | { want: 'call'; call: string; trees: string[] }
 
 /** Answers to a question: a value, an error that the script may catch, or a job that has to be run first. */
-export type RealmAnswer = { values: SentValues } | { error: string } | { run: SentJob }
+export type RealmAnswer = { values: SentValues } | { error: string; isAtLimit?: boolean } | { run: SentJob }
 
 /** What became of one evaluation. */
 export interface Report {

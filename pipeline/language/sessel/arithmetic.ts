@@ -9,12 +9,12 @@ const MAX = 9_223_372_036_854_775_807n
 const MIN = -MAX - 1n
 
 export function integer(value: bigint): bigint {
-  if (value > MAX || value < MIN) throw runtimeError('integer overflow')
+  if (value > MAX || value < MIN) throw runtimeError('integer overflow', 'limit')
   return value
 }
 
 export function float(value: number): number {
-  if (!Number.isFinite(value)) throw runtimeError('float overflow')
+  if (!Number.isFinite(value)) throw runtimeError('float overflow', 'limit')
   return value
 }
 

@@ -49,11 +49,11 @@ export function matchesPattern(text: string, pattern: string, on: Evaluation): M
 function compiledPattern(pattern: string, on: Evaluation): { compiled: RE2JS; size: number } {
   const known = kept.use(pattern)
   if (known) return known
-  if (pattern.length > MAX_PATTERN) throw typeError(`a pattern has at most ${MAX_PATTERN} characters`)
+  if (pattern.length > MAX_PATTERN) throw typeError(`a pattern has at most ${MAX_PATTERN} characters`, 'limit')
   const size = patternSize(pattern)
-  if (size > MAX_STATES) throw typeError(`“${pattern.slice(0, 80)}” repeats too much to be a pattern`)
+  if (size > MAX_STATES) throw typeError(`“${pattern.slice(0, 80)}” repeats too much to be a pattern`, 'limit')
   const work = classWork(pattern)
-  if (work > MAX_CLASS_WORK) throw typeError(`“${pattern.slice(0, 80)}” has too large classes to be a pattern`)
+  if (work > MAX_CLASS_WORK) throw typeError(`“${pattern.slice(0, 80)}” has too large classes to be a pattern`, 'limit')
   on.spend(work / PER_STEP)
   try {
     const own = ownText(pattern)

@@ -69,7 +69,10 @@ function asSesselError(error: unknown, text: string): unknown {
   if (!(error instanceof SelectorError)) return error
   if (error.fault === 'cost')
     return runtimeError(`runtime error: the selector “${text.slice(0, 80)}” takes too long here`, 'limit')
-  return typeError(`“${text.slice(0, 80)}” is not a selector: ${error.message}`)
+  return typeError(
+    `“${text.slice(0, 80)}” is not a selector: ${error.message}`,
+    error.fault === 'size' ? 'limit' : undefined,
+  )
 }
 
 /** `${…}` (SES-120). */

@@ -111,7 +111,7 @@ function settled(value) {
       written: written(),
     }
   } catch (error) {
-    if (isUnusable(error)) state = { __proto__: null, unusable: error.message }
+    if (isUnusable(error)) state = { __proto__: null, unusable: error.message, isAtLimit: isLimit(error) }
     else failed(error)
   }
 }
@@ -144,7 +144,8 @@ function failed(error) {
     }
     state = { __proto__: null, threw: describe(error), isAtLimit: isLimit(error) }
   } catch (other) {
-    state = { __proto__: null, threw: isUnusable(other) ? other.message : 'An error that cannot be shown.' }
+    const threw = isUnusable(other) ? other.message : 'An error that cannot be shown.'
+    state = { __proto__: null, threw, isAtLimit: isLimit(error) || isLimit(other) }
   }
 }
 
@@ -152,8 +153,9 @@ const ERROR = Error
 const RANGE_ERROR = RangeError
 const INTERNAL_ERROR = InternalError
 
-/** Whether something was longer, deeper or more than the engine or the DOM takes, as it may be where visitors add to it (GRP-5). */
+/** Whether something was longer, deeper or more than a value, the engine or the DOM takes, as it may be where visitors add to it (GRP-5). */
 function isLimit(error) {
+  if (isUnusable(error)) return error.isAtLimit
   if (error instanceof RANGE_ERROR || error instanceof INTERNAL_ERROR) return true
   return error instanceof ERROR && error.name === 'QuotaExceededError'
 }

@@ -117,7 +117,16 @@ function lazy(id, members) {
   })
 }
 
-class Unusable extends Error {}
+class Unusable extends Error {
+  /** It is one, but for what it holds: there is too much of that. */
+  isAtLimit = false
+}
+
+function tooMuch(message) {
+  const error = new Unusable(message)
+  error.isAtLimit = true
+  return error
+}
 
 /** Whether an error says that a result is no value. */
 export function isUnusable(error) {
@@ -156,14 +165,14 @@ export function write(value) {
     return pairs
   }
   const one = each => {
-    if (++values > MOST_VALUES) throw new Unusable('The result has too many values.')
+    if (++values > MOST_VALUES) throw tooMuch('The result has too many values.')
     switch (typeof each) {
       case 'undefined':
         return 'null'
       case 'boolean':
         return each ? 'true' : 'false'
       case 'string':
-        if ((characters += each.length) > MOST_CHARACTERS) throw new Unusable('The result is too long.')
+        if ((characters += each.length) > MOST_CHARACTERS) throw tooMuch('The result is too long.')
         return stringify(each)
       case 'number':
         if (!isFiniteNumber(each)) throw new Unusable(`${each} is no value; return null or a text instead.`)
@@ -181,7 +190,7 @@ export function write(value) {
         )
       return `{"n":${ask(OP.give, handleOf(each))}}`
     }
-    if (around.length >= MOST_LEVELS) throw new Unusable(`The result is nested deeper than ${MOST_LEVELS} levels.`)
+    if (around.length >= MOST_LEVELS) throw tooMuch(`The result is nested deeper than ${MOST_LEVELS} levels.`)
     for (let i = 0; i < around.length; i++) if (around[i] === each) throw new Unusable('The result contains itself.')
     define(around, around.length, each)
     const json = container(each)

@@ -27,6 +27,7 @@ const value: PlaceRules = { returns: 'value', mayAnswer: false }
 const PLACES: Readonly<Record<CodePlace, PlaceRules>> = {
   method: value,
   call: value,
+  includes: { returns: 'truth', mayAnswer: false },
   default: value,
   validate: { returns: 'truth', mayAnswer: true },
   check: { returns: 'nothing', mayAnswer: false },
@@ -79,7 +80,7 @@ export function evaluate(job: SentJob, worker: Worker): Report {
     const imports = importsOf(job.source, job.ns)
     if ('forbidden' in imports)
       return failed('import-not-allowed', `Only schemas can be imported, not ${imports.forbidden.slice(0, 200)}.`)
-    const tooLong = failed('return-type', `The result has more than ${limits.result} characters.`)
+    const tooLong = failed('return-type', `The result has more than ${limits.result} characters.`, true)
     let prevented: Failure | undefined
     let isCompiled = false
     const nodes = new Nodes(budget)
@@ -142,7 +143,8 @@ export function evaluate(job: SentJob, worker: Worker): Report {
       if (++questions > MOST_QUESTIONS) budget.ended ??= 'timeout'
       if (budget.isOver()) return null
       const answer = worker.ask(question)
-      if ('error' in answer) throw new RealmError(answer.error)
+      if ('error' in answer)
+        throw answer.isAtLimit ? new DomError('QuotaExceededError', answer.error) : new RealmError(answer.error)
       return take(answer.values)
     }
 
@@ -249,9 +251,11 @@ export function evaluate(job: SentJob, worker: Worker): Report {
       while (!budget.isOver() && prevented === undefined && engine.work());
       return spent() ?? finished(spent)
     } catch (error) {
-      if (error instanceof DomError || error instanceof RealmError) return failed('threw', error.message)
-      // The engine is done for; what it was that broke it is told by the flags, if by anything.
-      return spent() ?? failed(error instanceof RangeError ? 'out-of-memory' : 'threw', 'The program broke its engine.')
+      if (error instanceof DomError || error instanceof RealmError)
+        return failed('threw', error.message, error.name === 'QuotaExceededError')
+      // The engine is done for; what it was that broke it is told by the flags, if by anything. It has answered nothing.
+      const variant = error instanceof RangeError ? 'out-of-memory' : 'threw'
+      return spent() ?? failed(variant, 'The program broke its engine.', true)
     }
 
     function finished(isSpent: typeof spent): Report['result'] {
@@ -262,16 +266,14 @@ export function evaluate(job: SentJob, worker: Worker): Report {
       const state = JSON.parse(engine.text(completion.value)) as RealmState
       if ('pending' in state) return failed('threw', 'The promise that the program returned did not settle.')
       if ('shape' in state) return failed('shape', state.shape)
-      if ('unusable' in state) return failed('return-type', state.unusable)
-      if ('threw' in state) {
-        const { failure } = failed('threw', state.threw)
-        return { failure: state.isAtLimit ? { ...failure, isAtLimit: true } : failure }
-      }
+      if ('unusable' in state) return failed('return-type', state.unusable, state.isAtLimit)
+      if ('threw' in state) return failed('threw', state.threw, state.isAtLimit)
       const text = 'response' in state ? state.response : state.value
       if (text.length > limits.result || characters > limits.result) return tooLong
       if ('response' in state) return { response: state.response }
       const { value, truthy, written } = state
-      if (written.length > limits.result) return failed('return-type', 'What was assigned to Context is too long.')
+      if (written.length > limits.result)
+        return failed('return-type', 'What was assigned to Context is too long.', true)
       return { value, truthy, written, changed: job.place === 'default' ? changed() : undefined }
     }
 
@@ -304,7 +306,7 @@ export function evaluate(job: SentJob, worker: Worker): Report {
 type RealmState =
   | { pending: true }
   | { shape: string }
-  | { unusable: string }
+  | { unusable: string; isAtLimit?: boolean }
   | { threw: string; isAtLimit?: boolean }
   | { response: string }
   | { value: string; truthy: boolean; written: string }
@@ -324,8 +326,8 @@ const LONGEST_LINE = 1024
 /** Characters of messages (JS-43). */
 const MOST_MESSAGE = 500
 
-function failed(variant: Failure['variant'], message: string): { failure: Failure } {
-  return { failure: { variant, message: message.slice(0, MOST_MESSAGE) } }
+function failed(variant: Failure['variant'], message: string, isAtLimit = false): { failure: Failure } {
+  return { failure: { variant, message: message.slice(0, MOST_MESSAGE), ...(isAtLimit && { isAtLimit }) } }
 }
 
 function shown(engine: Engine, exception: number): string {

@@ -14,8 +14,9 @@ function compiled(text: string): Selector {
   try {
     return selectorFor(text)
   } catch (error) {
-    if (error instanceof SelectorError) throw new DomError('SyntaxError', `${error.message}: “${text.slice(0, 100)}”`)
-    throw error
+    if (!(error instanceof SelectorError)) throw error
+    const name = error.fault === 'size' ? 'QuotaExceededError' : 'SyntaxError'
+    throw new DomError(name, `${error.message}: “${text.slice(0, 100)}”`)
   }
 }
 
