@@ -88,8 +88,6 @@ export interface CodeFailure {
     | 'unknown-schema'
     | 'unknown-language'
   message: string
-  /** It has thrown as something is longer, deeper or more than a value may be. */
-  isAtLimit?: boolean
 }
 
 /** The same, of why code has failed. */

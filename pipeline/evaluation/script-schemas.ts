@@ -3,7 +3,6 @@
 import { Fault } from '../fault.ts'
 import { type Allowance, AllowanceSpent } from '../language/allowance.ts'
 import {
-  AtLimit,
   type Evaluate,
   FailedElsewhere,
   type MethodCall,
@@ -64,8 +63,7 @@ export function scriptSchemas(
       }
       const outcome = await evaluateExpression(await compileInTurns(text), host, spent)
       if ('value' in outcome) return outcome.value
-      const { message, reason } = outcome.failure
-      throw reason === 'limit' ? new AtLimit(message) : new SesselError('RuntimeError', message)
+      throw new SesselError('RuntimeError', outcome.failure.message)
     } catch (error) {
       throw isOwn(error) ? error : new FailedElsewhere(error)
     } finally {
@@ -137,8 +135,7 @@ export function scriptSchemas(
 /** Whether an expression, or what it was called with, is to blame. */
 function isOwn(error: unknown): boolean {
   if (error instanceof Fault) return error.status < 500
-  const own = [SesselError, SesselSyntaxError, AllowanceSpent, AtLimit]
-  return own.some(each => error instanceof each)
+  return error instanceof SesselError || error instanceof SesselSyntaxError || error instanceof AllowanceSpent
 }
 
 /** @param isClass whether a type has a class: a parent that the site does not declare, as `{ns}/Group`, has nothing to give */

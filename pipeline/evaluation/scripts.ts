@@ -363,11 +363,11 @@ async function resolved(slots: Slots, code: RawCode, copies: readonly Value[], c
 function valueOrError(outcome: ScriptOutcome, allowance: Allowance): Value {
   if ('value' in outcome) return outcome.value
   if ('response' in outcome) throw new SesselError('RuntimeError', 'A method cannot answer the request.')
-  const { variant, message, isAtLimit } = outcome.failure
+  const { variant, message } = outcome.failure
   // What the language has left is gone for everybody: a spent budget cannot be caught.
   if (variant === 'timeout') allowance.exhaust('time')
   if (variant === 'out-of-memory') allowance.exhaust('memory')
-  throw new SesselError('RuntimeError', message, isAtLimit ? 'limit' : undefined)
+  throw new SesselError('RuntimeError', message)
 }
 
 function detachedDocument(node: ElementNode): DocumentView['document'] {

@@ -212,9 +212,7 @@ async function runSlot<T>(
       return { response: { status, body, headers: headersOf(headers) } }
     }
     if ('failure' in outcome) {
-      const { message, reason } = outcome.failure
-      const { failure } = fails('threw', message)
-      return { failure: { ...failure, ...(reason === 'limit' && { isAtLimit: true }) } }
+      return fails('threw', outcome.failure.message)
     }
     return await take(outcome.value)
   } catch (error) {

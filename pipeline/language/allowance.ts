@@ -63,6 +63,7 @@ export class Allowance {
   #deadline: number | undefined
   #spent: Spendable | undefined
   #hasReadFleeting = false
+  #isAtLimit = false
   #whole: Allowance | undefined
   /** What is left for parts. */
   #forParts: AllowanceLimits | undefined
@@ -91,6 +92,16 @@ export class Allowance {
   readFleeting(): void {
     this.#hasReadFleeting = true
     this.#whole?.readFleeting()
+  }
+
+  /** Something was longer, deeper or more than a value, an engine or a tree may be: what code gave is no answer, whatever it caught. */
+  get isAtLimit(): boolean {
+    return this.#isAtLimit
+  }
+
+  /** Notes that code came to a limit which it may catch. */
+  noteLimit(): void {
+    this.#isAtLimit = true
   }
 
   get stepsTaken(): number {

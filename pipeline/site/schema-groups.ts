@@ -126,10 +126,8 @@ function spend(all: Allowance, steps: number): void {
  * let in where members are refused. What waits for a worker, or for a turn, fails without having spent anything; and what one
  * spends is a matter of its document, to which others may have added.
  */
-function isUnanswered(outcome: CodeResult<boolean>, { spent }: Allowance): boolean {
-  return (
-    spent !== undefined || ('failure' in outcome && (isSpent(outcome.failure) || outcome.failure.isAtLimit === true))
-  )
+function isUnanswered(outcome: CodeResult<boolean>, { spent, isAtLimit }: Allowance): boolean {
+  return spent !== undefined || isAtLimit || ('failure' in outcome && isSpent(outcome.failure))
 }
 
 /** @param refused is told of groups that do not include an email, with the reason where code has failed */

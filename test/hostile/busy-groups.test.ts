@@ -96,6 +96,44 @@ const GROWN: Readonly<Record<string, Grown>> = {
     ),
     more: `<b>${'x'.repeat(40_000)}</b>`,
   },
+  'an expression that catches it': {
+    includes: sessel(
+      'implementation',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a selector
+      'try { ${var}.map(each => each.text().Integer()).reduce((a, b) => a + b) > 0 } catch (e) { false }',
+    ),
+    more: `<var>${MOST}</var>`,
+  },
+  'a script that catches what a method of its comes to': {
+    called: { sum: sum('dfn') },
+    includes: javascript(
+      'implementation',
+      'export default function () { try { return this.sum() } catch { return false } }',
+    ),
+    more: `<dfn>${MOST}</dfn>`,
+  },
+  'a script that catches what the DOM tells': {
+    includes: javascript(
+      'implementation',
+      'export default () => { try { const all = document.createElement("div"); for (const each of document.querySelectorAll("kbd")) all.innerHTML = each.textContent; return true } catch { return false } }',
+    ),
+    more: `<kbd>${'&lt;i>'.repeat(600)}</kbd>`,
+  },
+  'a script by JSON': {
+    includes: javascript(
+      'implementation',
+      'export default email => [...document.querySelectorAll("code")].map(each => JSON.parse(each.textContent))[0] === 1',
+    ),
+    more: `<code>${'['.repeat(20_000)}${']'.repeat(20_000)}</code>`,
+  },
+  'a script by XML': {
+    includes: javascript(
+      'implementation',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a script
+      'export default () => new DOMParser().parseFromString(`<a>${[...document.querySelectorAll("samp")].map(each => each.textContent).join("")}</a>`, "text/xml").documentElement.localName === "a"',
+    ),
+    more: `<samp>${'&lt;i>'.repeat(600)}${'&lt;/i>'.repeat(600)}</samp>`,
+  },
   'a script by a selector that it makes': {
     includes: javascript(
       'implementation',
@@ -106,7 +144,10 @@ const GROWN: Readonly<Record<string, Grown>> = {
   },
 }
 const GROWN_NAMES = Object.keys(GROWN)
-const GROWN_ELEMENTS = ['<u>1</u>', '<s>1</s>', '<q>1</q>', '<em>1</em>', '', '<i>1</i>']
+const GROWN_ELEMENTS =
+  '<u>1</u> <s>1</s> <q>1</q> <em>1</em>  <var>1</var> <dfn>1</dfn> <kbd>1</kbd> <code>1</code> <samp>1</samp> <i>1</i>'.split(
+    ' ',
+  )
 
 describe('groups that decide by scripts', () => {
   let server: TestServer

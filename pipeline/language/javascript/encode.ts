@@ -12,24 +12,11 @@ import { OwnNames } from '../own-names.ts'
 import { StoredNames } from '../stored-names.ts'
 import { ElementValue, LazyDictionary, NamedValue, type Value } from '../values.ts'
 import { type CompactTree, compact } from './compact.ts'
-import { AtLimit, type DocumentView, type SchemaClasses, type ScriptJob } from './interface.ts'
+import type { DocumentView, SchemaClasses, ScriptJob } from './interface.ts'
 import type { Reference, SentValues, SentView } from './messages.ts'
 
 /** A value that JavaScript cannot be given: failure `marshal`. */
-export class Unsendable extends Error {
-  readonly isAtLimit: boolean
-
-  /** @param isAtLimit it is one that it could be given, were it smaller */
-  constructor(message: string, isAtLimit = false) {
-    super(message)
-    this.isAtLimit = isAtLimit
-  }
-}
-
-/** Whether something was asked for that could be there, were it smaller. */
-export function isLimit(error: unknown): boolean {
-  return error instanceof AtLimit || (error instanceof Unsendable && error.isAtLimit)
-}
+export class Unsendable extends Error {}
 
 /** A class as a value (JS-35); whoever makes classes of schemas gives one that says its type. */
 export interface ClassValue extends NamedValue {
@@ -159,8 +146,7 @@ export class Sender {
     if (typeof value === 'string') return this.#text(value)
     if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'null'
     if (typeof value === 'bigint') {
-      if (!Number.isSafeInteger(Number(value)))
-        throw new Unsendable(`The integer ${value} is too large for JavaScript.`, true)
+      if (!Number.isSafeInteger(Number(value))) throw this.#tooMuch(`The integer ${value} is too large for JavaScript.`)
       return String(value)
     }
     if (value instanceof ElementValue) return this.#element(value)
@@ -176,7 +162,7 @@ export class Sender {
 
   /** What a list or dictionary holds. */
   #inside(count: number, write: () => string[]): string[] {
-    if (this.#depth === MAX_DEPTH) throw new Unsendable(`A value is nested deeper than ${MAX_DEPTH} levels.`, true)
+    if (this.#depth === MAX_DEPTH) throw this.#tooMuch(`A value is nested deeper than ${MAX_DEPTH} levels.`)
     this.#allowance.step(STEPS_PER_VALUE * (1 + count))
     this.#allowance.take(8 * count)
     this.#depth++
@@ -185,6 +171,11 @@ export class Sender {
     } finally {
       this.#depth--
     }
+  }
+
+  #tooMuch(message: string): Unsendable {
+    this.#allowance.noteLimit()
+    return new Unsendable(message)
   }
 
   #text(text: string): string {

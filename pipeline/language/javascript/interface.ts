@@ -182,9 +182,6 @@ export class FailedElsewhere extends Error {
   }
 }
 
-/** What a script asked for is longer, deeper or more than a value may be. */
-export class AtLimit extends Error {}
-
 /** Rejects with what has gone wrong elsewhere, whatever a script made of it. */
 export type Evaluate = (job: ScriptJob, allowance: Allowance) => Promise<ScriptOutcome>
 

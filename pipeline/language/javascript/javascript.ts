@@ -10,7 +10,7 @@ import { treeBytes } from '../../tree/weight.ts'
 import { type Allowance, AllowanceSpent } from '../allowance.ts'
 import { isList, LazyDictionary, type Value } from '../values.ts'
 import { decode, elementFrom, type Parts, receive, type Source } from './decode.ts'
-import { isLimit, Sender, Unsendable } from './encode.ts'
+import { Sender, Unsendable } from './encode.ts'
 import type { GivenTree } from './given.ts'
 import {
   type Counters,
@@ -130,8 +130,7 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
           if (error instanceof FailedElsewhere) failed(error)
           // What a method or a schema says is for the script; what went wrong elsewhere is not.
           const isTold = question.want === 'call' || error instanceof Unsendable
-          const message = isTold && error instanceof Error ? error.message : 'The answer failed.'
-          return { error: message, isAtLimit: isLimit(error) }
+          return { error: isTold && error instanceof Error ? error.message : 'The answer failed.' }
         }
       },
       ran: (report: Report, depth: number) => waiting[depth]?.(report),
@@ -148,6 +147,7 @@ export function createJavaScript(options: JavaScriptOptions = {}): JavaScript {
     figures.evaluations++
     figures.time += report.milliseconds
     if (report.fleeting) allowance.readFleeting()
+    if (report.atLimit) allowance.noteLimit()
     for (const { level, text } of report.lines) options.log?.({ site: job.site, origin: job.origin, level, text })
     const outcome = await outcomeOf(report, sending, completing)
     if ('failure' in outcome) figures.failures++
@@ -200,7 +200,7 @@ function prepare(job: ScriptJob, allowance: Allowance): (Sending & { sent: Prepa
   } catch (error) {
     if (error instanceof AllowanceSpent) return spentBy(job, error)
     if (!(error instanceof Unsendable)) throw error
-    return failure(job, 'marshal', error.message, error.isAtLimit)
+    return failure(job, 'marshal', error.message)
   }
 }
 
@@ -340,7 +340,7 @@ async function outcomeOf({ result, trees }: Report, sending: Sending, evaluate: 
     if (error instanceof AllowanceSpent) return spentBy(job, error)
     if (error instanceof FailedElsewhere) throw error.cause
     const message = error instanceof Error ? error.message : 'The result could not be completed.'
-    return failure(job, 'threw', message, isLimit(error))
+    return failure(job, 'threw', message)
   }
 }
 
@@ -380,15 +380,8 @@ function language({ ns }: ScriptJob): string {
   return `${ns}/JavaScript/Module`
 }
 
-function failure(
-  job: ScriptJob,
-  variant: CodeFailure['variant'],
-  message: string,
-  isAtLimit = false,
-): { failure: CodeFailure } {
-  return {
-    failure: { language: language(job), variant, message: message.slice(0, 500), ...(isAtLimit && { isAtLimit }) },
-  }
+function failure(job: ScriptJob, variant: CodeFailure['variant'], message: string): { failure: CodeFailure } {
+  return { failure: { language: language(job), variant, message: message.slice(0, 500) } }
 }
 
 function spentBy(job: ScriptJob, { spent }: AllowanceSpent): { failure: CodeFailure } {

@@ -81,7 +81,7 @@ export type RealmQuestion =
   | { want: 'call'; call: string; trees: string[] }
 
 /** Answers to a question: a value, an error that the script may catch, or a job that has to be run first. */
-export type RealmAnswer = { values: SentValues } | { error: string; isAtLimit?: boolean } | { run: SentJob }
+export type RealmAnswer = { values: SentValues } | { error: string } | { run: SentJob }
 
 /** What became of one evaluation. */
 export interface Report {
@@ -100,6 +100,8 @@ export interface Report {
   lines: Pick<ConsoleLine, 'level' | 'text'>[]
   /** It has looked at the clock or at chance. */
   fleeting: boolean
+  /** It has come to a limit of a value, the engine or the DOM, and may have caught that. */
+  atLimit: boolean
   steps: number
   milliseconds: number
 }

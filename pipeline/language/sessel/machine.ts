@@ -42,6 +42,7 @@ export class Machine {
         if (failed) {
           const { error } = failed
           failed = undefined
+          this.#noteLimit(error)
           const top = this.#state.frames.at(-1)
           // A part of the library is told first: it may know what the failure means.
           if (waited && top && 'work' in top) {
@@ -63,8 +64,14 @@ export class Machine {
     }
   }
 
+  /** Groups are not to be told of it by what a program makes of it, or a script that has called it (GRP-5). */
+  #noteLimit(error: unknown): void {
+    if (error instanceof SesselError && error.reason === 'limit') this.#state.allowance.noteLimit()
+  }
+
   /** What cannot be caught ends the evaluation. */
   #settleFailed(error: unknown): void {
+    this.#noteLimit(error)
     // Also where it was told by what the evaluation has waited for.
     if (error instanceof AllowanceSpent) this.#state.allowance.exhaust(error.spent)
     if (!(error instanceof SesselError) || this.#state.handlers.length === 0) throw error

@@ -152,11 +152,16 @@ function failed(error) {
 const ERROR = Error
 const RANGE_ERROR = RangeError
 const INTERNAL_ERROR = InternalError
+const SYNTAX_ERROR = SyntaxError
+
+/** What JSON, patterns and code that are made of text are told where they are well formed, but too deep or too many. */
+const isOfEngine = message => message === 'stack overflow' || message === 'too many captures'
 
 /** Whether something was longer, deeper or more than a value, the engine or the DOM takes, as it may be where visitors add to it (GRP-5). */
 function isLimit(error) {
   if (isUnusable(error)) return error.isAtLimit
   if (error instanceof RANGE_ERROR || error instanceof INTERNAL_ERROR) return true
+  if (error instanceof SYNTAX_ERROR) return isOfEngine(error.message)
   return error instanceof ERROR && error.name === 'QuotaExceededError'
 }
 

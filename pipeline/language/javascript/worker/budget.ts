@@ -29,6 +29,8 @@ export interface BudgetLimits {
 export class Budget {
   /** What ran out first; it stays so, whatever the program catches. */
   ended: Ended | undefined
+  /** Something was longer, deeper or more than may be; the program may have caught that. */
+  isAtLimit = false
   readonly #limits: BudgetLimits
   readonly #began = { clock: performance.now(), thread: threadTime() }
   #steps = 0

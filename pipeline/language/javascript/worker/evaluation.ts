@@ -71,7 +71,14 @@ export function evaluate(job: SentJob, worker: Worker): Report {
   }
   const result = run()
   // Nobody looks at those of a failure, however many there are.
-  return { result, trees: 'failure' in result ? [] : untold(), lines, fleeting, ...budget.taken }
+  return {
+    result,
+    trees: 'failure' in result ? [] : untold(),
+    lines,
+    fleeting,
+    atLimit: budget.isAtLimit,
+    ...budget.taken,
+  }
 
   function run(): Report['result'] {
     const { returns, mayAnswer } = PLACES[job.place]
@@ -80,7 +87,10 @@ export function evaluate(job: SentJob, worker: Worker): Report {
     const imports = importsOf(job.source, job.ns)
     if ('forbidden' in imports)
       return failed('import-not-allowed', `Only schemas can be imported, not ${imports.forbidden.slice(0, 200)}.`)
-    const tooLong = failed('return-type', `The result has more than ${limits.result} characters.`, true)
+    const tooLong = (what = 'The result') => {
+      budget.isAtLimit = true
+      return failed('return-type', `${what} has more than ${limits.result} characters.`)
+    }
     let prevented: Failure | undefined
     let isCompiled = false
     const nodes = new Nodes(budget)
@@ -143,8 +153,7 @@ export function evaluate(job: SentJob, worker: Worker): Report {
       if (++questions > MOST_QUESTIONS) budget.ended ??= 'timeout'
       if (budget.isOver()) return null
       const answer = worker.ask(question)
-      if ('error' in answer)
-        throw answer.isAtLimit ? new DomError('QuotaExceededError', answer.error) : new RealmError(answer.error)
+      if ('error' in answer) throw new RealmError(answer.error)
       return take(answer.values)
     }
 
@@ -175,7 +184,7 @@ export function evaluate(job: SentJob, worker: Worker): Report {
         names: dictionary => asked({ want: 'keys', dictionary, key: '' }) ?? '[]',
         schema: type => asked({ want: 'schema', type }),
         method: call => {
-          if (characters > limits.result) prevented ??= tooLong.failure
+          if (characters > limits.result) prevented ??= tooLong().failure
           return prevented ? 'null' : (asked({ want: 'call', call, trees: untold() }) ?? 'null')
         },
         readFleeting: () => {
@@ -251,11 +260,11 @@ export function evaluate(job: SentJob, worker: Worker): Report {
       while (!budget.isOver() && prevented === undefined && engine.work());
       return spent() ?? finished(spent)
     } catch (error) {
-      if (error instanceof DomError || error instanceof RealmError)
-        return failed('threw', error.message, error.name === 'QuotaExceededError')
+      budget.isAtLimit = true
+      if (error instanceof DomError || error instanceof RealmError) return failed('threw', error.message)
       // The engine is done for; what it was that broke it is told by the flags, if by anything. It has answered nothing.
       const variant = error instanceof RangeError ? 'out-of-memory' : 'threw'
-      return spent() ?? failed(variant, 'The program broke its engine.', true)
+      return spent() ?? failed(variant, 'The program broke its engine.')
     }
 
     function finished(isSpent: typeof spent): Report['result'] {
@@ -266,14 +275,14 @@ export function evaluate(job: SentJob, worker: Worker): Report {
       const state = JSON.parse(engine.text(completion.value)) as RealmState
       if ('pending' in state) return failed('threw', 'The promise that the program returned did not settle.')
       if ('shape' in state) return failed('shape', state.shape)
-      if ('unusable' in state) return failed('return-type', state.unusable, state.isAtLimit)
-      if ('threw' in state) return failed('threw', state.threw, state.isAtLimit)
+      if ('isAtLimit' in state && state.isAtLimit) budget.isAtLimit = true
+      if ('unusable' in state) return failed('return-type', state.unusable)
+      if ('threw' in state) return failed('threw', state.threw)
       const text = 'response' in state ? state.response : state.value
-      if (text.length > limits.result || characters > limits.result) return tooLong
+      if (text.length > limits.result || characters > limits.result) return tooLong()
       if ('response' in state) return { response: state.response }
       const { value, truthy, written } = state
-      if (written.length > limits.result)
-        return failed('return-type', 'What was assigned to Context is too long.', true)
+      if (written.length > limits.result) return tooLong('What was assigned to Context')
       return { value, truthy, written, changed: job.place === 'default' ? changed() : undefined }
     }
 
@@ -326,8 +335,8 @@ const LONGEST_LINE = 1024
 /** Characters of messages (JS-43). */
 const MOST_MESSAGE = 500
 
-function failed(variant: Failure['variant'], message: string, isAtLimit = false): { failure: Failure } {
-  return { failure: { variant, message: message.slice(0, MOST_MESSAGE), ...(isAtLimit && { isAtLimit }) } }
+function failed(variant: Failure['variant'], message: string): { failure: Failure } {
+  return { failure: { variant, message: message.slice(0, MOST_MESSAGE) } }
 }
 
 function shown(engine: Engine, exception: number): string {

@@ -97,8 +97,8 @@ function run(job: SentJob, depth: number, place: number): Report {
 
 function tooDeep(): Report {
   const message = `Methods call each other more than ${MOST_DEPTH} levels deep.`
-  const failure = { variant: 'threw' as const, message, isAtLimit: true }
-  return { result: { failure }, trees: [], lines: [], fleeting: false, steps: 0, milliseconds: 0 }
+  const failure = { variant: 'threw' as const, message }
+  return { result: { failure }, trees: [], lines: [], fleeting: false, atLimit: true, steps: 0, milliseconds: 0 }
 }
 
 /** Notes what this thread takes: its own heap with what hangs on it, and that of the engine. */

@@ -120,6 +120,7 @@ export function answering(around: Surroundings): (operation: number, values: Arg
     } catch (error) {
       if (!(error instanceof DomError || error instanceof RealmError)) throw error
       message = error.message
+      if (error.name === 'QuotaExceededError') budget.isAtLimit = true
       return error instanceof DomError ? -1 - ERRORS.indexOf(error.name) : -1 - ERRORS.length
     }
   }

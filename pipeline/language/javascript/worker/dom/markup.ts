@@ -32,9 +32,11 @@ function parsed<T>(nodes: Nodes, text: string, work: Steps<T>): T | undefined {
     }
     return undefined
   } catch (error) {
-    if (error instanceof TreeError)
-      throw new DomError(error.reason === 'malformed' ? 'SyntaxError' : 'QuotaExceededError', error.message)
-    throw error
+    if (!(error instanceof TreeError)) throw error
+    if (error.reason === 'malformed') throw new DomError('SyntaxError', error.message)
+    // Where XML is too deep, no error is thrown.
+    nodes.budget.isAtLimit = true
+    throw new DomError('QuotaExceededError', error.message)
   }
 }
 
