@@ -74,7 +74,9 @@ export class OverlaidSums {
     const name = member.endsWith('/') ? member.slice(0, -1) : member
     for (const path of [name, `${name}/`]) {
       const isPart = this.#overlay.at(path) || this.#overlay.touches(path)
-      if (isPart || kept.gains.has(path) || kept.changed.has(path)) kept.changed.set(path, this.#changes)
+      if (isPart || kept.gains.has(path)) kept.changed.set(path, this.#changes)
+      // It adds nothing, as before: names that come and go would be remembered until somebody asks.
+      else kept.changed.delete(path)
     }
   }
 

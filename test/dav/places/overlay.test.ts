@@ -104,6 +104,28 @@ describe('the index of what is unpublished', () => {
     expect(found).to.equal(FOLDERS)
   })
 
+  it('SEC-12 DAV-52 remembers no member of a collection that has come and gone again, until somebody asks', async () => {
+    const overlay = new Overlay()
+    let asked: string[] = []
+    const gainOf = async (member: string) => {
+      asked.push(member)
+      return overlay.at(member) ? 1n : 0n
+    }
+    const sums = new OverlaidSums(overlay, gainOf, new KeptTogether<object>(1_000_000))
+    const tell = (path: string, isThere: boolean) => {
+      if (isThere) overlay.set(draft(path))
+      else overlay.delete(path, 1)
+      sums.forget(path)
+    }
+    for (const path of ['/t/counted.html', '/t/stays.html']) tell(path, true)
+    expect(await sums.of('/t/')).to.equal(2n)
+    for (let i = 0; i < 100; i++) for (const isThere of [true, false]) tell(`/t/~$${i}.html`, isThere)
+    for (const isThere of [false, true, false]) tell('/t/counted.html', isThere)
+    asked = []
+    expect(await sums.of('/t/')).to.equal(1n)
+    expect(asked).to.deep.equal(['/t/counted.html'])
+  })
+
   it('DAV-52 adds up what members add, however they have come and gone, and asks those that have changed', async () => {
     const overlay = new Overlay()
     const gains = new Map<string, bigint>()
