@@ -190,7 +190,8 @@ function conclude(parts: MountParts, { keep }: ResponseCache): Step {
     answer.headers = { ...security, ...DAV_HEADERS, ...OWN_PAGES, ...answer.headers }
     if (mount)
       addCors(request, answer, publicOrigin(mount.settings, client, parts.publicAuthority), mount.settings.brandHeader)
-    if (mount && author) keep(request, client, mount, author, answer)
+    // Sites of hosts that clients invent would be kept with their answers when they are closed.
+    if (mount && author && !mount.site.awaitsFiles) keep(request, client, mount, author, answer)
     if (!response.destroyed)
       await sendOr(request, response, answer, error => {
         answer = failure(parts, context, error)

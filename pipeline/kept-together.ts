@@ -28,7 +28,8 @@ export class KeptTogether<Thing extends object> implements KeptMemory {
    * Counts a thing as the one that was used last.
    *
    * @param bytes that it takes by now
-   * @param drop has its owner forget it, who need not call `leave` then
+   * @param drop has its owner forget it, who need not call `leave` then; it stays as long as the thing, so that an owner that
+   *   holds much more is asked by `ifThere`
    */
   use(thing: Thing, bytes: number, drop: () => void): void {
     this.#bytes += bytes - (this.#kept.get(thing)?.bytes ?? 0)
@@ -55,6 +56,14 @@ export class KeptTogether<Thing extends object> implements KeptMemory {
   }
 }
 
+/** @returns does something for an owner unless it is gone, and does not keep it in memory, as it would a site that was closed */
+export function ifThere<Owner extends object>(owner: WeakRef<Owner>, work: (owner: Owner) => void): () => void {
+  return () => {
+    const found = owner.deref()
+    if (found) work(found)
+  }
+}
+
 /** What one owner takes of what is kept together, where nobody tells that the owner has gone: nothing here keeps it in memory. */
 export class KeptShare<Owner extends object> {
   readonly #together: KeptTogether<object>
@@ -62,12 +71,8 @@ export class KeptShare<Owner extends object> {
 
   /** @param drop has the owner forget what it has */
   constructor(together: KeptTogether<object>, owner: Owner, drop: (owner: Owner) => void) {
-    const own = new WeakRef(owner)
     this.#together = together
-    this.#drop = () => {
-      const found = own.deref()
-      if (found) drop(found)
-    }
+    this.#drop = ifThere(new WeakRef(owner), drop)
   }
 
   /** Counts it as the one that was used last. @param bytes that it takes by now */

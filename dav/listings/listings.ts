@@ -4,7 +4,7 @@
  */
 
 import { textBytes } from '../../pipeline/http/media.ts'
-import { KeptTogether } from '../../pipeline/kept-together.ts'
+import { ifThere, KeptTogether } from '../../pipeline/kept-together.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import type { Resource } from '../../pipeline/store/resource.ts'
 import { addTo, weight, ZERO } from '../../pipeline/store/tags.ts'
@@ -57,6 +57,7 @@ export class Listings {
   /** By path of the collection. */
   readonly #kept = new Map<string, Kept>()
   readonly #all: ListedMembers
+  readonly #own = new WeakRef(this)
   #changes = 0
 
   /** @param all counts what this and others keep */
@@ -110,7 +111,7 @@ export class Listings {
     kept.leaves = exchanged(kept.leaves, changes)
     kept.sum = sum
     kept.bytes = bytes
-    this.#all.use(kept, bytes, () => this.#drop(collection))
+    this.#keep(collection, kept, bytes)
     return true
   }
 
@@ -131,8 +132,13 @@ export class Listings {
     if (sum === undefined || members.length > LARGEST) return { leaves, sum }
     const bytes = members.reduce((all, member) => all + bytesOf(member), EMPTY)
     this.#kept.set(collection, Object.assign(kept, { leaves, sum, bytes }))
-    this.#all.use(kept, bytes, () => this.#drop(collection))
+    this.#keep(collection, kept, bytes)
     return { leaves, sum }
+  }
+
+  #keep(collection: string, kept: Kept, bytes: number): void {
+    const drop = ifThere(this.#own, listings => listings.#drop(collection))
+    this.#all.use(kept, bytes, drop)
   }
 
   async #sumOf(collection: string): Promise<string | undefined> {

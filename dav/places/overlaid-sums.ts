@@ -3,7 +3,7 @@
  * is looked at.
  */
 
-import type { KeptTogether } from '../../pipeline/kept-together.ts'
+import { ifThere, type KeptTogether } from '../../pipeline/kept-together.ts'
 import { TurnsBetween } from '../../pipeline/tree/steps.ts'
 import { type Overlay, parentOf } from './overlay.ts'
 
@@ -23,6 +23,7 @@ export class OverlaidSums {
   readonly #overlay: Overlay
   readonly #gainOf: (member: string) => Promise<bigint>
   readonly #all: KeptTogether<object>
+  readonly #own = new WeakRef(this)
   /** By path of the collection. */
   readonly #kept = new Map<string, Kept>()
   #changes = 0
@@ -52,7 +53,11 @@ export class OverlaidSums {
       else kept.gains.set(member, gain)
     }
     if (this.#kept.get(collection) === kept)
-      this.#all.use(kept, COLLECTION + kept.gains.size * MEMBER, () => this.#kept.delete(collection))
+      this.#all.use(
+        kept,
+        COLLECTION + kept.gains.size * MEMBER,
+        ifThere(this.#own, sums => sums.#kept.delete(collection)),
+      )
     return kept.total
   }
 

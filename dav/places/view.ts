@@ -5,7 +5,7 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { textBytes } from '../../pipeline/http/media.ts'
-import type { KeptTogether } from '../../pipeline/kept-together.ts'
+import { ifThere, type KeptTogether } from '../../pipeline/kept-together.ts'
 import { OrderedMap } from '../../pipeline/ordered-map.ts'
 import type { Site } from '../../pipeline/site/site.ts'
 import type { StoredFile } from '../../pipeline/site/stored-file.ts'
@@ -51,6 +51,7 @@ export class View {
   /** By path: files as the site has them, collections with the sum of what is shown in them. */
   readonly #states = new OrderedMap<string, Resource>()
   readonly #all: KeptTogether<object>
+  readonly #own = new WeakRef(this)
   readonly #listings: Listings
   readonly #sums: OverlaidSums
   /** Commits seen; tells a look-up whether what it read may be outdated. */
@@ -261,7 +262,8 @@ export class View {
     const { path } = state
     this.#drop(path)
     this.#states.set(path, state)
-    this.#all.use(state, STATE + textBytes(state), () => this.#states.delete(path))
+    const drop = ifThere(this.#own, view => view.#states.delete(path))
+    this.#all.use(state, STATE + textBytes(state), drop)
   }
 
   #drop(path: string): void {

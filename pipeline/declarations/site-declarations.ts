@@ -77,7 +77,7 @@ export class SiteDeclarations {
   #writeBasis: (() => Promise<void>) | undefined
   /** What follows from the snapshots, worked out whenever one is replaced: every request asks for it. */
   #standing: Standing
-  /** What selectors of the site may use beside CSS. Compiled selectors outlive changes of the model: they ask anew. */
+  /** What selectors of the site may use beside CSS. Compiled ones outlive changes of the model, and a site that is closed. */
   readonly selectors: Extensions
 
   /** In which documents declarations count (SEC-10). */
@@ -93,10 +93,9 @@ export class SiteDeclarations {
     this.#report = parts.report
     const { declarationsIn } = parts.settings
     this.counts = declarationsIn ? countsIn(declarationsIn) : EVERYWHERE
-    this.selectors = additions((type, ancestor) => {
-      const model = this.snapshot('model')
-      return model.hasSchemas && model.isa(type, ancestor)
-    })
+    const own = new WeakRef(this)
+    const model = () => own.deref()?.snapshot('model')
+    this.selectors = additions((type, ancestor) => !!model()?.hasSchemas && !!model()?.isa(type, ancestor))
     this.#snapshots = emptySnapshots(this.counts, parts.settings, this.selectors)
     this.#standing = this.#stand()
     this.#versions = Object.fromEntries(KIND_NAMES.map(name => [name, 0])) as Record<KindName, number>
