@@ -64,8 +64,8 @@ export interface Locks {
    */
   take(site: string, request: LockRequest): Promise<Taken>
   /**
-   * How many locks were taken on a site, told at once; absent where other processes take locks as well. As long as the
-   * number stands, none is in effect that was not before. Never fails.
+   * A number that is another one whenever a lock was taken on a site, told at once; absent where other processes take locks
+   * as well. As long as it stands, none is in effect that was not before. Never fails.
    */
   taken?(site: string): number
   /** The lock of a token, while it is in effect. */

@@ -23,6 +23,9 @@ const DROPPED_PER_TURN = 4_096
 /** How many times what one site may hold all may hold together, about: each may hold a first one. */
 const ROOM = 2
 
+/** Sites of which it is known when a lock was taken on them last: clients can invent hosts that are sites. */
+export const MOST_SITES = 10_000
+
 /** Name of the journal inside the store's folder. */
 const JOURNAL = 'locks.journal'
 
@@ -44,7 +47,11 @@ export async function openLocalLocks(options: LocalLocksOptions = {}): Promise<L
   const { folder, clock = Date.now, most = MOST_LOCKS } = options
   const memory = new LockMemory()
   const journal = folder === undefined ? undefined : await open(join(folder, JOURNAL), memory)
+  /** By site the last lock that was taken on it, by its number among those of all sites. */
   const taken = new Map<string, number>()
+  let numbered = 0
+  /** The last one that was taken when all sites were forgotten. */
+  let forgotten = 0
   let closed = false
   let dropping: Promise<void> | undefined
   /** When somebody looked last. */
@@ -106,7 +113,11 @@ export async function openLocalLocks(options: LocalLocksOptions = {}): Promise<L
     const token = `opaquelocktoken:${randomUUID()}`
     const lock: Lock = { token, path, scope, depth, owner, user, expires: clock() + seconds * 1000 }
     const held = memory.add(site, lock)
-    taken.set(site, (taken.get(site) ?? 0) + 1)
+    if (taken.size >= MOST_SITES) {
+      taken.clear()
+      forgotten = numbered
+    }
+    taken.set(site, ++numbered)
     try {
       await record({ site, take: lock })
     } catch (error) {
@@ -124,7 +135,7 @@ export async function openLocalLocks(options: LocalLocksOptions = {}): Promise<L
 
   return {
     take,
-    taken: site => taken.get(site) ?? 0,
+    taken: site => taken.get(site) ?? forgotten,
     async find(site, token) {
       return heldIn(present() ?? (await presentLater()), site, token)?.lock
     },

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { openLocalLocks } from '../../../pipeline/coordination/local/locks.ts'
+import { MOST_SITES, openLocalLocks } from '../../../pipeline/coordination/local/locks.ts'
 import { turnsOf } from '../../support/turns.ts'
 import { locksContract } from './locks-contract.ts'
 
@@ -159,6 +159,27 @@ describe('locks that a process took', () => {
     if (taken.ok) await locks.end('one', taken.lock.token)
     expect(locks.taken?.('one')).to.equal(1)
     expect(locks.taken?.('two')).to.equal(0)
+    await locks.close()
+  })
+
+  it('SEC-12 EVT-81 are forgotten of the sites before when those of very many have come, which counts as one more', async () => {
+    const locks = await openLocalLocks()
+    const request = { path: '/a', scope: 'exclusive', depth: 0, owner: '', user: 'ann', seconds: 60 } as const
+    const take = async (site: string) => {
+      const taken = await locks.take(site, request)
+      if (taken.ok) await locks.end(site, taken.lock.token)
+    }
+    await take('one')
+    const number = locks.taken?.('one')
+    for (let i = 2; i <= MOST_SITES; i++) await take(`invented-${i}`)
+    expect(locks.taken?.('one'), 'as many as are known').to.equal(number)
+    await take('another')
+    const later = locks.taken?.('one')
+    expect(later).not.to.equal(number)
+    await take('two')
+    expect(locks.taken?.('one'), 'with none of its own').to.equal(later)
+    await take('one')
+    expect(locks.taken?.('one')).not.to.equal(later)
     await locks.close()
   })
 })
