@@ -55,7 +55,9 @@ const WAYS = ['splice', 'normalised', 'closed'] as const
  * @returns none when a site has no place in the source, or the places overlap because the parser moved an element
  */
 export function candidates(plan: Plan): Candidate[] {
-  const spans = plan.sites.flatMap(site => site.span ?? []).sort((a, b) => a.startOffset - b.startOffset)
+  const spans = plan.sites
+    .flatMap(site => site.span ?? [])
+    .sort((a, b) => a.startOffset - b.startOffset || a.endOffset - b.endOffset)
   if (spans.length < plan.sites.length) return []
   if (spans.some((span, i) => span.startOffset < (spans[i - 1]?.endOffset ?? 0))) return []
   let list: { rank: number; texts: string[] }[] = [{ rank: 0, texts: [] }]

@@ -54,6 +54,11 @@ const SPLICED: Case[] = [
   ['move d before section', '<section><div id=d>y</div></section>', '<div id=d>y</div><section></section>'],
   ['move d after section', '<section><div id=d>y</div></section>', '<section></section><div id=d>y</div>'],
   ['move d prepend section', '<div id=d>y</div><section> </section>', '<section><div id=d>y</div> </section>'],
+  // to where they are
+  ['move b after a', '<UL><LI id=a>A</LI><LI id=b>B</LI></UL>', '<UL><LI id=a>A</LI><LI id=b>B</LI></UL>'],
+  ['move a before b', '<UL><LI id=a>A</LI><LI id=b>B</LI></UL>', '<UL><LI id=a>A</LI><LI id=b>B</LI></UL>'],
+  ['move a prepend ul', '<UL><LI id=a>A</LI><LI id=b>B</LI></UL>', '<UL><LI id=a>A</LI><LI id=b>B</LI></UL>'],
+  ['move b append ul', '<UL><LI id=a>A</LI><LI id=b>B</LI></UL>', '<UL><LI id=a>A</LI><LI id=b>B</LI></UL>'],
   // end tags left out
   ['append ul <li>c', '<ul><li>a<li>b</ul>', '<ul><li>a<li>b<li>c</ul>'],
   ['append ul <li>c</li>', '<ul><li>a<li>b</ul>', '<ul><li>a<li>b<li>c</li></ul>'],
