@@ -134,7 +134,7 @@ async function knows<Raw>(
   expect(known.documentsUnder('/').sort(), kind).to.deep.equal(paths.sort())
 }
 
-const RUNS = { numRuns: Number(process.env.FUZZ ?? 25), seed: Number(process.env.SEED ?? 20261121) }
+const RUNS = { numRuns: Number(process.env.FUZZ ?? 12), seed: Number(process.env.SEED ?? 20261121) }
 
 describe('What documents declare, in two processes', () => {
   let opened: Opened

@@ -12,7 +12,7 @@ import { Drawing } from './drawing.ts'
 import { wholly } from './told.ts'
 
 /** Requests; `FUZZ=<number>` sends more, from `SEED=<number>`. */
-const REQUESTS = Number(process.env.FUZZ ?? 250)
+const REQUESTS = Number(process.env.FUZZ ?? 125)
 const SEED = Number(process.env.SEED ?? 1)
 
 const CREDENTIALS = [

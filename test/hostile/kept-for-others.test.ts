@@ -16,7 +16,7 @@ import { Drawing } from './drawing.ts'
 import { wholly } from './told.ts'
 
 /** Requests to each face; `FUZZ=<number>` sends more, from `SEED=<number>`. */
-const REQUESTS = Number(process.env.FUZZ ?? 250)
+const REQUESTS = Number(process.env.FUZZ ?? 125)
 const SEED = Number(process.env.SEED ?? 1)
 
 const LIST = '<ul id="l"><li class="a">1</li><li class="b">2</li><li class="b">3</li></ul>'

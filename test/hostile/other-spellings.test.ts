@@ -153,7 +153,7 @@ describe('Names in other spellings', () => {
       })
       const visitor = client(server.port)
       const files = new Map<string, string>()
-      for (const [i, pieces] of fc.sample(name, { numRuns: 400, seed: 11 }).entries()) {
+      for (const [i, pieces] of fc.sample(name, { numRuns: Number(process.env.FUZZ ?? 200), seed: 11 }).entries()) {
         const target = `/r/x${pieces.map(each => PIECES[each]?.[0]).join('')}x`
         const path = meant(pieces)
         const text = `file ${i}`

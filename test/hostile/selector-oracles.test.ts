@@ -10,7 +10,7 @@ import { startServer, type TestServer } from '../support/server.ts'
 import { told } from './told.ts'
 
 /** Requests of the random comparison; `FUZZ=<runs>` looks further. */
-const RUNS = Number(process.env.FUZZ ?? 250)
+const RUNS = Number(process.env.FUZZ ?? 120)
 
 const inbox = (message: string, key: string) =>
   page(`<i data-key="${key}">k</i><ul id="in" data-k="${key}"><li class="${key}">${message}</li></ul>`)

@@ -11,7 +11,7 @@ import { Drawing } from './drawing.ts'
 import { type TwoSites, twoSites } from './two-sites.ts'
 
 /** Requests; `FUZZ=<number>` looks further, from `SEED=<number>`. */
-const REQUESTS = Number(process.env.FUZZ ?? 400)
+const REQUESTS = Number(process.env.FUZZ ?? 200)
 const SEED = Number(process.env.SEED ?? 1)
 
 const meta = (name: string, content: string) => `<meta itemprop="${name}" content="${content}">`

@@ -5,7 +5,7 @@ import { type Connection, connect, type Received, requestBytes } from '../suppor
 import { startServer, type TestServer } from '../support/server.ts'
 import { lockinfo } from './replays/requests.ts'
 
-const ROUNDS = 200
+const ROUNDS = Number(process.env.FUZZ ?? 100)
 const CLIENTS = 8
 
 const credentials = Array.from({ length: CLIENTS }, (_, i) => ({

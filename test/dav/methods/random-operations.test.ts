@@ -11,7 +11,7 @@ import { isWorkFile, type Operation, ShelfOracle } from './shelf-oracle.ts'
 const IS_SECOND = process.env.TEST_POSTGRES !== undefined
 
 /** Sequences for each mount, and long ones before a restart. */
-const [RUNS, KEPT] = IS_SECOND ? [Number(process.env.FUZZ ?? 8), 4] : [Number(process.env.FUZZ ?? 15), 8]
+const [RUNS, KEPT] = IS_SECOND ? [Number(process.env.FUZZ ?? 5), 3] : [Number(process.env.FUZZ ?? 8), 5]
 
 const PROPERTY = '{urn:x}mood'
 

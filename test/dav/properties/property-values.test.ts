@@ -147,7 +147,7 @@ describe('values of dead properties', () => {
         expect((await wire.dav('PROPPATCH', '/a.txt', {}, removal)).status).to.equal(207)
         expect((await wire.dav('PROPFIND', '/a.txt', { Depth: '0' })).text).not.to.include('probed')
       }),
-      { numRuns: Number(process.env.FUZZ ?? 120), seed: Number(process.env.SEED ?? 20311104) },
+      { numRuns: Number(process.env.FUZZ ?? 60), seed: Number(process.env.SEED ?? 20311104) },
     )
   })
 })

@@ -11,7 +11,7 @@ import { selecting } from '../write-checks.ts'
 import { broken, random, type Step } from './fuzz-requests.ts'
 
 /** Counted, so that a busy machine looks at as much as a quiet one; `FUZZ_SECONDS` looks on for so long. */
-const CONNECTIONS = 2_000
+const CONNECTIONS = 1_000
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? 0)
 const SEED = process.env.FUZZ ? Date.now() % 2 ** 31 : 20261120
 const SOCKETS = 8

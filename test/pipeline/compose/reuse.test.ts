@@ -54,8 +54,8 @@ const write = fc.oneof(
 const languages = pageLanguages(createJavaScript())
 
 /** Rounds of one write and a look at every page: so many past the sockets, and a few over HTTP. */
-const ROUNDS = Number(process.env.FUZZ ?? 400)
-const HTTP_ROUNDS = 100
+const ROUNDS = Number(process.env.FUZZ ?? 200)
+const HTTP_ROUNDS = 50
 /** Milliseconds; nothing is said about time. */
 const PATIENCE = 120_000 + ROUNDS * 60
 

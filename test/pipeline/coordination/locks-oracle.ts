@@ -82,7 +82,7 @@ export function answersLikeAList(opened: Opened): void {
           }
         }
       }),
-      { numRuns: Number(process.env.FUZZ ?? 100), ...(process.env.FUZZ ? {} : { seed: 20260314 }) },
+      { numRuns: Number(process.env.FUZZ ?? 50), ...(process.env.FUZZ ? {} : { seed: 20260314 }) },
     )
   })
 }

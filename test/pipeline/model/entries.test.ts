@@ -129,7 +129,7 @@ describe('Entries of documents', () => {
           }
         }
       }),
-      { numRuns: Number(process.env.FUZZ ?? 150), seed: 20311104 },
+      { numRuns: Number(process.env.FUZZ ?? 75), seed: 20311104 },
     )
   })
 

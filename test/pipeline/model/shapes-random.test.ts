@@ -189,7 +189,7 @@ describe('Shapes against an oracle', () => {
         // What would make an element one that is permitted is told beside.
         expect(found.map(({ message }) => message.replace(/; it needs .*$/, '')).sort()).to.deep.equal(expected)
       }),
-      { numRuns: Number(process.env.FUZZ ?? 200), seed: Number(process.env.SEED ?? 20311104) },
+      { numRuns: Number(process.env.FUZZ ?? 100), seed: Number(process.env.SEED ?? 20311104) },
     )
     expect(Math.min(failing, passing)).to.be.greaterThan(20)
   })

@@ -227,7 +227,7 @@ describe('writers of one document', () => {
   it('HTTP-4, HTTP-96 whatever comes together and fails, it is as if each had come alone', async () => {
     await fc.assert(
       fc.asyncProperty(works, fates, (list, plan) => judge(list, plan)),
-      { numRuns: Number(process.env.FUZZ ?? 25) },
+      { numRuns: Number(process.env.FUZZ ?? 12) },
     )
   })
 
@@ -235,7 +235,7 @@ describe('writers of one document', () => {
     it(`HTTP-4, RULE-11 the same by way of several processes: ${how}`, async () => {
       await fc.assert(
         fc.asyncProperty(works, sharedFates, (list, plan) => judge(list, plan, how)),
-        { numRuns: Number(process.env.FUZZ ?? 25) },
+        { numRuns: Number(process.env.FUZZ ?? 12) },
       )
     })
 

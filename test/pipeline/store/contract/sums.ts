@@ -148,7 +148,7 @@ export function describeSums(open: Open): void {
 
   it('DAV-52 after any history the sums are those of the members, and the tree is the expected one', async () => {
     let number = 0
-    const runs = Number(process.env.FUZZ ?? 50)
+    const runs = Number(process.env.FUZZ ?? 25)
     const seed = process.env.FUZZ === undefined ? 4918 : Date.now()
     await fc.assert(
       fc.asyncProperty(

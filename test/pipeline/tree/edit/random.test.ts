@@ -8,7 +8,7 @@ import { randomFrom } from './random.ts'
 /** Seconds to go on with ever new documents; without it, the same ones in every run. */
 const FUZZ = Number(process.env.FUZZ ?? 0)
 
-const DOCUMENTS = 200
+const DOCUMENTS = 100
 
 /** Edits in a row on one document, so that patched trees are edited again. */
 const EDITS = 4

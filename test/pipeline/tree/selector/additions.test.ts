@@ -196,7 +196,7 @@ describe('Selectors, additions of the server', () => {
           for (let turn = 0; turn < 4; turn++) expect(all.map(matcher), markup).to.deep.equal(expected)
         }
       }),
-      { numRuns: Number(process.env.FUZZ ?? 150), seed: 20311104 },
+      { numRuns: Number(process.env.FUZZ ?? 75), seed: 20311104 },
     )
   })
 
@@ -233,7 +233,7 @@ describe('Selectors, additions of the server', () => {
           }
         }
       }),
-      { numRuns: Number(process.env.FUZZ ?? 150), seed: 20311104 },
+      { numRuns: Number(process.env.FUZZ ?? 75), seed: 20311104 },
     )
   })
 
