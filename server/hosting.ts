@@ -1,6 +1,7 @@
 /** The sites of this process: found by host name, opened when first asked for. */
 
 import { hkdfSync } from 'node:crypto'
+import { getHeapStatistics } from 'node:v8'
 import type { SiteSettings, SiteTable } from '../config/sites.ts'
 import { type HelperNames, helperNames } from '../dav/places/helper-names.ts'
 import { type SurfaceHeaders, surfaceHeaders } from '../edge/security-headers.ts'
@@ -65,6 +66,15 @@ const LONGEST_SPELLING = 300
 const MOST_SITES = 10_000
 export const MOST_EMPTY_SITES = 250
 
+/** What an open site with its drive takes of the heap, in bytes, and the part of it that all of them may. */
+const BYTES_OF_SITE = 64 * 1024
+const PART_OF_HEAP = 1 / 4
+
+/** @param heap its limit in bytes @returns how many sites may be open; of more, the first are closed, and opened when they are asked */
+export function mostSites(heap: number): number {
+  return Math.min(MOST_SITES, Math.max(MOST_EMPTY_SITES, Math.floor((heap * PART_OF_HEAP) / BYTES_OF_SITE)))
+}
+
 /** Closed sites of which is looked after at the first whether they are in use. */
 const MANY_RESTING = 1_000
 
@@ -98,6 +108,7 @@ export function createHosting(parts: {
   /** Closed sites that a request may still be working on: opened again, they must be the same that it commits to. */
   const resting = new Map<string, WeakRef<Site>>()
   let manyResting = MANY_RESTING
+  const most = mostSites(getHeapStatistics().heap_size_limit)
   /** Names of open sites that had no files when they were opened. */
   const empty = new Set<string>()
 
@@ -156,7 +167,7 @@ export function createHosting(parts: {
       empty.delete(first)
     }
     const [oldest] = ready
-    if (oldest && ready.size > MOST_SITES) close(...oldest)
+    if (oldest && ready.size > most) close(...oldest)
   }
 
   async function begin(host: string): Promise<HostedSite | undefined> {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
-import { MOST_EMPTY_SITES } from '../../../server/hosting.ts'
+import { MOST_EMPTY_SITES, mostSites } from '../../../server/hosting.ts'
 import { page, put, rulesPage, type Shelf } from '../../support/content.ts'
 import { type Client, client, connect, type Fields } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
@@ -88,6 +88,13 @@ describe('addresses: hosts', () => {
     expect(hosting.opened('one.wild.example')).to.equal(kept)
     expect(hosting.opened('filled.wild.example')).to.equal(filled)
     expect((await at('invented-0.wild.example')).status).to.equal(404)
+  })
+
+  it('SEC-12 sites that have files stay open as far as a quarter of the heap holds them', () => {
+    const mebibyte = 1024 * 1024
+    expect([64, 512, 1024, 4096].map(megabytes => mostSites(megabytes * mebibyte))).to.deep.equal([
+      256, 2048, 4096, 10_000,
+    ])
   })
 
   it('a site answers again and again for its own host only', async () => {
