@@ -2,9 +2,12 @@
 
 import type { Change, Commit } from '../store/commit.ts'
 import type { SiteStore } from '../store/store.ts'
-import type { Steps } from '../tree/steps.ts'
+import { inTurns, type Steps } from '../tree/steps.ts'
 import type { Snapshot } from './kind.ts'
-import { KIND_NAMES } from './kinds.ts'
+import { KIND_NAMES, type KindName } from './kinds.ts'
+
+/** Stands for the length of a text: how much a commit changes shows only on the way. */
+export const UNKNOWN_LENGTH = 1024 * 1024
 
 /** What the new versions of a commit declare; undefined for paths that it brings no new text to. */
 export type Brought = (path: string) => { raw: unknown } | undefined
@@ -106,4 +109,27 @@ export async function declaringAt(
       if (collections.some(collection => path.startsWith(collection))) found.add(path)
   }
   return found
+}
+
+/** One kind's part of a commit that changes it. */
+export interface Exchange {
+  name: KindName
+  before: Snapshot<unknown>
+  after: Snapshot<unknown>
+  /** Documents that may declare something else now. */
+  paths: ReadonlySet<string>
+  /** The same on another snapshot. */
+  again(snapshot: Snapshot<unknown>): ReturnType<typeof applyingCommit>
+}
+
+/** Works out the declarations of a kind after a commit, in turns with other work. */
+export async function exchangeBy(
+  name: KindName,
+  before: Snapshot<unknown>,
+  commit: Pick<Commit, 'changes'>,
+  brought: Brought,
+): Promise<Exchange> {
+  const paths = new Set<string>()
+  const again = (snapshot: Snapshot<unknown>) => applyingCommit(snapshot, commit, brought, path => paths.add(path))
+  return { name, before, after: await inTurns(again(before), UNKNOWN_LENGTH), paths, again }
 }

@@ -4,12 +4,19 @@
  */
 
 import type { Vocabulary } from '../model/vocabulary.ts'
-import type { Commit } from '../store/commit.ts'
+import type { Commit, CommitResult } from '../store/commit.ts'
 import type { SiteStore } from '../store/store.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import { additions, type Extensions } from '../tree/selector/selector.ts'
 import { atOnce, inTurns } from '../tree/steps.ts'
-import { applyingCommit, type Brought, changesDeclarations, declaringAt } from './after-commit.ts'
+import {
+  type Brought,
+  changesDeclarations,
+  declaringAt,
+  type Exchange,
+  exchangeBy,
+  UNKNOWN_LENGTH,
+} from './after-commit.ts'
 import { type Profile, slipsIn } from './derive.ts'
 import type { Derivation, Snapshot } from './kind.ts'
 import { type Declares, emptySnapshots, KIND_NAMES, KINDS, type KindName, type Snapshots, subtypesBy } from './kinds.ts'
@@ -28,9 +35,6 @@ import { type Retyped, retyped, type ShowTree } from './retype.ts'
 
 /** Findings that one commit is reported for, of each kind. */
 const TOLD = 100
-
-/** Stands for the length of a text: how much a commit changes shows only on the way. */
-const UNKNOWN_LENGTH = 1024 * 1024
 
 export interface DeclarationSettings extends Vocabulary {
   /** Patterns of the paths of documents that may declare; every document when missing. */
@@ -291,12 +295,20 @@ export class SiteDeclarations {
     return KIND_NAMES.some(name => (counters[name] ?? this.#versions[name] + 1) !== this.#versions[name] + 1)
   }
 
+  /** Whether a commit was refused for a counter that stands higher than all that was followed has raised it. */
+  isBehind(result: CommitResult | undefined): boolean {
+    if (!result || result.ok || result.reason !== 'counter') return false
+    return KIND_NAMES.some(name => name === result.counter && this.#versions[name] < result.current)
+  }
+
   /**
    * Reads again what documents declare, at the paths and below those of collections; all of it counts at once.
    *
    * @param state changes with every commit of this process, after which reading begins anew
+   * @param raised counters that the commits have raised which are followed, as often as each was; undefined where nobody knows
+   * @returns whether commits may have been counted before they were followed: what was moved meanwhile is not known for sure
    */
-  async readAgain(paths: ReadonlySet<string>, state: () => unknown): Promise<void> {
+  async readAgain(paths: ReadonlySet<string>, state: () => unknown, raised?: readonly string[]): Promise<boolean> {
     for (;;) {
       const begun = state()
       // Read first: declarations newer than their counter only make a commit look again.
@@ -314,9 +326,16 @@ export class SiteDeclarations {
       if (begun !== state() || KIND_NAMES.some(name => now[name] !== before[name])) continue
       Object.assign(now, after)
       this.#standing = this.#stand()
-      // Less than before, where the store was set back to an earlier state.
-      for (const name of KIND_NAMES) this.#versions[name] = counters[name] ?? 0
-      return
+      let isAhead = false
+      for (const name of KIND_NAMES) {
+        // Less than before, where the store was set back to an earlier state.
+        const stored = counters[name] ?? 0
+        const known = raised && this.#versions[name] + raised.filter(each => each === name).length
+        isAhead ||= known !== undefined && known > stored
+        // The store counts commits that are still to be followed: nobody's commit may pass for one that was decided by theirs.
+        this.#versions[name] = Math.min(stored, known ?? stored)
+      }
+      return isAhead
     }
   }
 
@@ -358,29 +377,6 @@ export class SiteDeclarations {
     for (const reason of toldSlips(site, path, slips).slice(0, TOLD))
       this.#report('A declaration does not say what it seems to', { path, reason })
   }
-}
-
-/** One kind's part of a commit that changes it. */
-interface Exchange {
-  name: KindName
-  before: Snapshot<unknown>
-  after: Snapshot<unknown>
-  /** Documents that may declare something else now. */
-  paths: ReadonlySet<string>
-  /** The same on another snapshot. */
-  again(snapshot: Snapshot<unknown>): ReturnType<typeof applyingCommit>
-}
-
-/** Works out the declarations of a kind after a commit, in turns with other work. */
-async function exchangeBy(
-  name: KindName,
-  before: Snapshot<unknown>,
-  commit: AskedCommit,
-  brought: Brought,
-): Promise<Exchange> {
-  const paths = new Set<string>()
-  const again = (snapshot: Snapshot<unknown>) => applyingCommit(snapshot, commit, brought, path => paths.add(path))
-  return { name, before, after: await inTurns(again(before), UNKNOWN_LENGTH), paths, again }
 }
 
 /** Stored declarations; `null` where a document declares nothing any more. */

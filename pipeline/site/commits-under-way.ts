@@ -6,7 +6,7 @@
 import type { Leases } from '../coordination/leases.ts'
 import { KIND_NAMES } from '../declarations/kinds.ts'
 import type { AskedCommit, Redeclaration, SiteDeclarations } from '../declarations/site-declarations.ts'
-import type { BesideChanges, CommitResult } from '../store/commit.ts'
+import type { BesideChanges, Commit, CommitResult } from '../store/commit.ts'
 import type { ForeignCommit } from '../store/foreign.ts'
 import { isWithin, parentOf, pathsIn } from '../store/paths.ts'
 import type { SiteStore } from '../store/store.ts'
@@ -16,7 +16,15 @@ import { ReadingAgain } from './reading-again.ts'
 import type { WrittenDocument } from './site.ts'
 
 /** A commit of another process, as one site is told of it. */
-export type Foreign = Omit<ForeignCommit, 'site'>
+export interface Foreign extends Omit<ForeignCommit, 'site'> {
+  /** It stands for any number of commits, of which each may have raised counters. */
+  isAnything?: true
+}
+
+/** Any number of commits of which nothing is known but where they have changed something, at most. */
+export function anything(paths: readonly string[], version = 0): Foreign {
+  return { version, paths, raised: KIND_NAMES, isAnything: true }
+}
 
 export type Committed = Extract<CommitResult, { ok: true }>
 
@@ -32,7 +40,7 @@ export interface Handed {
 interface Committing {
   store: Pick<SiteStore, 'name' | 'commit'>
   leases: Leases
-  declared: Pick<SiteDeclarations, 'isOvertaken'>
+  declared: Pick<SiteDeclarations, 'isOvertaken' | 'isBehind'>
   /** Bytes that its files may take together. */
   quota?: number | undefined
   /** Where others share its documents. */
@@ -47,6 +55,8 @@ interface Committing {
 interface UnderWay extends Readonly<Changed> {
   /** Newest version that memory knew when it was handed over: its own is newer. */
   since: number
+  /** It may raise counters. */
+  raises: boolean
   done: Promise<void>
 }
 
@@ -80,15 +90,18 @@ export class CommitsUnderWay {
 
   constructor(site: Committing) {
     this.#site = site
-    this.#unread = new ReadingAgain(paths => site.follow([{ version: 0, paths, raised: KIND_NAMES }]))
+    this.#unread = new ReadingAgain(paths => site.follow([anything(paths)]))
   }
 
   /** To be told of every commit of another process that memory begins to follow. @returns to be called when it has */
   note(commits: readonly Foreign[]): () => void {
-    for (const followed of this.#followed) followed.push(...commits)
+    // Where one of them changes what is declared, that is read again at the paths of all.
+    const raised = commits.flatMap(commit => commit.raised)
+    const noted = commits.map((commit): Foreign => ({ ...commit, raised }))
+    for (const followed of this.#followed) followed.push(...noted)
     this.#endMoments(commits.flatMap(({ paths }) => paths))
-    this.#following.add(commits)
-    return () => this.#following.delete(commits)
+    this.#following.add(noted)
+    return () => this.#following.delete(noted)
   }
 
   /**
@@ -130,9 +143,9 @@ export class CommitsUnderWay {
   }
 
   /** @returns to be called when memory knows what became of them */
-  #begin(commits: readonly Pick<BesideChanges, 'changes'>[]): () => void {
+  #begin(commits: readonly (Pick<BesideChanges, 'changes'> & Pick<Commit, 'raises'>)[]): () => void {
     const { promise: done, resolve } = Promise.withResolvers<void>()
-    const handed = { since: this.#newestTaken, ...changedBy(commits), done }
+    const handed = { since: this.#newestTaken, raises: raise(commits), ...changedBy(commits), done }
     this.#handed.add(handed)
     this.#endMoments(pathsOf(handed))
     return () => {
@@ -216,6 +229,7 @@ export class CommitsUnderWay {
     followed: readonly Foreign[],
   ): Promise<Settled[]> {
     const { coherence, declared, take, follow } = this.#site
+    const commits = row.map(({ redeclared }) => redeclared.commit)
     const stored = row.flatMap((handed, i) => {
       const result = resultOf(results[i])
       return result?.ok ? [{ handed, result }] : []
@@ -232,10 +246,17 @@ export class CommitsUnderWay {
       // What stands in the way may be the work of another process, which the next attempt has to know.
       await coherence?.inStep()
       if (isOvertaken) await follow(stored.map(asForeign))
+      else if (results.some(settled => declared.isBehind(resultOf(settled))) && !this.#othersRaise(commits))
+        await follow([anything(['/'])])
       return [...results]
     } catch (reason) {
       return results.map(settled => (isBehind(settled) ? { status: 'rejected', reason } : settled))
     }
+  }
+
+  /** Whether other commits are under way that raise counters: memory will know them. */
+  #othersRaise(own: readonly Pick<Commit, 'raises'>[]): boolean {
+    return [...this.#handed].filter(({ raises }) => raises).length > (raise(own) ? 1 : 0)
   }
 
   /** Files are written while their collection goes: what was stored before it went must not come to memory behind it. */
@@ -272,6 +293,10 @@ export class CommitsUnderWay {
 function memberTo(collection: string, path: string): string {
   const end = path.indexOf('/', collection.length)
   return end === -1 ? path : path.slice(0, end + 1)
+}
+
+function raise(commits: readonly Pick<Commit, 'raises'>[]): boolean {
+  return commits.some(({ raises }) => raises !== undefined)
 }
 
 function pathsOf({ filled, emptied, described }: Readonly<Changed>): string[] {

@@ -10,7 +10,7 @@ import type { Publication } from '../coordination/fan-out.ts'
 import type { Leases } from '../coordination/leases.ts'
 import { slipsIn } from '../declarations/derive.ts'
 import type { Derivation } from '../declarations/kind.ts'
-import { KIND_NAMES, type KindName, type Snapshots } from '../declarations/kinds.ts'
+import type { KindName, Snapshots } from '../declarations/kinds.ts'
 import type { Counts } from '../declarations/limited.ts'
 import { type AskedCommit, type Declaration, SiteDeclarations } from '../declarations/site-declarations.ts'
 import { documentPart } from '../http/tags.ts'
@@ -23,7 +23,7 @@ import type { Needs } from '../tree/selector/needs.ts'
 import type { Extensions } from '../tree/selector/selector.ts'
 import type { Coherence } from './coherence.ts'
 import { type Beside, type ChangedPaths, type InRow, outcomeOf, reserveLargest, toldTrees } from './commit-row.ts'
-import { CommitsUnderWay, type Committed, type Foreign, type Handed } from './commits-under-way.ts'
+import { anything, CommitsUnderWay, type Committed, type Foreign, type Handed } from './commits-under-way.ts'
 import { DocumentIndex } from './document-index.ts'
 import { readNotice } from './followed-edits.ts'
 import { Resources, type Version } from './resources.ts'
@@ -368,18 +368,20 @@ export class Site {
     const paths = new Set(commits.flatMap(commit => commit.paths))
     // Before anybody else runs: what takes its time below must not find things as they were and take them for new.
     for (const watcher of this.#watchers) watcher(paths)
-    if (commits.some(({ raised }) => raised.length > 0))
-      await this.#declared.readAgain(paths, () => this.#resources.changes)
-    const derived = await this.#declared.deriveOutdated(commits, () => this.#resources.changes)
+    const raised = commits.some(({ isAnything }) => isAnything) ? undefined : commits.flatMap(commit => commit.raised)
+    const changes = () => this.#resources.changes
+    const wasAhead = raised?.length !== 0 && (await this.#declared.readAgain(paths, changes, raised))
+    const derived = await this.#declared.deriveOutdated(commits, changes)
     // What was found out about them meanwhile is still what others had stored.
     for (const path of derived) this.#resources.forget(path)
     if (derived.size > 0) for (const watcher of this.#watchers) watcher(derived)
     await Promise.all([...this.#foreignWatchers].map(watcher => watcher(paths)))
+    if (wasAhead) await this.startOver(commits.at(-1)?.version ?? 0)
   }
 
   /** The same, after commits up to a version of which nothing else is known. */
   startOver(version: number): Promise<void> {
-    return this.follow([{ version, paths: ['/'], raised: KIND_NAMES, outdated: true }])
+    return this.follow([{ ...anything(['/'], version), outdated: true }])
   }
 
   /**

@@ -5,7 +5,7 @@ import { localLeases } from '../../pipeline/coordination/local/leases.ts'
 import { KIND_NAMES } from '../../pipeline/declarations/kinds.ts'
 import { Coherence } from '../../pipeline/site/coherence.ts'
 import type { ForeignCommit } from '../../pipeline/store/foreign.ts'
-import { page, rulesPage } from '../support/content.ts'
+import { NS, page, rulesPage } from '../support/content.ts'
 import { type Member, members } from './members.ts'
 
 describe('memory of several processes', () => {
@@ -320,6 +320,56 @@ describe('memory of several processes', () => {
       answer()
       await moved
       expect(isKnown(one, '/d/a.html')).to.equal(true)
+    })
+
+    it('RULE-11 is decided by no counter of a commit that is still to be followed', async () => {
+      const [one, other] = await two()
+      await other.put('/c/a.html', rules)
+      await one.coherence.inStep()
+      const known = one.site.accessVersion
+      await other.put('/a.html', rules)
+      const first = await one.store.foreign?.read()
+      await other.remove('/c/a.html')
+      await one.site.follow(first?.commits ?? [])
+      expect(one.site.accessVersion).to.equal(known + 1)
+      // It takes what was removed along in memory; the store has to say that it is not so.
+      const changes = [{ op: 'move', from: '/c/', to: '/d/' } as const]
+      expect(await one.site.commit({ changes })).to.include({ ok: false, reason: 'counter' })
+      expect(one.site.accessVersion).to.equal(known + 2)
+      await isTrue(one, ['/a.html', '/c/a.html', '/d/a.html'])
+    })
+
+    it('RULE-11 is not moved once more where only another document of those that are read declares anew', async () => {
+      const [one, other] = await two()
+      await one.put('/c/a.html', rules)
+      await other.coherence.inStep()
+      const { stored, answer } = delayed(one)
+      const moved = one.move('/c/', '/d/')
+      await stored
+      // One names what is moved and declares nothing, and the other is elsewhere, and declares something of another kind.
+      await other.coherence.inStep()
+      await other.put(
+        '/b.html',
+        page(`<p itemscope itemtype="${NS}/Schema"><b itemprop="type">https://e.org/T</b></p>`),
+      )
+      const told = await one.store.foreign?.read()
+      await one.site.follow([{ version: 1, paths: ['/c/a.html'], raised: [] }, ...(told?.commits ?? [])])
+      expect([isKnown(one, '/c/a.html'), one.site.modelVersion]).to.deep.equal([false, 1])
+      answer()
+      await moved
+      await isTrue(one, ['/b.html', '/c/a.html', '/d/a.html'])
+    })
+
+    it('RULE-11 is known to a memory that has counted less than the store, once a commit is refused for it', async () => {
+      const [one, other] = await two()
+      await one.put('/a.html', rules)
+      await other.put('/b.html', rules)
+      // What was read of it is lost.
+      await one.store.foreign?.read()
+      const changes = [{ op: 'delete', path: '/a.html' } as const]
+      expect(await one.site.commit({ changes })).to.include({ ok: false, reason: 'counter' })
+      expect(await one.site.commit({ changes })).to.include({ ok: true })
+      await isTrue(one, ['/a.html', '/b.html'])
     })
   })
 
