@@ -39,7 +39,6 @@ const printed = new WeakMap<Allowance, number>()
 
 export class Run implements ItemReading {
   readonly scope: LiquidScope
-  readonly refersIn: (path: string) => boolean
   readonly schemas: LiquidScope['schemas']
   readonly allowance: Allowance
   /** Names of blocks, the innermost last; the first holds what `assign` and `capture` set. */
@@ -67,7 +66,6 @@ export class Run implements ItemReading {
 
   constructor(scope: LiquidScope, allowance: Allowance) {
     this.scope = scope
-    this.refersIn = path => scope.refersIn?.(path) ?? true
     this.schemas = scope.schemas
     this.allowance = allowance
   }
@@ -78,6 +76,10 @@ export class Run implements ItemReading {
 
   spend(steps: number): void {
     this.step(steps)
+  }
+
+  refersIn(path: string): boolean {
+    return this.scope.refersIn?.(path) ?? true
   }
 
   /** Whether so much was done since it last was that others should get their turn. */
