@@ -1,19 +1,14 @@
 /** Hosts that clients invent: what was asked of their sites keeps none of these in memory when they are closed (SEC-12). */
 
 import { setImmediate } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import type { Site } from '../../pipeline/site/site.ts'
 import { MOST_EMPTY_SITES } from '../../server/hosting.ts'
 import { basic } from '../dav/wire.ts'
+import { collect } from '../support/collect.ts'
 import { type Client, client, type Fields } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
-
-setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
-setFlagsFromString('--no-expose-gc')
 
 const ANN = { Authorization: basic('ann', 'a') }
 const LIVE = '/.platform/live.mjs'

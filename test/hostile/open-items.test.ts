@@ -1,7 +1,5 @@
 /** Items and values in each other are copied, or written anew, once with all that is in them, or paid for each time (SEC-12). */
 
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { following } from '../../pipeline/model/effect.ts'
@@ -16,13 +14,10 @@ import { compileSelector, selectAll, selectFirst } from '../../pipeline/tree/sel
 import { serializeDocument } from '../../pipeline/tree/serialize.ts'
 import { atOnce } from '../../pipeline/tree/steps.ts'
 import { property, schema } from '../pipeline/model/markup.ts'
+import { collect } from '../support/collect.ts'
 import { NS, page, put } from '../support/content.ts'
 import { client } from '../support/http.ts'
 import { startServer } from '../support/server.ts'
-
-setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
-setFlagsFromString('--no-expose-gc')
 
 const LEVELS = 100
 /** Texts of one character each, each in an element. */

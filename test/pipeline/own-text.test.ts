@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { createLoginThrottles } from '../../dav/access/login-throttle.ts'
@@ -12,12 +10,9 @@ import { compile, evaluate } from '../../pipeline/language/sessel/sessel.ts'
 import { ownText } from '../../pipeline/own-text.ts'
 import { selectorFor } from '../../pipeline/tree/selector/selector.ts'
 import { cookieValues } from '../../server/sessions/steps.ts'
+import { collect } from '../support/collect.ts'
 import { unhurried } from '../support/unhurried.ts'
 import { hostFor } from './language/sessel/site.ts'
-
-setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
-setFlagsFromString('--no-expose-gc')
 
 /** Characters that are cut from in all. */
 const ALL = 10 * 1024 * 1024

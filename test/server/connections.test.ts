@@ -1,18 +1,13 @@
 /** Connections of clients that send and do not listen: what they make the server keep has an end. */
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { after, describe, it } from 'mocha'
 import { Fault } from '../../pipeline/fault.ts'
 import { type ConnectionRoom, connectionRoom } from '../../server/descriptors.ts'
 import { type Listener, listen } from '../../server/listen.ts'
+import { collect } from '../support/collect.ts'
 import { type Connection, connect } from '../support/http.ts'
-
-setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
-setFlagsFromString('--no-expose-gc')
 
 const turn = () => new Promise(resolve => setImmediate(resolve))
 const ONE = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'

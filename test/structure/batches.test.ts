@@ -1,10 +1,12 @@
-import { globSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
-import { batchesOf, LONGEST, WAITING } from '../support/batches.ts'
+import { batchesOf, COLLECTING, LONGEST, WAITING } from '../support/batches.ts'
 
-const ALL = globSync('test/**/*.test.ts', { cwd: fileURLToPath(new URL('../..', import.meta.url)) })
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const ALL = globSync('test/**/*.test.ts', { cwd: root })
 
 describe('order of the tests', () => {
   it('has every file once', () => {
@@ -29,6 +31,12 @@ describe('order of the tests', () => {
 
   it('has each file by itself where that is asked for', () => {
     expect(batchesOf(ALL, true).map(({ files }) => files)).to.have.deep.members(ALL.map(file => [file]))
+  })
+
+  it('has those that collect garbage in one process, where there is little of it', () => {
+    const collects = (file: string) => /^import \{ collect \} from/m.test(readFileSync(join(root, file), 'utf8'))
+    expect(COLLECTING).to.have.members(ALL.filter(collects))
+    expect(batchesOf(ALL).map(({ files }) => files)).to.deep.include(COLLECTING)
   })
 
   it('names only what there is', () => {

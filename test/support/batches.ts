@@ -34,6 +34,21 @@ export const WAITING = [
 ]
 
 /**
+ * Files that collect garbage again and again: that takes as long as all that their process holds, which is ten times as much
+ * where a hundred files have run in it.
+ */
+export const COLLECTING = [
+  'hostile/closed-sites',
+  'hostile/open-items',
+  'http/read/kept-answers',
+  'pipeline/compose/garbage',
+  'pipeline/own-text',
+  'pipeline/site/tree-sums',
+  'pipeline/tree/long-text',
+  'server/connections',
+].map(name => `test/${name}.test.ts`)
+
+/**
  * How many other files that work are in a batch at most. A process that goes on has loaded and compiled what the next files
  * need: 14 files of `test/http/write/` take 14.4 s of processor time in one, 17.2 s in two.
  */
@@ -64,12 +79,13 @@ function cut(files: readonly string[]): string[][] {
  */
 export function batchesOf(all: readonly string[], apart = false): Batch[] {
   const first = LONGEST.filter(file => all.includes(file))
-  const rest = all.filter(file => !first.includes(file)).sort()
+  const collecting = apart ? [] : COLLECTING.filter(file => all.includes(file))
+  const rest = all.filter(file => !first.includes(file) && !collecting.includes(file)).sort()
   const ofKind = (kind: Batch['kind']) => rest.filter(file => kindOf(file) === kind)
   const folders = [...Map.groupBy(ofKind('waits'), dirname).values()].sort((one, other) => other.length - one.length)
   const small = folders.filter(files => files.length <= FEW).flat()
   const waiting = [...folders.filter(files => files.length > FEW), ...(small.length > 0 ? [small] : [])]
-  const parts = [...waiting, ...cut(ofKind('works'))]
+  const parts = [...waiting, collecting, ...cut(ofKind('works'))]
   return [...first.map(file => [file]), ...(apart ? rest.map(file => [file]) : parts)].map(files => ({
     files,
     kind: kindOf(files[0] ?? ''),

@@ -1,19 +1,14 @@
 /** Answers that are kept, and what they keep in memory. */
 
 import { setImmediate } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import type { StoredFile } from '../../../pipeline/site/stored-file.ts'
 import { composed } from '../../pipeline/compose/composing.ts'
+import { collect } from '../../support/collect.ts'
 import { page, put } from '../../support/content.ts'
 import { type Client, client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
-
-setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
-setFlagsFromString('--no-expose-gc')
 
 /** More than the share of documents holds. */
 const OTHERS = 40

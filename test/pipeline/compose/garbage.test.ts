@@ -6,7 +6,6 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { compose } from '../../../pipeline/compose/compose.ts'
@@ -14,6 +13,7 @@ import { pageLanguages } from '../../../pipeline/compose/connected.ts'
 import { createJavaScript } from '../../../pipeline/language/javascript/javascript.ts'
 import { compile, evaluate } from '../../../pipeline/language/sessel/sessel.ts'
 import { serializeDocument } from '../../../pipeline/tree/serialize.ts'
+import { collect } from '../../support/collect.ts'
 import { page, put, rulesPage } from '../../support/content.ts'
 import { client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
@@ -24,9 +24,6 @@ import { schema } from './site-of-one-case.ts'
 // Whatever survives often is given a place among what lives long when it is made, if V8 saw it survive: also because other
 // tests of this process kept it, or a busy machine was late. What is measured here must not hang on that.
 setFlagsFromString('--no-allocation-site-pretenuring')
-setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void
-setFlagsFromString('--no-expose-gc')
 
 const TIMES = 10
 

@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { describe, it } from 'mocha'
@@ -9,12 +7,9 @@ import { createUsage } from '../../../pipeline/site/usage.ts'
 import type { Change } from '../../../pipeline/store/commit.ts'
 import { ZERO } from '../../../pipeline/store/tags.ts'
 import { atOnce } from '../../../pipeline/tree/steps.ts'
+import { collect } from '../../support/collect.ts'
 import { takesLess } from '../../support/cost.ts'
 import { turnsOf } from '../../support/turns.ts'
-
-setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
-setFlagsFromString('--no-expose-gc')
 
 const EMPTY = new Uint8Array()
 const segment = fc.constantFrom('a', 'b', 'ab')

@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { describe, it } from 'mocha'
 import { asFault } from '../../../pipeline/failures.ts'
@@ -18,16 +16,13 @@ import { writingInnerMarkup, writingMarkup } from '../../../pipeline/tree/serial
 import { atOnce, done, type Steps } from '../../../pipeline/tree/steps.ts'
 import { provingWithinLimits } from '../../../pipeline/tree/tag-limits.ts'
 import { parseXml } from '../../../pipeline/tree/xml.ts'
+import { collect } from '../../support/collect.ts'
 import { stepsOf } from '../../support/steps.ts'
 import { unhurried } from '../../support/unhurried.ts'
 import { programOn } from '../language/sessel/turns.ts'
 import { find } from './samples.ts'
 
 const LONG = 64 * 1024
-
-setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
-setFlagsFromString('--no-expose-gc')
 
 function textOf(node: ParentNode): string {
   const [text] = node.childNodes
