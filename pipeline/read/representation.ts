@@ -254,6 +254,8 @@ export async function lookAt<T>(
   // A large document is parsed in turns; meanwhile there may be a newer one.
   const file = found && (await site.findParsed(found.file.resource.path))
   if (!file) return undefined
+  // That may have to be put together: nobody reads the source of a page.
+  if (isComposed(site, file, reader)) return lookAt(site, path, look, reader, unseen)
   const tree = file.isDocument ? site.tree(file) : undefined
   const looking = function* (): Steps<T> {
     const view = tree && (yield* viewingStored(site, file, tree, found.params))
