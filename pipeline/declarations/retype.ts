@@ -7,7 +7,7 @@ import { Fault } from '../fault.ts'
 import { typeKey } from '../model/entries.ts'
 import { findingItems } from '../model/items.ts'
 import type { Change, Commit } from '../store/commit.ts'
-import { pathsIn } from '../store/paths.ts'
+import { isWithin } from '../store/paths.ts'
 import type { SiteStore } from '../store/store.ts'
 import { TreeError } from '../tree/document.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
@@ -61,18 +61,21 @@ export async function retyped({ changes }: Pick<Commit, 'changes'>, site: Retypi
   const declares = new Map<string, Declares>()
   const rewritten: Change[] = []
   for (const change of changes) {
-    const show = change.op === 'put' ? brought(change.path) : undefined
-    rewritten.push(change)
-    if (change.op !== 'put' || !show) continue
-    const found = await withinLimits(change.path, () => show(tree => extractingKinds(tree, kinds, after)))
-    declares.set(change.path, found)
+    const path = 'path' in change ? change.path : change.to
+    const show = brought(path)
+    if (!show || !bringsDocument(change)) {
+      rewritten.push(change)
+      continue
+    }
+    const found = await withinLimits(path, () => show(tree => extractingKinds(tree, kinds, after)))
+    declares.set(path, found)
     const derived = { ...change.derived }
     for (const name of kinds) delete derived[name]
-    rewritten.splice(-1, 1, { ...change, derived: { ...derived, ...storedDeclarations(found) } })
+    rewritten.push({ ...change, derived: { ...derived, ...storedDeclarations(found) } })
   }
-  const written = new Set(changes.flatMap(pathsIn))
+  const first: Change[] = []
   for (const path of await holdersOf(store, types)) {
-    if (written.has(path)) continue
+    if (declares.has(path) || !isKept(path, changes)) continue
     const document = await read(path)
     if (!document) continue
     // An edit that is committed meanwhile leaves the tree as it is.
@@ -81,9 +84,27 @@ export async function retyped({ changes }: Pick<Commit, 'changes'>, site: Retypi
     const other = kinds.filter(name => !KINDS[name].same(found[name], declared(name, path)))
     if (other.length === 0) continue
     declares.set(path, found)
-    rewritten.push({ op: 'derive', path, expect: document.version, derived: rewrittenDeclarations(found, other) })
+    // What is moved or copied takes it along.
+    first.push({ op: 'derive', path, expect: document.version, derived: rewrittenDeclarations(found, other) })
   }
-  return { changes: rewritten, kinds, declares }
+  return { changes: [...first, ...rewritten], kinds, declares }
+}
+
+/** Whether a change leaves what was read anew; others leave what was there, or nothing. */
+function bringsDocument(change: Change): change is Extract<Change, { op: 'put' | 'move' | 'copy' }> {
+  return change.op === 'put' || ((change.op === 'move' || change.op === 'copy') && change.derived !== undefined)
+}
+
+/** Whether what a document declares is still there, maybe elsewhere, when changes are done: nothing takes its place first. */
+function isKept(path: string, changes: readonly Change[]): boolean {
+  for (const change of changes) {
+    if (change.op === 'move' || change.op === 'copy') {
+      if (isWithin(path, change.from)) return true
+      if (isWithin(path, change.to)) return false
+    } else if (change.op === 'put' ? change.path === path : change.op === 'delete' && isWithin(path, change.path))
+      return false
+  }
+  return true
 }
 
 /**

@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'mocha'
 import { sameDeclarations } from '../../pipeline/access/extract.ts'
 import { fullAuthority } from '../../pipeline/authority.ts'
 import { memoryBody, NO_BODY } from '../../pipeline/body.ts'
+import { checkDeclarations } from '../../pipeline/declarations/check.ts'
 import { Fault } from '../../pipeline/fault.ts'
 import { noCode } from '../../pipeline/model/code.ts'
 import { sameModel } from '../../pipeline/model/declarations.ts'
@@ -134,6 +135,9 @@ async function knows<Raw>(
   expect(known.documentsUnder('/').sort(), kind).to.deep.equal(paths.sort())
 }
 
+/** What is stored of documents is what they say by the schemas that there are. */
+const AS_WRITTEN = { wrong: [], unreadable: [] }
+
 const RUNS = { numRuns: Number(process.env.FUZZ ?? 12), seed: Number(process.env.SEED ?? 20261121) }
 
 describe('What documents declare, in two processes', () => {
@@ -172,6 +176,8 @@ describe('What documents declare, in two processes', () => {
       await knows(site.model, shelf, 'model', sameModel)
       expect([site.accessVersion, site.modelVersion]).to.deep.equal([access, model])
     }
+    const { derivation } = processes[0]?.hosted.site ?? {}
+    expect(derivation && (await checkDeclarations(shelf, derivation, false))).to.deep.equal(AS_WRITTEN)
   }
 
   it('GRP-4 a document whose items are no rules any more declares nothing in the other one either', async () => {
