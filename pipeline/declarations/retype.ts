@@ -6,7 +6,7 @@
 import { Fault } from '../fault.ts'
 import { typeKey } from '../model/entries.ts'
 import { findingItems } from '../model/items.ts'
-import type { Change, Commit } from '../store/commit.ts'
+import type { Change, Commit, Guard } from '../store/commit.ts'
 import { isWithin } from '../store/paths.ts'
 import type { SiteStore } from '../store/store.ts'
 import { TreeError } from '../tree/document.ts'
@@ -22,7 +22,7 @@ export type ShowTree = <T>(look: (tree: TreeDocument) => Steps<T>) => Promise<T>
 
 /** What a commit needs to know of the site. */
 export interface Retyping {
-  store: Pick<SiteStore, 'lookup'>
+  store: Pick<SiteStore, 'lookup' | 'version'>
   /** What documents were read by so far. */
   before: Derivation
   after: Derivation
@@ -37,6 +37,8 @@ export interface Retyping {
 export interface Retyped {
   /** The changes of the commit with what the new types add to them. */
   changes: Change[]
+  /** That nobody has stored other items of the types since they were looked for: what these declare would be left as it was. */
+  guard: Guard
   /** Kinds that documents have to be read again for. */
   kinds: readonly KindName[]
   /** What documents declare by the new types, for every kind concerned, by path. */
@@ -74,6 +76,7 @@ export async function retyped({ changes }: Pick<Commit, 'changes'>, site: Retypi
     rewritten.push({ ...change, derived: { ...derived, ...storedDeclarations(found) } })
   }
   const first: Change[] = []
+  const since = await store.version()
   for (const path of await holdersOf(store, types)) {
     if (declares.has(path) || !isKept(path, changes)) continue
     const document = await read(path)
@@ -87,7 +90,8 @@ export async function retyped({ changes }: Pick<Commit, 'changes'>, site: Retypi
     // What is moved or copied takes it along.
     first.push({ op: 'derive', path, expect: document.version, derived: rewrittenDeclarations(found, other) })
   }
-  return { changes: [...first, ...rewritten], kinds, declares }
+  const guard = { any: [...types].map(type => [typeKey(type)]), expect: { since } }
+  return { changes: [...first, ...rewritten], guard, kinds, declares }
 }
 
 /** Whether a change leaves what was read anew; others leave what was there, or nothing. */

@@ -248,7 +248,7 @@ export class SiteDeclarations {
     const raises = [...changed]
     const done = {
       ...commit,
-      ...(types && { changes: types.changes }),
+      ...(types && { changes: types.changes, guards: [...(commit.guards ?? []), types.guard] }),
       ...(raises.length > 0 && { raises }),
       ...(mayRedeclare(commit) && { requires }),
     }

@@ -1,7 +1,7 @@
 /** Uniqueness and references: what a commit must find true of the whole site (MOD-40 to MOD-43, MOD-50, MOD-51). */
 
 import { setImmediate } from 'node:timers/promises'
-import type { Guard } from '../store/commit.ts'
+import type { Count, Guard } from '../store/commit.ts'
 import type { Entry } from '../store/resource.ts'
 import type { SiteStore } from '../store/store.ts'
 import { isElement } from '../tree/nodes.ts'
@@ -15,7 +15,7 @@ import type { ConstraintCase, ConstraintViolation } from './violations.ts'
 
 /** A guard with what is answered when it does not hold. */
 export interface Requirement {
-  guard: Guard
+  guard: Guard & { expect: Count }
   /** Without an answer the write has been worked out on a state that has passed, and is to be worked out again. */
   answer: { which: ConstraintCase; violation: ConstraintViolation } | undefined
 }

@@ -17,9 +17,14 @@ export type Expectation = number | 'absent' | 'present' | { members: string } | 
  */
 export interface Guard {
   any: readonly (readonly string[])[]
-  /** No entry, at least one, or at most one. */
-  expect: 'none' | 'some' | 'single'
+  /**
+   * No entry, at least one, or at most one; or none that has come since a version but what the commit itself brings, each
+   * alternative being one key.
+   */
+  expect: Count | { since: number }
 }
+
+export type Count = 'none' | 'some' | 'single'
 
 export type Change =
   | {

@@ -76,6 +76,8 @@ export interface SiteReader {
     wanted?: WantedProperties,
   ): Promise<Map<string, Property[]> | undefined>
   counters(): Promise<Record<string, number>>
+  /** Version of a commit before which nothing is hidden from reads that begin now; what comes later has a greater one. */
+  version(): Promise<number>
 }
 
 export interface SiteWriter {

@@ -6,7 +6,7 @@ import { normalized } from '../../tree/selector/normal-text.ts'
 import { begin, inTurns, NODES_PER_STEP, type Steps } from '../../tree/steps.ts'
 import type { Allowance } from '../allowance.ts'
 import { type ItemReading, itemProperties } from '../item-properties.ts'
-import { ElementValue, LazyDictionary } from '../values.ts'
+import { ElementValue } from '../values.ts'
 import { FilterError } from './error.ts'
 import { writingJson } from './json.ts'
 import { Output } from './output.ts'
@@ -39,7 +39,6 @@ const printed = new WeakMap<Allowance, number>()
 
 export class Run implements ItemReading {
   readonly scope: LiquidScope
-  readonly schemas: LiquidScope['schemas']
   readonly allowance: Allowance
   /** Names of blocks, the innermost last; the first holds what `assign` and `capture` set. */
   readonly frames: Map<string, LiquidValue>[] = [new Map()]
@@ -66,7 +65,6 @@ export class Run implements ItemReading {
 
   constructor(scope: LiquidScope, allowance: Allowance) {
     this.scope = scope
-    this.schemas = scope.schemas
     this.allowance = allowance
   }
 
@@ -80,6 +78,10 @@ export class Run implements ItemReading {
 
   refersIn(path: string): boolean {
     return this.scope.refersIn?.(path) ?? true
+  }
+
+  get schemas(): LiquidScope['schemas'] {
+    return this.scope.schemas
   }
 
   /** Whether so much was done since it last was that others should get their turn. */
@@ -338,64 +340,4 @@ export function characterCount(text: string): number {
 function awaited<T>(value: T | Promise<T>, keep: (late: T) => void): T {
   if (value instanceof Promise) throw new Pending(value.then(keep))
   return value
-}
-
-/** The values of `forloop` and `tablerowloop`, made when they are asked for. */
-export class LoopState extends LazyDictionary {
-  index = 0
-  readonly #length: number
-  readonly #parent: LoopState | undefined
-  readonly #columns: number | undefined
-
-  constructor(length: number, parent?: LoopState, columns?: number) {
-    super()
-    this.#length = length
-    this.#parent = parent
-    this.#columns = columns
-  }
-
-  override get(key: string) {
-    const columns = this.#columns
-    switch (key) {
-      case 'index':
-        return BigInt(this.index + 1)
-      case 'index0':
-        return BigInt(this.index)
-      case 'rindex':
-        return BigInt(this.#length - this.index)
-      case 'rindex0':
-        return BigInt(this.#length - this.index - 1)
-      case 'first':
-        return this.index === 0
-      case 'last':
-        return this.index === this.#length - 1
-      case 'length':
-        return BigInt(this.#length)
-      case 'parentloop':
-        return this.#parent
-      default:
-    }
-    if (columns === undefined) return undefined
-    const column = this.index % columns
-    switch (key) {
-      case 'row':
-        return BigInt(Math.floor(this.index / columns) + 1)
-      case 'col':
-        return BigInt(column + 1)
-      case 'col0':
-        return BigInt(column)
-      case 'col_first':
-        return column === 0
-      case 'col_last':
-        return column === columns - 1
-      default:
-        return undefined
-    }
-  }
-
-  override keys(): string[] {
-    const keys = ['index', 'index0', 'rindex', 'rindex0', 'first', 'last', 'length']
-    if (this.#columns !== undefined) keys.push('row', 'col', 'col0', 'col_first', 'col_last')
-    return keys
-  }
 }

@@ -57,7 +57,7 @@ describe('Subtypes of rules and groups', () => {
       found = await retyped(
         { changes: [] },
         {
-          store: { lookup: async () => [{ path: '/rules.html', item: '1' }] },
+          store: { lookup: async () => [{ path: '/rules.html', item: '1' }], version: async () => 1 },
           before: { ...vocabulary, subtypes: new Map() },
           after: { ...vocabulary, subtypes: new Map([[RULES, new Set([RULE])]]) },
           declared: () => undefined,

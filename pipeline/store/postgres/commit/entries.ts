@@ -78,7 +78,14 @@ async function countUpToTwo({ session, site }: CommitState, keys: readonly strin
   return row?.count ?? 0
 }
 
+const NEWER = `SELECT 1 AS there FROM entry e JOIN resource r ON r.id = e.id
+  WHERE e.site = $1 AND e.key = ANY ($2::bytea[]) AND r.version > $3 AND r.version <> $4 LIMIT 1`
+
 async function holds(state: CommitState, { any, expect }: Guard): Promise<boolean> {
+  if (typeof expect === 'object') {
+    const { session, site, version } = state
+    return (await session.row(NEWER, site.id, any.flat().map(hexKey), expect.since, version)) === undefined
+  }
   let count = 0
   for (const keys of any) {
     count += await countUpToTwo(state, keys)

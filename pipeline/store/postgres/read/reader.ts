@@ -282,6 +282,10 @@ export function readSite(context: ReaderContext, name: string): SiteReading {
       )
       return Object.fromEntries(rows.map(({ name, value }) => [name, value]))
     },
+    async version() {
+      const [progress] = await reads.rows<{ version: number }>('SELECT version FROM progress')
+      return progress?.version ?? 0
+    },
     ...readEvents(reads, site, context),
   }
 }

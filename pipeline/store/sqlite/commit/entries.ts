@@ -58,6 +58,11 @@ function countUpToTwo({ statements, site }: CommitState, keys: readonly string[]
 }
 
 function holds(state: CommitState, { any, expect }: Guard): boolean {
+  if (typeof expect === 'object') {
+    const { statements, site, version } = state
+    const isNewer = (key: string) => statements.newerEntry.get(site.id, keyOf(key), expect.since, version) !== undefined
+    return !any.some(([key]) => key !== undefined && isNewer(key))
+  }
   let count = 0
   for (const keys of any) {
     count += countUpToTwo(state, keys)

@@ -148,6 +148,12 @@ export function prepareStatements(database: Database) {
       'SELECT 1 AS there FROM entry WHERE site = ? AND key = ? AND id = ? AND item = ?',
     ),
 
+    /** Site, key, and two versions: of entries that came after the first one, and not with the second. */
+    newerEntry: database.prepare<{ there: number }>(
+      `SELECT 1 AS there FROM entry JOIN resource ON resource.id = entry.id
+       WHERE entry.site = ? AND key = ? AND version > ? AND version <> ? LIMIT 1`,
+    ),
+
     property: database.prepare<{ value: string }>(
       'SELECT value FROM property WHERE id = ? AND namespace = ? AND name = ?',
     ),

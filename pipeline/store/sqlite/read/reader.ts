@@ -104,6 +104,7 @@ function prepareReads(database: Database) {
         ${PROPERTIES_BETWEEN})`,
     ),
     counters: database.prepare<{ name: string; value: number }>('SELECT name, value FROM counter WHERE site = ?'),
+    progress: database.prepare<{ version: number }>('SELECT version FROM progress'),
   }
 }
 
@@ -287,6 +288,9 @@ export function readSite({ context, reads, events, entries, slow }: Reader, name
     },
     async counters() {
       return Object.fromEntries(reads.counters.all(site()).map(({ name, value }) => [name, value]))
+    },
+    async version() {
+      return reads.progress.get()?.version ?? 0
     },
     events: async (path, after, limit) => events.ofPath(site(), path, after, limit),
     allEvents: async (after, limit) => events.ofSite(site(), after, limit),

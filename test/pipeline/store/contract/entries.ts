@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { Guard } from '../../../../pipeline/store/commit.ts'
+import type { Change, Guard } from '../../../../pipeline/store/commit.ts'
 import type { Entry } from '../../../../pipeline/store/resource.ts'
 import type { SiteStore } from '../../../../pipeline/store/store.ts'
 import { turnsOf } from '../../../support/turns.ts'
@@ -236,6 +236,32 @@ export function describeEntries(open: Open): void {
         guards: [single(['a'])],
       })
       expect(result).to.include({ ok: true })
+    })
+
+    it('none since a version: what others have brought, changed, moved or copied since is not there yet', async () => {
+      const own = [entry('1', 'a'), entry('2', 'z')]
+      const changes: [what: string, change: Change][] = [
+        ['brought', holding('/late.html', entry('1', 'z'))],
+        ['changed', holding('/old.html', entry('1', 'z'))],
+        ['moved', { op: 'move', from: '/old.html', to: '/late.html' }],
+        ['moved with its folder', { op: 'move', from: '/f/', to: '/g/' }],
+        ['copied', { op: 'copy', from: '/f/old.html', to: '/late.html', deep: false }],
+        ['copied with its folder', { op: 'copy', from: '/f/', to: '/g/', deep: true }],
+      ]
+      for (const [what, change] of changes) {
+        const olds = [holding('/old.html', entry('1', 'z')), holding('/f/old.html', entry('1', 'z'))]
+        await done(site, [...olds, holding('/other.html', entry('1', 'y'))])
+        const guards: Guard[] = [{ any: [['y'], ['z']], expect: { since: await site.version() } }]
+        await done(site, [holding('/other.html', entry('1', 'a'))])
+        expect(await guarded(own, guards), what).to.include({ ok: true })
+        await done(site, [{ op: 'delete', path: '/new.html' }, change])
+        expect(await guarded(own, guards), what).to.deep.equal({ ok: false, reason: 'guard', guard: 0 })
+        const elsewhere = opened.store.site('example.net')
+        expect(await elsewhere.commit({ changes: [holding('/new.html', ...own)], guards }), what).to.include({
+          ok: true,
+        })
+        await done(site, [{ op: 'delete', path: '/' }])
+      }
     })
 
     it('of 16 writers of the same value exactly one gets it, of 16 values all', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { afterEach, describe, it } from 'mocha'
 import { checkDeclarations } from '../../../pipeline/declarations/check.ts'
-import { NS, page, putAll, rulesPage } from '../../support/content.ts'
+import { NS, page, put, putAll, rulesPage } from '../../support/content.ts'
 import { client } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { instance, property, schema } from '../model/markup.ts'
@@ -95,9 +95,26 @@ const CASES: [
   ],
 ]
 
-describe('What moved documents declare by types', () => {
+describe('What documents declare by types that others define', () => {
   let server: TestServer
   afterEach(() => server.close())
+
+  it('RULE-12, GRP-4 a document that is stored while a schema makes rules of its items declares them', async () => {
+    server = await startServer()
+    await putAll(server, { '/rules.html': open, '/w/old.html': page('') })
+    const { store } = server.site
+    const { lookup } = store
+    store.lookup = async (...asked) => {
+      const found = await lookup.call(store, ...asked)
+      store.lookup = lookup
+      await put(server, '/late.html', page(deny))
+      return found
+    }
+    await put(server, '/s.html', page(own))
+    expect((await client(server)('PUT', '/w/new.html', {}, page('x'))).status).to.equal(401)
+    expect(await checkDeclarations(store, server.site.derivation, false)).to.deep.equal({ wrong: [], unreadable: [] })
+  })
+
   for (const [what, files, method, from, to, status] of CASES)
     it(`RULE-12, GRP-4 ${method}: ${what}`, async () => {
       const limited = Object.keys(files).some(path => path.startsWith('/conf') || to.startsWith('/conf'))
