@@ -35,8 +35,8 @@ const ELEMENTS_PER_STEP = 8
 /** Bytes that an element in the value of a binding takes. */
 const VALUE_BYTES = 48
 
-/** Patterns that a path is held against for one step, and the steps after which others may have their turn. */
-const PATTERNS_PER_STEP = 4
+/** Alternatives of patterns that a path is held against for one step, and the steps after which others may have their turn. */
+const ALTERNATIVES_PER_STEP = 4
 const STEPS_PER_PAUSE = 500
 
 export class SiteGraph {
@@ -145,7 +145,8 @@ export class SiteGraph {
     const isWanted = (path: string) => patterns.some(pattern => matchesPath(pattern, path))
     const found = yield* this.#documentsWith(needs)
     const wanted: string[] = []
-    const each = Math.ceil(patterns.length / PATTERNS_PER_STEP)
+    const alternatives = patterns.reduce((sum, { matchers }) => sum + matchers.length, 0)
+    const each = Math.ceil(alternatives / ALTERNATIVES_PER_STEP)
     let steps = 0
     for (const path of found) {
       allowance.step(each)

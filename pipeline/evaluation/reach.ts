@@ -9,10 +9,22 @@ import type { Site } from '../site/site.ts'
 import type { StoredFile } from '../site/stored-file.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
 import { pinTree } from '../tree/pins.ts'
-import { waitingTurn } from '../tree/steps.ts'
+import { begin, inTurns, type Steps, unnoticed, waitingTurn } from '../tree/steps.ts'
 
 /** Paths that are asked about without a pause. */
 const PER_TURN = 500
+
+/** Alternatives of a pattern that a path is held against for one step, and those after which others may have their turn. */
+const ALTERNATIVES_PER_STEP = 4
+const ALTERNATIVES_PER_PAUSE = 500
+
+/** Which paths are wanted, and how many alternatives each is held against for that. */
+interface Wanted {
+  test(path: string): boolean
+  alternatives: number
+}
+
+const ANY: Wanted = { test: () => true, alternatives: 1 }
 
 /** What of a site a program reaches. */
 export interface Bounds {
@@ -53,27 +65,45 @@ export class SiteReach implements Reach {
 
   everywhere(needs: Needs): MaybeLater<readonly string[]> {
     const { scope } = this.#bounds
-    return scope.endsWith('/') ? this.#below(scope, needs, () => true) : [scope]
+    return scope.endsWith('/') ? this.#below(scope, needs, ANY) : [scope]
   }
 
   matching(glob: string, needs: Needs): MaybeLater<readonly string[]> {
     const pattern = compilePattern(glob)
     const { scope, within = '/', covers } = this.#bounds
     if (!scope.endsWith('/') && !covers) return matchesPath(pattern, scope) ? [scope] : []
-    return this.#below(covers ? within : scope, needs, path => matchesPath(pattern, path))
+    const wanted = { test: (path: string) => matchesPath(pattern, path), alternatives: pattern.matchers.length }
+    return this.#below(covers ? within : scope, needs, wanted)
   }
 
   /** Paths of documents, in order. */
-  #below(prefix: string, needs: Needs, wanted: (path: string) => boolean): MaybeLater<readonly string[]> {
+  #below(prefix: string, needs: Needs, wanted: Wanted): MaybeLater<readonly string[]> {
     const found = this.#site.documentsWith(needs, prefix)
     return found instanceof Promise ? found.then(paths => this.#chosen(paths, wanted)) : this.#chosen(found, wanted)
   }
 
-  #chosen(paths: readonly string[], wanted: (path: string) => boolean): MaybeLater<readonly string[]> {
+  #chosen(paths: readonly string[], wanted: Wanted): MaybeLater<readonly string[]> {
+    const { covers } = this.#bounds
+    if (!covers) this.#allowance.step(paths.length * Math.ceil(wanted.alternatives / ALTERNATIVES_PER_STEP))
+    const work = this.#choosing(paths, wanted)
+    const inside = begin(work, unnoticed())?.value ?? inTurns(work, 0)
+    if (inside instanceof Promise) return inside.then(chosen => (covers ? this.#reachable(chosen) : chosen))
+    return covers ? this.#reachable(inside) : inside
+  }
+
+  *#choosing(paths: readonly string[], { test, alternatives }: Wanted): Steps<readonly string[]> {
     const { brand } = this.#site.settings
-    if (!this.#bounds.covers) this.#allowance.step(paths.length)
-    const inside = paths.filter(path => wanted(path) && !isReserved(path, brand))
-    return this.#bounds.covers ? this.#reachable(inside) : inside
+    const chosen: string[] = []
+    let held = 0
+    for (const path of paths) {
+      if (test(path) && !isReserved(path, brand)) chosen.push(path)
+      held += alternatives
+      if (held < ALTERNATIVES_PER_PAUSE) continue
+      held = 0
+      this.#allowance.look()
+      yield
+    }
+    return chosen
   }
 
   /**

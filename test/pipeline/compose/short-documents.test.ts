@@ -47,6 +47,23 @@ describe('searches through short documents', () => {
     expect(waits).to.be.below(COUNT)
   })
 
+  it('SEC-12 COMP-25 can be left while their paths are held against a pattern of many alternatives, which are paid for', () => {
+    const { site } = server
+    const allowance = unhurried()
+    const graph = new SiteGraph(site, new Reads(site), () => {
+      throw new Error('no request')
+    })
+    const glob = `/many/*{${Array.from({ length: 200 }, (_, i) => `z${i}[ab]`).join(',')},7.}*`
+    const work = graph.matching([glob], [[]], allowance)
+    let places = 0
+    let step = work.next()
+    for (; !step.done; step = work.next()) places++
+    graph.release()
+    expect(step.value).to.deep.equal(['/many/17.html', '/many/27.html', '/many/37.html', '/many/7.html'])
+    expect(places).to.be.at.least(3)
+    expect(allowance.stepsTaken).to.be.at.least((COUNT * 200) / 4)
+  })
+
   it('SEC-12 COMP-4 none of them is looked up again as long as nothing on the site has changed', () => {
     const state = { version: 1, digest: 'a' }
     let lookedUp = 0
