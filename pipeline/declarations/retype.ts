@@ -7,7 +7,7 @@ import { Fault } from '../fault.ts'
 import { typeKey } from '../model/entries.ts'
 import { findingItems } from '../model/items.ts'
 import type { Change, Commit, Guard } from '../store/commit.ts'
-import { isWithin } from '../store/paths.ts'
+import { isWithin, namesCollection } from '../store/paths.ts'
 import type { SiteStore } from '../store/store.ts'
 import { TreeError } from '../tree/document.ts'
 import type { TreeDocument } from '../tree/nodes.ts'
@@ -63,23 +63,23 @@ export async function retyped({ changes }: Pick<Commit, 'changes'>, site: Retypi
   const declares = new Map<string, Declares>()
   const rewritten: Change[] = []
   for (const change of changes) {
-    const path = 'path' in change ? change.path : change.to
-    const show = brought(path)
-    if (!show || !bringsDocument(change)) {
-      rewritten.push(change)
-      continue
-    }
-    const found = await withinLimits(path, () => show(tree => extractingKinds(tree, kinds, after)))
-    declares.set(path, found)
-    const derived = { ...change.derived }
+    const arriving = arrivalIn(change)
+    const show = arriving && brought(arriving.path)
+    rewritten.push(change)
+    if (!show) continue
+    const found = await withinLimits(arriving.path, () => show(tree => extractingKinds(tree, kinds, after)))
+    declares.set(arriving.path, found)
+    const derived = { ...arriving.change.derived }
     for (const name of kinds) delete derived[name]
-    rewritten.push({ ...change, derived: { ...derived, ...storedDeclarations(found) } })
+    rewritten.splice(-1, 1, { ...arriving.change, derived: { ...derived, ...storedDeclarations(found) } })
   }
-  const first: Change[] = []
+  // Before everything else: what moves, or is copied, takes along what it declares then.
+  const reread: Change[] = []
   const since = await store.version()
+  const put = new Set(changes.flatMap(change => (change.op === 'put' ? [change.path] : [])))
+  const placing = changes.filter(({ op }) => op !== 'put')
   for (const path of await holdersOf(store, types)) {
-    if (declares.has(path) || !isKept(path, changes)) continue
-    const document = await read(path)
+    const document = isLeft(path, put.has(path) ? changes : placing) ? await read(path) : undefined
     if (!document) continue
     // An edit that is committed meanwhile leaves the tree as it is.
     const unpin = pinTree(document.tree)
@@ -87,28 +87,33 @@ export async function retyped({ changes }: Pick<Commit, 'changes'>, site: Retypi
     const other = kinds.filter(name => !KINDS[name].same(found[name], declared(name, path)))
     if (other.length === 0) continue
     declares.set(path, found)
-    // What is moved or copied takes it along.
-    first.push({ op: 'derive', path, expect: document.version, derived: rewrittenDeclarations(found, other) })
+    reread.push({ op: 'derive', path, expect: document.version, derived: rewrittenDeclarations(found, other) })
   }
   const guard = { any: [...types].map(type => [typeKey(type)]), expect: { since } }
-  return { changes: [...first, ...rewritten], guard, kinds, declares }
+  return { changes: [...reread, ...rewritten], guard, kinds, declares }
 }
 
-/** Whether a change leaves what was read anew; others leave what was there, or nothing. */
-function bringsDocument(change: Change): change is Extract<Change, { op: 'put' | 'move' | 'copy' }> {
-  return change.op === 'put' || ((change.op === 'move' || change.op === 'copy') && change.derived !== undefined)
+/** A change that may bring a document that is read anew: a new version, or a file whose name makes it another one (HTTP-20). */
+function arrivalIn(change: Change) {
+  if (change.op === 'put') return { path: change.path, change }
+  const isRead = (change.op === 'move' || change.op === 'copy') && change.derived !== undefined
+  return isRead ? { path: change.to, change } : undefined
 }
 
-/** Whether what a document declares is still there, maybe elsewhere, when changes are done: nothing takes its place first. */
-function isKept(path: string, changes: readonly Change[]): boolean {
+/** Whether anything is left, under whatever names, of a document that is stored at a path as it was. */
+function isLeft(path: string, changes: readonly Change[]): boolean {
+  let places = [path]
   for (const change of changes) {
-    if (change.op === 'move' || change.op === 'copy') {
-      if (isWithin(path, change.from)) return true
-      if (isWithin(path, change.to)) return false
-    } else if (change.op === 'put' ? change.path === path : change.op === 'delete' && isWithin(path, change.path))
-      return false
+    if (change.op === 'put' || change.op === 'delete') places = places.filter(place => !isWithin(place, change.path))
+    else if (change.op === 'move' || change.op === 'copy') {
+      const { op, from, to } = change
+      const isAlone = op === 'copy' && !change.deep && namesCollection(from)
+      const going = isAlone ? [] : places.filter(place => isWithin(place, from))
+      const staying = places.filter(place => !isWithin(place, to) && !(op === 'move' && isWithin(place, from)))
+      places = [...staying, ...going.map(place => to + place.slice(from.length))]
+    }
   }
-  return true
+  return places.length > 0
 }
 
 /**

@@ -11,6 +11,7 @@ import { parseDocument } from '../../../pipeline/tree/document.ts'
 import type { TreeDocument } from '../../../pipeline/tree/nodes.ts'
 import { isPinned } from '../../../pipeline/tree/pins.ts'
 import type { Steps } from '../../../pipeline/tree/steps.ts'
+import { makeCollection, removeTree, transferTree } from '../../../pipeline/write/collection.ts'
 import { NS, page } from '../../support/content.ts'
 import { turnsOf } from '../../support/turns.ts'
 import { code, type HostedSite, openHosted } from './hosted.ts'
@@ -148,6 +149,64 @@ describe('Subtypes of rules and groups', () => {
     // Made anew from nothing but the documents, too.
     const anew = await hosted.reopen(true)
     expect([...anew.rules.documentsUnder('/')]).to.deep.equal(['/rules.html'])
+  })
+
+  describe('RULE-12 where the document of their schema goes, and others with it', () => {
+    const model = page(schema(RULE, { parent: RULES }))
+    const rules = page(rule(RULE))
+    const common = { op: 'move', deep: true, overwrite: true, cause: {} } as const
+    const remove = (path: string) => removeTree(hosted.site, { path, cause: {} })
+    const transfer = (op: 'move' | 'copy', from: string, to: string) =>
+      transferTree(hosted.site, { ...common, op, from, to })
+    const cases: [name: string, files: Record<string, string>, work: () => Promise<unknown>, left: string[]][] = [
+      ['a folder with both is removed', { '/in/rules.html': rules, '/in/model.html': model }, () => remove('/in/'), []],
+      [
+        'a folder with both is replaced',
+        { '/in/rules.html': rules, '/in/model.html': model, '/of/a.html': page('a') },
+        () => transfer('move', '/of/', '/in/'),
+        [],
+      ],
+      [
+        'the folder of the schema is replaced by that of the rules',
+        { '/in/model.html': model, '/of/rules.html': rules },
+        () => transfer('move', '/of/', '/in/'),
+        ['/in/rules.html'],
+      ],
+      [
+        'and by a copy of it',
+        { '/in/model.html': model, '/of/rules.html': rules },
+        () => transfer('copy', '/of/', '/in/'),
+        ['/in/rules.html', '/of/rules.html'],
+      ],
+      [
+        'the schema is replaced by the rules',
+        { '/in/model.html': model, '/of/rules.html': rules },
+        () => transfer('move', '/of/rules.html', '/in/model.html'),
+        ['/in/model.html'],
+      ],
+    ]
+    for (const [name, files, work, left] of cases)
+      it(`its rules are none any more: ${name}`, async () => {
+        for (const folder of ['/in/', '/of/']) await makeCollection(hosted.site, folder)
+        for (const [path, text] of Object.entries(files)) await hosted.put(path, text)
+        expect(await may()).to.equal(true)
+        await work()
+        expect(await may()).to.equal(false)
+        expect(hosted.site.rules.documentsUnder('/')).to.deep.equal([])
+        const reopened = await hosted.reopen()
+        expect(reopened.rules.documentsUnder('/')).to.deep.equal([])
+        for (const path of left) expect(await hosted.text(path), path).to.equal(rules)
+      })
+
+    it('they are rules where a file comes to be a document that declares the type as well', async () => {
+      await hosted.put('/rules.html', page(rule(RULES)))
+      const both = page(schema(RULE, { parent: RULES }) + rule(RULE).replace('Allow', 'Deny'))
+      await hosted.put('/both.txt', both, 'text/plain')
+      expect(await may()).to.equal(true)
+      await transfer('move', '/both.txt', '/both.html')
+      expect(await may()).to.equal(false)
+      expect(hosted.site.rules.documentsUnder('/').sort()).to.deep.equal(['/both.html', '/rules.html'])
+    })
   })
 
   describe('GRP-4 groups', () => {

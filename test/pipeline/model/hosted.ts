@@ -18,8 +18,8 @@ export interface HostedSite {
   site: Site
   /** What the site has told the log. */
   reports: { message: string }[]
-  /** PUTs a whole page. */
-  put(path: string, text: string): Promise<void>
+  /** PUTs a whole page, or a file of another type. */
+  put(path: string, text: string, type?: string): Promise<void>
   /** POSTs into the list of a page; what was inserted. */
   append(path: string, item: string): Promise<string>
   text(path: string): Promise<string>
@@ -72,9 +72,9 @@ export async function openHosted(
     site,
     reports,
     text,
-    async put(path, content) {
+    async put(path, content, type = 'text/html') {
       const bytes = Buffer.from(content)
-      const write = { path, type: 'text/html', conditions: undefined, cause: {} }
+      const write = { path, type, conditions: undefined, cause: {} }
       await perform(putDocument(site, write, authority), memoryBody(bytes))
     },
     async append(path, item) {
