@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
+import { composed } from '../../pipeline/compose/composing.ts'
+import { movingBetween } from '../../support/between.ts'
 import { page, put, putAll } from '../../support/content.ts'
 import { type Client, client, connect, type Fields, requestBytes, tagOf } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
@@ -41,6 +43,26 @@ describe('reads by selector', () => {
     expect(headers.vary?.split(', ').slice(0, 2)).to.deep.equal(['Accept', 'Range'])
     expect(headers).not.to.have.property('last-modified')
     expect(text).to.equal('<li id="miso">Miso</li>')
+  })
+
+  describe('COMP-3 COMP-148 a page that comes while the version before it is parsed is put together', () => {
+    const template = '{% if request.auth.username == "ann" %}for Ann{% endif %}for all'
+    const later = composed(`<main p:template="text/liquid">${template}</main>`)
+    const item = `<main itemscope itemtype="x:Note"><b itemprop="text" p:template="text/liquid">${template}</b></main>`
+    const cases: [name: string, later: string, method: string, fields: Fields, body: string][] = [
+      ['one element', later, 'GET', { Range: 'selector=main' }, ''],
+      ['all matches', later, 'GET', { Range: 'selector=main', Accept: 'multipart/mixed' }, ''],
+      ['a query', later, 'QUERY', { 'Content-Type': 'text/css-selector' }, 'main'],
+      ['JSON-LD', composed(item), 'GET', { Accept: 'application/ld+json' }, ''],
+    ]
+    for (const [name, text, method, fields, body] of cases)
+      it(name, async () => {
+        await put(server, '/raced.html', page('<main itemscope itemtype="x:Note"><b itemprop="text">before</b></main>'))
+        const came = movingBetween(server.site, '/raced.html', () => put(server, '/raced.html', text))
+        const answer = await http(method, '/raced.html', fields, body)
+        await came()
+        expect(answer.text).to.include('for all').and.not.include('Ann').and.not.include('template')
+      })
   })
 
   it('HTTP-55 without a selector the whole, 200', async () => {
