@@ -239,12 +239,21 @@ export async function refuseFailures(
 }
 
 function shapeFault(registry: Registry, failures: readonly ShapeFailure[], status: 409 | 422): Fault {
-  const violations = failures.map(({ scope, constraint, message }) => ({
+  const violationOf = ({ scope, constraint, message }: ShapeFailure) => ({
     constraintSelector: scope,
     failedConstraint: constraint,
     message,
-  }))
-  return constraintFault(registry.vocabulary.ns, 'shape', violations, status)
+  })
+  const discreetly = () => {
+    const told = failures.map(failure => {
+      const { scope, isStanding } = failure
+      return isStanding
+        ? { ...failure, message: `Something that stands in '${scope}' is not permitted there` }
+        : failure
+    })
+    return [...new Map(told.map(failure => [nameOf(failure), violationOf(failure)])).values()]
+  }
+  return constraintFault(registry.vocabulary.ns, 'shape', failures.map(violationOf), status, discreetly)
 }
 
 /** The answer when a requirement did not hold at the commit. */

@@ -6,7 +6,7 @@ import { declaredPrefix } from '../tree/namespaces.ts'
 import { type Attribute, type ElementNode, isElement, type TreeDocument } from '../tree/nodes.ts'
 import { SelectorError, type Simple } from '../tree/selector/selector.ts'
 import type { Steps } from '../tree/steps.ts'
-import { touching, type WrittenPlace } from './place.ts'
+import { elementsAround, touching, type WrittenPlace } from './place.ts'
 import type { Branch, Shape, Written } from './shape.ts'
 import {
   boundariesOf,
@@ -26,6 +26,8 @@ export interface ShapeFailure {
   /** The constraint as written, or `permit`. */
   constraint: string
   message: string
+  /** It is about an element in a closed shape that a part of a document does not bring: who may not read it is not told what it is (SEC-6). */
+  isStanding?: true
 }
 
 /** Failures that are looked for; more would be told to nobody. */
@@ -92,7 +94,7 @@ export function* checkingShapes(
       const [isBoundary, matches] = [boundaries(shape), matchesIn(document)]
       const checked = new Set<ElementNode>()
       const context = { document, except, isBoundary, matches, hidden, checked, again: mostAgain }
-      for (const found of yield* checkingScopes(shape, scopes, context)) failures.push(found)
+      for (const found of yield* checkingScopes(shape, scopes, context, place.part)) failures.push(found)
     } catch (error) {
       if (!(error instanceof SelectorError)) throw error
       failures.push(uncheckable(shape, error))
@@ -109,7 +111,12 @@ function uncheckable(shape: Shape, error: SelectorError): ShapeFailure {
 }
 
 /** Inner scopes first: what was found out about them is not found out again for those around them. */
-function* checkingScopes(shape: Shape, scopes: readonly Scope[], context: Context): Steps<ShapeFailure[]> {
+function* checkingScopes(
+  shape: Shape,
+  scopes: readonly Scope[],
+  context: Context,
+  part: WrittenPlace['part'],
+): Steps<ShapeFailure[]> {
   const held = shape.constraints.map(() => new Map<ElementNode, boolean>())
   const closed = new Map<ElementNode, readonly Unpermitted[]>()
   const found: { text: string; unmet: readonly Written[]; unpermitted: readonly Unpermitted[] }[] = []
@@ -131,6 +138,9 @@ function* checkingScopes(shape: Shape, scopes: readonly Scope[], context: Contex
     context.checked.add(element)
   }
   const failures: ShapeFailure[] = []
+  const brought = new Set<unknown>(part?.brought ?? part?.nodes)
+  const isBrought = (at: ElementNode) =>
+    brought.size > 0 && elementsAround(context.document, [at]).some(element => brought.has(element))
   // What is wrong in one scope is so in all around it: only the first failures of the document are put into words.
   for (const { text, unmet, unpermitted } of found.reverse()) {
     if (failures.length > ENOUGH) break
@@ -138,8 +148,11 @@ function* checkingScopes(shape: Shape, scopes: readonly Scope[], context: Contex
       const message = `Element matching '${text}' does not satisfy constraint '${constraint.text}'`
       failures.push({ scope: text, constraint: constraint.text, message })
     }
-    for (const each of unpermitted)
-      failures.push({ scope: text, constraint: 'permit', message: unpermittedMessage(each, text) })
+    for (const each of unpermitted) {
+      const failure: ShapeFailure = { scope: text, constraint: 'permit', message: unpermittedMessage(each, text) }
+      if (!isBrought(each.at)) failure.isStanding = true
+      failures.push(failure)
+    }
   }
   return failures
 }
@@ -204,6 +217,8 @@ const UNNAMED = ', which stands where no permit can name it (in a <select>, say)
 /** An element or attribute that a closed shape has no place for. */
 interface Unpermitted {
   what: string
+  /** Where it stands: the element itself, or one that holds it. */
+  at: ElementNode
   /** What would make it one that is permitted, in a few words. */
   missing?: string | undefined
 }
@@ -261,20 +276,26 @@ function* checkingClosed(
     }
     return found
   }
-  const uncovered = ({ tagName, attrs }: ElementNode, covering: readonly Branch[]) =>
-    attrs
+  const uncovered = (element: ElementNode, covering: readonly Branch[]) =>
+    element.attrs
       .filter(attribute => !isCovered(attribute, covering, document))
-      .map((attribute): Unpermitted => ({ what: `Attribute '${qualifiedName(attribute)}' on <${tagName}>` }))
+      .map(
+        (attribute): Unpermitted => ({
+          what: `Attribute '${qualifiedName(attribute)}' on <${element.tagName}>`,
+          at: element,
+        }),
+      )
   const unmatched = (element: ElementNode): Unpermitted => {
-    return { what: `Element <${element.tagName}>`, missing: missingFor(element, shape.permits) }
+    return { what: `Element <${element.tagName}>`, at: element, missing: missingFor(element, shape.permits) }
   }
   const below: Unpermitted[] = []
-  const judging = function* (element: ElementNode, isHidden = false): Steps<void> {
+  /** @param at the element that holds what is no element of the tree */
+  const judging = function* (element: ElementNode, at?: ElementNode): Steps<void> {
     const permits = yield* matching(element)
     const unmet = permits.length > 0 ? uncovered(element, permits) : [unmatched(element)]
-    if (!isHidden) below.push(...unmet)
-    else if (isUnreadable(element)) below.push({ what: `Tag <${element.tagName}>${UNNAMED}` })
-    else below.push(...unmet.map(each => ({ ...each, what: `${each.what}${HIDDEN}` })))
+    if (!at) below.push(...unmet)
+    else if (isUnreadable(element)) below.push({ what: `Tag <${element.tagName}>${UNNAMED}`, at })
+    else below.push(...unmet.map(each => ({ ...each, what: `${each.what}${HIDDEN}`, at })))
   }
   const judgingHidden = function* (element: ElementNode): Steps<void> {
     const isNoscript = !hidden && document.kind === 'html' && element.tagName === 'noscript'
@@ -282,7 +303,7 @@ function* checkingClosed(
     for (const [i, each] of found?.entries() ?? []) {
       if (i % ELEMENTS_PER_STEP === 0) yield
       if (below.length > ENOUGH) return
-      yield* judging(each, true)
+      yield* judging(each, element)
     }
   }
   yield* judgingHidden(root)

@@ -77,7 +77,7 @@ function withoutValue({ check, itemtype, property, value, reason, failure }: Sch
   }
 }
 
-/** The same for a violation of uniqueness, references and transitions: those of shapes hold no values. */
+/** The same for a violation of uniqueness, references and transitions: those of shapes are told apart elsewhere. */
 function withoutValues(which: ConstraintCase, violation: ConstraintViolation): ConstraintViolation {
   const { constraintSelector, failedConstraint, message, itemtype, properties } = violation
   if (which === 'shape' || which === 'restrict') return violation
@@ -150,12 +150,16 @@ function schemaData(violation: SchemaViolation): Record<string, unknown> {
   }
 }
 
-/** @param status 409 for DELETE and referential actions (MOD-98, MOD-131) */
+/**
+ * @param status 409 for DELETE and referential actions (MOD-98, MOD-131)
+ * @param discreetly the violations for whoever may not read what was judged
+ */
 export function constraintFault(
   ns: string,
   which: ConstraintCase,
   violations: readonly ConstraintViolation[],
   status: 409 | 422,
+  discreetly = () => violations.map(violation => withoutValues(which, violation)),
 ): Fault {
   const { title, description } = CASES[which]
   const type = `itemscope itemtype="${escapeMarkup(ns)}/Violation"`
@@ -184,7 +188,7 @@ export function constraintFault(
     violations: violations.slice(0, LISTED).map(violation => ({ ...violation })),
     discreet: {
       of: which === 'transition' ? 'stored' : 'written',
-      fault: () => constraintFault(ns, which, violations.map(withoutValues.bind(undefined, which)), status),
+      fault: () => constraintFault(ns, which, discreetly(), status),
     },
   })
 }
