@@ -37,7 +37,7 @@ export interface Retyping {
 export interface Retyped {
   /** The changes of the commit with what the new types add to them. */
   changes: Change[]
-  /** That nobody has stored other items of the types since they were looked for: what these declare would be left as it was. */
+  /** That memory knows all items of the types which are stored: what others declare would be left as it was. */
   guard: Guard
   /** Kinds that documents have to be read again for. */
   kinds: readonly KindName[]
@@ -78,20 +78,28 @@ export async function retyped({ changes }: Pick<Commit, 'changes'>, site: Retypi
   const since = await store.version()
   const put = new Set(changes.flatMap(change => (change.op === 'put' ? [change.path] : [])))
   const placing = changes.filter(({ op }) => op !== 'put')
+  let areKnown = true
   for (const path of await holdersOf(store, types)) {
-    const document = isLeft(path, put.has(path) ? changes : placing) ? await read(path) : undefined
-    if (!document) continue
+    if (!isLeft(path, put.has(path) ? changes : placing)) continue
+    const document = await read(path)
+    if (!document) {
+      areKnown = false
+      break
+    }
     // An edit that is committed meanwhile leaves the tree as it is.
     const unpin = pinTree(document.tree)
     const found = await extractInTurns(path, document.tree, kinds, after).finally(unpin)
     const other = kinds.filter(name => !KINDS[name].same(found[name], declared(name, path)))
-    if (other.length === 0) continue
-    declares.set(path, found)
+    if (other.length > 0) declares.set(path, found)
+    // Also where it stays as it is: what memory has may be older than what is stored.
     reread.push({ op: 'derive', path, expect: document.version, derived: rewrittenDeclarations(found, other) })
   }
-  const guard = { any: [...types].map(type => [typeKey(type)]), expect: { since } }
+  const guard = areKnown ? { any: [...types].map(type => [typeKey(type)]), expect: { since } } : NEVER
   return { changes: [...reread, ...rewritten], guard, kinds, declares }
 }
+
+/** Holds for nobody. */
+const NEVER: Guard = { any: [], expect: 'some' }
 
 /** A change that may bring a document that is read anew: a new version, or a file whose name makes it another one (HTTP-20). */
 function arrivalIn(change: Change) {

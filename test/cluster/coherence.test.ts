@@ -5,8 +5,11 @@ import { localLeases } from '../../pipeline/coordination/local/leases.ts'
 import { KIND_NAMES } from '../../pipeline/declarations/kinds.ts'
 import { Coherence } from '../../pipeline/site/coherence.ts'
 import type { ForeignCommit } from '../../pipeline/store/foreign.ts'
+import { instance, schema } from '../pipeline/model/markup.ts'
 import { NS, page, rulesPage } from '../support/content.ts'
 import { type Member, members } from './members.ts'
+
+const OWN_RULE = 'https://own.example/Rule'
 
 describe('memory of several processes', () => {
   const { member, two, textOf, isTrue } = members()
@@ -372,6 +375,26 @@ describe('memory of several processes', () => {
       await isTrue(one, ['/a.html', '/b.html'])
     })
   })
+
+  for (const before of ['nothing', 'another document'])
+    it(`RULE-12 GRP-4 a schema knows items that another process stores in place of ${before} while it is stored`, async () => {
+      const [one, other] = await two()
+      if (before !== 'nothing') await other.put('/late.html', page('old'))
+      await one.coherence.inStep()
+      await one.site.findParsed('/late.html')
+      const { store } = one.site
+      const { version } = store
+      store.version = async () => {
+        store.version = version
+        await other.put('/late.html', page(instance(OWN_RULE, { actor: '*', resource: '/w/*', action: 'Deny' })))
+        return version.call(store)
+      }
+      await one.put('/schema.html', page(schema(OWN_RULE, { parent: `${NS}/AuthorizationRule` })))
+      for (const each of [one, other]) {
+        await isTrue(each, ['/late.html', '/schema.html'])
+        expect(each.site.rules.document('/late.html')?.rules).to.have.length(1)
+      }
+    })
 
   it('random work of two processes at once ends with memory that says what is stored', async () => {
     const [one, other] = await two()
