@@ -24,9 +24,10 @@ import { contentTag } from '../store/tags.ts'
 import { uniqueSelector } from '../tree/address.ts'
 import { decodeInTurn, encoding, PIECE } from '../tree/document.ts'
 import type { Edit, Placement, ProposedEdit, View } from '../tree/edit/edit.ts'
-import { type ElementNode, isElement, parentElement } from '../tree/nodes.ts'
+import { type ElementNode, isElement, parentElement, type TreeDocument } from '../tree/nodes.ts'
+import { pinTree } from '../tree/pins.ts'
 import { findingShown, type Shown } from '../tree/readings.ts'
-import { selectFirst } from '../tree/selector/selector.ts'
+import { type Selector, SelectorError, selectingFirst } from '../tree/selector/selector.ts'
 import { writingMarkup } from '../tree/serialize.ts'
 import { SplicedContent } from '../tree/spliced-bytes.ts'
 import { atOnce, inTurns, type Steps } from '../tree/steps.ts'
@@ -75,7 +76,7 @@ export async function commitEdit(
   if (isInItself(write, located)) return tellInItself(site, model, write, located, authority)
   const { file } = located
   const { path } = file.resource
-  const selectors = eventSelectors(site, write, located)
+  const selectors = await eventSelectors(site, write, located)
   const wanted = toEdit(write, located, text)
   const { asked, follows } = await judgedWithConsequences({ site, model, write, located, wanted, authority })
   const changed = follows.own.get(path)
@@ -115,7 +116,7 @@ async function tellInItself(
   const { file, target, accessVersion } = located
   const { path, digest } = file.resource
   const { document } = target
-  const selectors = eventSelectors(site, write, located)
+  const selectors = await eventSelectors(site, write, located)
   const telling = function* () {
     const shown = yield* findingKey(site, file, target)
     const told = yield* writingMarkup(shown.element, document.kind)
@@ -314,16 +315,44 @@ interface EventSelectors {
   anchor: string
 }
 
-export function eventSelectors(site: Site, write: ElementWrite, { target, anchor, view }: Located): EventSelectors {
-  const forBrowsers = (text: string, { element, document }: Key) => {
+/** In steps: what is found first in a composed page, or as composition reads it, need not be found first where it is stored. */
+export function* findingEventSelectors(
+  site: Pick<Site, 'selectors'>,
+  write: ElementWrite,
+  { target, anchor, view }: Pick<Located, 'target' | 'anchor'> & { view: Pick<Located['view'], 'tree'> },
+): Steps<EventSelectors> {
+  const forBrowsers = function* (text: string, { element, document }: Key): Steps<string> {
     const selector = toSelector(text, site)
-    // What is found first in a composed page, or as composition reads it, need not be found first where it is stored.
-    if (view.tree !== document && selectFirst(selector, document) !== element) return uniqueSelector(element, document)
-    return eventSelector(text, selector, element, document)
+    const isOther = view.tree !== document && (yield* findingStored(selector, document)) !== element
+    return isOther ? uniqueSelector(element, document) : eventSelector(text, selector, element, document)
   }
   return {
-    target: forBrowsers(write.range.selector, target),
-    anchor: write.op === 'move' && anchor ? forBrowsers(write.destination.selector, anchor) : '',
+    target: yield* forBrowsers(write.range.selector, target),
+    anchor: write.op === 'move' && anchor ? yield* forBrowsers(write.destination.selector, anchor) : '',
+  }
+}
+
+/**
+ * The first element that a selector finds where it is stored; none where it fails there: whoever has sent it may see less of that
+ * than there is (SEC-6).
+ */
+function* findingStored(selector: Selector, document: TreeDocument): Steps<ElementNode | undefined> {
+  try {
+    return yield* selectingFirst(selector, document)
+  } catch (error) {
+    if (error instanceof SelectorError) return undefined
+    throw error
+  }
+}
+
+/** The same, which shares the event loop. */
+async function eventSelectors(site: Site, write: ElementWrite, located: Located): Promise<EventSelectors> {
+  const { document } = located.target
+  const unpin = pinTree(document)
+  try {
+    return await inTurns(findingEventSelectors(site, write, located), document.source.length)
+  } finally {
+    unpin()
   }
 }
 

@@ -11,7 +11,15 @@ import { atOnce, ifShort } from '../tree/steps.ts'
 import { askedCommit, type ModelState } from './commit.ts'
 import { nothingFollows } from './consequences.ts'
 import type { Head, Joined } from './edit-line.ts'
-import { answerTo, editEvent, editRequest, eventSelectors, isInItself, ownChanges, toEdit } from './element-commit.ts'
+import {
+  answerTo,
+  editEvent,
+  editRequest,
+  findingEventSelectors,
+  isInItself,
+  ownChanges,
+  toEdit,
+} from './element-commit.ts'
 import { type ElementWrite, findingIn, type Located, type Selectors } from './element-target.ts'
 import { judgeEditAtOnce } from './judge-edit.ts'
 
@@ -40,7 +48,7 @@ export function joinEdit(joining: JoiningWrite, head: Head): Joined<Answer> | un
   const { site, write, text, authority, model } = joining
   const found = mayJoin(joining, head) ? find(joining, head) : undefined
   if (!found) return undefined
-  const selectors = eventSelectors(site, write, found)
+  const selectors = atOnce(findingEventSelectors(site, write, found))
   const wanted = toEdit(write, found, text)
   const { request, brought } = editRequest({ site, model, write, located: found, wanted, authority })
   const judged = judgeEditAtOnce(site, model, request)
