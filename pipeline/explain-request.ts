@@ -13,7 +13,9 @@ import { canonicalPath, decodeTarget, isReserved, mayNameDirectory } from './htt
 import { notOffered, OFFERED, toSelector } from './refusals.ts'
 import { schemaGroups } from './site/schema-groups.ts'
 import type { Site } from './site/site.ts'
-import { selectFirst } from './tree/selector/selector.ts'
+import { pinTree } from './tree/pins.ts'
+import { selectingFirst } from './tree/selector/selector.ts'
+import { inTurns } from './tree/steps.ts'
 import { isConfiguration } from './write/configuration.ts'
 
 /** Who asks for what. */
@@ -78,7 +80,7 @@ const UNKNOWN_NAME = '\ue000'
 
 /** @throws Fault 400 for a path that no request can have, 422 for a selector that does not parse */
 export async function explainRequest(site: Site, question: AccessQuestion): Promise<AccessAnswer> {
-  const { method, user, email } = question
+  const { method } = question
   const { path, query = '' } = decodeTarget(asSent(question.path), 'public', method !== 'GET')
   const principal = principalOf(question)
   const unasked = unaskedAnswer(site, method, path)
@@ -97,6 +99,25 @@ export async function explainRequest(site: Site, question: AccessQuestion): Prom
   const access = new Access(site.rules, { facts, ...(principal && { principal }) }, site.settings, () => membership)
   await access.resolveGroups([path, canonicalPath(path), `${path}/`])
   const target = await targetOf(site, path, question.selector)
+  let answer: Omit<AccessAnswer, 'findings'>
+  try {
+    answer = { known, ...decided(site, access, question, target) }
+  } finally {
+    target.release()
+  }
+  const findings = [...refusals.sort().slice(0, MOST_TOLD), ...(await siteFindings(site, MOST_DOCUMENTS))]
+  return { ...answer, ...(findings.length > 0 && { findings }) }
+}
+
+/** What the rules say, of a target that does not change meanwhile. */
+function decided(
+  site: Site,
+  access: Access,
+  { method, selector, user, email }: AccessQuestion,
+  target: Target,
+): Omit<AccessAnswer, 'known' | 'findings'> {
+  const { path } = target
+  const { principal } = access.requester
   const admission = admissionOf(access, method, target)
   // A directory without its slash is what its index is, unless a rule is for its bare name.
   const isIndex = admission === 'redirect' || (target.mayBeDirectory && access.decide('GET', path) === 'unmatched')
@@ -109,17 +130,15 @@ export async function explainRequest(site: Site, question: AccessQuestion): Prom
       `That holds where the provider's user name is ${user}, too; if it is another one, name it with the address.`,
     )
   const missed = nearMisses(access, method, path, !allowed, MOST_TOLD)
-  const findings = [...refusals.sort().slice(0, MOST_TOLD), ...(await siteFindings(site, MOST_DOCUMENTS))]
   return {
     allowed,
-    known,
     ...(!allowed && { status }),
     ...(also.length > 0 && { also: also.join(' ') }),
     reason: reasonOf(found, admission, target, path),
     rules: found.rules.map(rule => ({
       ...shown(rule),
       tier: rule.tier,
-      why: `${rule.why}; ${consequence(rule, found.decision, question.selector)}`,
+      why: `${rule.why}; ${consequence(rule, found.decision, selector)}`,
     })),
     ...(missed.length > 0 && {
       missed: missed.map(rule => ({
@@ -127,7 +146,6 @@ export async function explainRequest(site: Site, question: AccessQuestion): Prom
         why: rule.missing === 'actor' ? 'for others' : 'for other methods',
       })),
     }),
-    ...(findings.length > 0 && { findings }),
   }
 }
 
@@ -173,6 +191,8 @@ interface Target {
   selector: string | undefined
   /** First match of the selector. */
   key: Key | undefined
+  /** Until then its document stays as it is. */
+  release(): void
 }
 
 /** @throws Fault 422 */
@@ -180,15 +200,22 @@ async function targetOf(site: Site, path: string, selector: string | undefined):
   const compiled = selector === undefined ? undefined : toSelector(selector, site)
   const file = compiled ? await site.findParsed(canonicalPath(path)) : await site.find(canonicalPath(path))
   const document = compiled && file?.isDocument ? site.tree(file) : undefined
-  const element = compiled && document && selectFirst(compiled, document)
-  const mayBeDirectory = !file && mayNameDirectory(path)
-  return {
-    path,
-    exists: file !== undefined,
-    mayBeDirectory,
-    hasIndex: mayBeDirectory && (await site.find(`${path}/index.html`)) !== undefined,
-    selector,
-    key: element && document && { element, document },
+  const release = document ? pinTree(document) : () => undefined
+  try {
+    const element = compiled && document && (await inTurns(selectingFirst(compiled, document), document.source.length))
+    const mayBeDirectory = !file && mayNameDirectory(path)
+    return {
+      path,
+      exists: file !== undefined,
+      mayBeDirectory,
+      hasIndex: mayBeDirectory && (await site.find(`${path}/index.html`)) !== undefined,
+      selector,
+      key: element && document && { element, document },
+      release,
+    }
+  } catch (error) {
+    release()
+    throw error
   }
 }
 

@@ -1,9 +1,12 @@
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { SERVER_PAGE_POLICY } from '../../../edge/security-headers.ts'
-import { NS, page, putAll, rulesPage } from '../../support/content.ts'
+import { explainRequest } from '../../../pipeline/explain-request.ts'
+import { isPinned } from '../../../pipeline/tree/pins.ts'
+import { NS, page, put, putAll, rulesPage } from '../../support/content.ts'
 import { type Client, client, type Received } from '../../support/http.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
+import { turnsOf } from '../../support/turns.ts'
 
 const PATH = '/-platform/explain'
 const basic = (user: string) => ({ Authorization: `Basic ${Buffer.from(`${user}:pw`).toString('base64')}` })
@@ -224,6 +227,20 @@ describe('SEC-5 explaining rules on the mount', () => {
       (await client(server.port)('GET', `${PATH}?path=/x.html`, basic('whole'))).status,
       'on the public side',
     ).to.equal(404)
+  })
+
+  it('SEC-12 others have their turn while an element is looked for in a long document, which stays as it is', async () => {
+    const { site } = server
+    await put(server, '/long.html', page(`<p>x</p>${'<ul><li>text <b>x</b></li><li>y</li></ul>'.repeat(10_000)}`))
+    const about = (selector: string) => ({ method: 'GET', path: '/long.html', selector, roles: [] })
+    const asking = (selector: string) => turnsOf(() => explainRequest(site, about(selector)))
+    await asking('p')
+    const atOnce = await asking('p')
+    expect(await asking('li:has(b:contains("zz"))')).to.be.above(atOnce + 1)
+    const tree = await site.parsed((await site.find('/long.html')) ?? expect.fail())
+    expect(isPinned(tree)).to.equal(false)
+    await explainRequest(site, about(':is(')).catch(() => undefined)
+    expect(isPinned(tree)).to.equal(false)
   })
 
   it('questions that make no sense are 400, bad selectors 422', async () => {
