@@ -33,7 +33,7 @@ export interface ReadableView {
 }
 
 /** Methods whose permission makes an element known by name to whoever has it. */
-const KEY_METHODS = ['HEAD', 'PUT', 'POST', 'DELETE']
+export const KEY_METHODS = ['HEAD', 'PUT', 'POST', 'DELETE'] as const
 
 /** Elements without a name have a namespace of their own, so that no namespace test tells anything either. */
 const NAMELESS_NAMESPACE = 'about:nameless'

@@ -5,7 +5,7 @@ import { admit, admitDirectory, admittingElements } from '../access/admission.ts
 import { Access } from '../access/decision.ts'
 import { type GroupOracle, Membership } from '../access/groups.ts'
 import { type Requester, refusalStatus } from '../access/principal.ts'
-import { viewing } from '../access/readable-view.ts'
+import { KEY_METHODS, viewing } from '../access/readable-view.ts'
 import type { Authority, Authorizing, Reach } from '../authority.ts'
 import { Fault } from '../fault.ts'
 import type { Site } from './site.ts'
@@ -113,8 +113,10 @@ function authorityBy(site: Site, access: Access): RulesAuthority {
     },
     takesFromAnybody: path => access.takesFromAnybody(path),
     repeatable(path, head) {
-      const depends = (method: string) => access.dependsOnRequest(method, path)
-      return requester.principal || depends('GET') || (head && depends('HEAD')) ? undefined : access.rules
+      if (requester.principal) return undefined
+      // Whoever may not read the whole knows elements by name that they may write (SEC-6).
+      const more = access.readable(path) ? (head ? ['HEAD'] : []) : KEY_METHODS
+      return ['GET', ...more].some(method => access.dependsOnRequest(method, path)) ? undefined : access.rules
     },
     refusal: (method, path) => refusal(requester, method, path),
   }

@@ -249,4 +249,25 @@ describe('kept answers and whoever asks', function () {
       }
     }
   })
+
+  it('SEC-6 what somebody may write shows in no answer that others get', async () => {
+    const other = await startServer({ site: { defaultGet: 'deny' } })
+    try {
+      const rules = [
+        ['*', 'GET', 'Allow', '/drop.html', '.open'],
+        ['*', 'POST', 'Allow', '/drop.html', '[data-key="${request.headers.x-word}"]'],
+      ] as const
+      await putAll(other, {
+        '/drop.html': page('<div id="in" data-key="one"></div><p class="open">x</p>'),
+        '/rules.html': page(rules.map(rule => ruleMarkup(rule)).join('')),
+      })
+      const ask = client(other.port)
+      const asked = (word: string) => ask('GET', '/drop.html', { Range: 'selector=#in ~ .open', 'X-Word': word })
+      expect((await asked('two')).status).to.equal(401)
+      for (let i = 0; i < 3; i++) expect((await asked('one')).status).to.equal(206)
+      expect((await asked('two')).status).to.equal(401)
+    } finally {
+      await other.close()
+    }
+  })
 })
