@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { after, before, beforeEach, describe, it } from 'mocha'
 import { explainRequest } from '../../pipeline/explain-request.ts'
+import { schema } from '../pipeline/model/markup.ts'
 import { NS, page, put, ruleMarkup, rulesPage } from '../support/content.ts'
 import { type Client, client } from '../support/http.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -68,6 +69,24 @@ describe('documents in which declarations count', () => {
     await put(server, '/out/deep/rules.html', OPEN)
     expect((await author('MOVE', '/out/', to('/_config/in/'))).status).to.equal(201)
     expect(await isOpen()).to.equal(true)
+  })
+
+  it('SEC-10 RULE-12 one with rules of a type that its own schema makes brings them as well, and takes them along', async () => {
+    expect(await isOpen()).to.equal(false)
+    await put(server, '/out/model.html', page(schema('x:Rule', { parent: `${NS}/AuthorizationRule` })))
+    await put(server, '/out/rules.html', OPEN.replaceAll(`${NS}/AuthorizationRule`, 'x:Rule'))
+    for (const [from, place, open] of [
+      ['/out/', '/_config/in/', true],
+      ['/_config/in/', '/out/', false],
+    ] as const) {
+      expect((await author('MOVE', from, to(place))).status).to.equal(201)
+      expect(await isOpen(), place).to.equal(open)
+    }
+    expect((await author('COPY', '/out/', to('/_config/in/'))).status).to.equal(201)
+    expect(await isOpen()).to.equal(true)
+    expect((await author('DELETE', '/_config/in/')).status).to.equal(204)
+    expect(await isOpen()).to.equal(false)
+    expect((await author('DELETE', '/out/')).status).to.equal(204)
   })
 
   it('SEC-10 what is text may be written by whoever may write there', async () => {
