@@ -23,12 +23,18 @@ export async function byGuards(
 ): Promise<Answer | undefined> {
   for (let attempt = 1; ; attempt++) {
     let asked: Promise<boolean> | undefined
-    const answer = await make((view, elements) => {
-      asked = guard && view && guard({ view, elements })
-      // Nobody waits for it where the answer cannot be made.
-      asked?.catch(() => undefined)
-    })
-    if ((await asked) ?? true) return answer
+    const [made] = await Promise.allSettled([
+      make((view, elements) => {
+        asked = guard && view && guard({ view, elements })
+        // Waited for once the answer is made.
+        asked?.catch(() => undefined)
+      }),
+    ])
+    // A failure tells of the elements as well, such as by their tag.
+    if ((await asked) ?? true) {
+      if (made.status === 'rejected') throw made.reason
+      return made.value
+    }
     if (attempt === ATTEMPTS) throw busy()
   }
 }
