@@ -125,7 +125,9 @@ export function isLocal(request: IncomingMessage): boolean {
 
 /** A request header as one string; repeated fields are joined as RFC 9110 §5.3 says. @param name lower case */
 export function header({ request }: { request: IncomingMessage }, name: string): string | undefined {
-  const value = request.headers[name]
+  const { headers } = request
+  // Every object has a `constructor`.
+  const value = Object.hasOwn(headers, name) ? headers[name] : undefined
   return Array.isArray(value) ? value.join(', ') : value
 }
 

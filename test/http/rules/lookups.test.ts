@@ -66,3 +66,39 @@ describe('LOOK-8 rules with lookups cost nothing of the composition budget and n
     })
   }
 })
+
+describe('LOOK-3 RULE-13 lookups of fields that are called like something that every object has', () => {
+  let server: TestServer
+  let http: Client
+
+  before(async () => {
+    server = await startServer()
+    http = client(server.port)
+    await put(server, '/list.html', page('<ul><li>x</li></ul>'))
+  })
+  after(() => server.close())
+
+  const names = ['__proto__', 'constructor']
+  for (const name of names)
+    it(`find nothing: ${name}`, async () => {
+      const found = `\${request.headers.${name}}`
+      await put(
+        server,
+        '/rules.html',
+        rulesPage(
+          ['*', 'GET', 'Deny', `/list.html${found}x`],
+          ['*', 'PUT', 'Allow', `/list.html${found}`],
+          ['*', 'DELETE', 'Deny', '/list.html', `[x="${found}"]`],
+        ),
+      )
+      for (const [method, fields, status] of [
+        ['GET', {}, 200],
+        ['PUT', {}, 200],
+        ['DELETE', selecting('li'), 401],
+        ['OPTIONS', { Accept: 'multipart/mixed' }, 207],
+      ] as const)
+        expect(await http(method, '/list.html', fields, method === 'PUT' ? page('<li>x</li>') : undefined)).to.include({
+          status,
+        })
+    })
+})
