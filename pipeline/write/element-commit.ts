@@ -321,15 +321,19 @@ export function* findingEventSelectors(
   write: ElementWrite,
   { target, anchor, view }: Pick<Located, 'target' | 'anchor'> & { view: Pick<Located['view'], 'tree'> },
 ): Steps<EventSelectors> {
-  const forBrowsers = function* (text: string, { element, document }: Key): Steps<string> {
-    const selector = toSelector(text, site)
-    const isOther = view.tree !== document && (yield* findingStored(selector, document)) !== element
-    return isOther ? uniqueSelector(element, document) : eventSelector(text, selector, element, document)
-  }
+  const { tree } = view
   return {
-    target: yield* forBrowsers(write.range.selector, target),
-    anchor: write.op === 'move' && anchor ? yield* forBrowsers(write.destination.selector, anchor) : '',
+    target: yield* forBrowsers(toSelector(write.range.selector, site), write.range.selector, target, tree),
+    anchor:
+      write.op === 'move' && anchor
+        ? yield* forBrowsers(toSelector(write.destination.selector, site), write.destination.selector, anchor, tree)
+        : '',
   }
+}
+
+function* forBrowsers(selector: Selector, text: string, { element, document }: Key, seen: TreeDocument): Steps<string> {
+  const isOther = seen !== document && (yield* findingStored(selector, document)) !== element
+  return isOther ? uniqueSelector(element, document) : eventSelector(text, selector, element, document)
 }
 
 /**
