@@ -73,6 +73,7 @@ export async function removeTree(
     commitLoop(async () => {
       const collection = await site.store.find(path)
       if (!collection) throw absent()
+      await site.inStep()
       await check?.()
       const model = modelState(site, allowance, { raw, configure, alongside })
       const follows = await consequencesOfLoss(site, model, collection)
@@ -123,6 +124,8 @@ export async function transferTree(
   return site.leases.hold(site.store.name, [from, to], () =>
     commitLoop(async () => {
       const { source, replaced } = await atOneMoment(site, [from, to], () => findEnds(site, transfer))
+      // What is judged is what memory has: not less than was found.
+      await site.inStep()
       const model = modelState(site, allowance, transfer)
       const { changes, written } = await changesOf(site, transfer, source, replaced)
       const events = await fileEvents(site, transfer, source, replaced)

@@ -396,6 +396,26 @@ describe('memory of several processes', () => {
       }
     })
 
+  it('HTTP-20 RULE-11 a file that another process has just written declares under its new name what it says', async () => {
+    const [one, other] = await two()
+    await one.put('/b', rulesPage(['*', 'PUT', 'Allow', '/old/*']))
+    await one.site.find('/b')
+    const { store } = one.site
+    const { find } = store
+    store.find = async path => {
+      store.find = find
+      await other.put('/b', rulesPage(['*', 'PUT', 'Allow', '/new/*']))
+      return find.call(store, path)
+    }
+    await one.move('/b', '/b.html')
+    for (const each of [one, other]) {
+      await isTrue(each, ['/b.html'])
+      expect(JSON.stringify(each.site.rules.document('/b.html')))
+        .to.include('/new/')
+        .and.not.include('/old/')
+    }
+  })
+
   it('random work of two processes at once ends with memory that says what is stored', async () => {
     const [one, other] = await two()
     const paths = ['/a.html', '/b.html', '/c/a.html', '/c/b.html', '/d/a.html', '/d/b.html']
