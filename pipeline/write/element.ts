@@ -4,6 +4,7 @@ import type { Key } from '../access/matching.ts'
 import type { Answer } from '../answer.ts'
 import type { Authorizing } from '../authority.ts'
 import { type BodySource, memoryBody } from '../body.ts'
+import { Fault } from '../fault.ts'
 import type { AddressedElements, Guard, Operation } from '../operation.ts'
 import { bodyText } from '../read/body-text.ts'
 import type { Representation } from '../read/representation.ts'
@@ -49,7 +50,20 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
     await authority.settle?.([write.path])
     return findElements(site, write, selectors, authority(), gates)
   }
-  const locate = () => commitLoop(async () => located(await find()))
+  /** A precondition tells of the element, also of one that has come into the place of another: its triggers are asked first. */
+  const findFor = async (guard: Guard | undefined) => {
+    try {
+      return await find()
+    } catch (failure) {
+      if (guard && failure instanceof Fault && failure.status === 412)
+        await commitLoop(async () => {
+          const { view, target } = await find(AUTHORIZATION)
+          return !view || !target || (await guard(addressedBy(write, view, target))) || undefined
+        })
+      throw failure
+    }
+  }
+  const locate = (guard: Guard | undefined) => commitLoop(async () => located(await findFor(guard)))
   /** Writes of one session to copies of one document come one after another, through whatever page they are made. */
   const carryOutInSession = ({ session, place }: SessionWrite, text: string, guard: Guard | undefined) => {
     const folder = `/.${site.settings.brand}/sessions/${session.id}/`
@@ -57,7 +71,7 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
     const alone = async (goOn: () => void) => {
       goOn()
       await authority.confirm?.()
-      const found = await find()
+      const found = await findFor(guard)
       const { view, target } = found
       const about = view && target && sessionWriteOf(write, view, target.element)
       if (!about) throw noMatch()
@@ -101,7 +115,7 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
         await authority.confirm?.()
         await authority.settle?.([write.path])
         if (!at.place || !isCurrent(site, at.place, authority())) {
-          at.place = await locate()
+          at.place = await locate(guard)
           isFirst = false
         }
         const { place } = at
@@ -152,13 +166,13 @@ export function writeElement(site: Site, write: ElementWrite, authority: Authori
       return view && target ? { addressed: addressedBy(write, view, target) } : {}
     },
     async carryOut(body, guard) {
-      const found = await find()
+      const found = await findFor(guard)
       const about = found.view && found.target && sessionWriteOf(write, found.view, found.target.element)
       if (about && write.op !== 'move') {
         const text = await textFor(site, write, body, about.view.tree.kind)
         return carryOutInSession(about, text, guard).catch(refusing([write.path]))
       }
-      const place = (await located(found)) ?? (await locate())
+      const place = (await located(found)) ?? (await locate(guard))
       const arrival = await noted(site, write, place)
       const text = await textFor(site, write, body, place.tree.kind)
       return carryOutFrom(place, body, text, arrival, guard).catch(refusing([write.path, place.file.resource.path]))

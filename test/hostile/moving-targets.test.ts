@@ -74,6 +74,18 @@ describe('guards of elements that come into the place of others', () => {
     ['GET', { Range: `selector=${FIRST}; entries=7-8`, Accept: 'multipart/mixed' }],
     ['QUERY', { Range: 'selector=.e', 'Content-Type': 'text/css-selector', 'If-Match': '"x"' }, FIRST],
     ['PUT', { Range: 'selector=.e' }, '<b class="e">taken</b>'],
+    ['PUT', { Range: 'selector=.e', 'If-Match': '"x"' }, '<b class="e">taken</b>'],
+    ['POST', { Range: 'selector=.e', 'If-Match': '"x"' }, 'more'],
+    ['DELETE', { Range: 'selector=.e', 'If-Match': '"x"' }],
+    [
+      'MOVE',
+      {
+        Range: 'selector=.e',
+        'If-Match': '"x"',
+        'Destination-Range': 'selector=#to; placement=after',
+        Destination: '/c.html',
+      },
+    ],
     ['POST', { Range: 'selector=.e' }, 'more'],
     ['POST', { Range: 'selector=.e > i; placement=after' }, 'more'],
     ['DELETE', { Range: 'selector=.e' }],
