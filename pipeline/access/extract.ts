@@ -96,8 +96,8 @@ export function* extractingAccess(
     const position = positions.get(item.element) ?? 0
     // A property that is a nested item has no text, and its own properties are not the rule's (RULE-4).
     if (item.types.some(isRule)) {
-      for (const rule of rulesOf(item, position)) {
-        access.rules.push(rule)
+      for (const rule of yield* makingRules(item, position)) {
+        if (access.rules.push(rule) % ITEMS_PER_STEP === 0) yield
         for (const resource of rule.resource) surplus += multiplied(resource)
         if (surplus > MOST_MULTIPLIED)
           throw new TreeError(
@@ -111,8 +111,8 @@ export function* extractingAccess(
       access.groups.push({
         position,
         subtypes,
-        name: texts(item, 'name')[0] ?? '',
-        members: [...new Set(texts(item, 'member'))],
+        name: (yield* gatheringTexts(item, 'name')).values().next().value ?? '',
+        members: [...(yield* gatheringTexts(item, 'member'))],
       })
     }
   }
@@ -125,11 +125,13 @@ function multiplied(resource: string): number {
   return Math.max(0, expandedWeight(splitLookups(resource, true)) - GRANTED * resource.length)
 }
 
-function rulesOf(item: Item, position: number): RawRule[] {
+/** In steps: a table may have any number of rows. */
+function* makingRules(item: Item, position: number): Steps<Iterable<RawRule>> {
   const isTable = TABLES.has(htmlName(item.element))
   const rules = new Map<ElementNode, RawRule>()
   if (!isTable) rules.set(item.element, emptyRule(position))
-  for (const { name, element, value } of item.properties) {
+  for (const [i, { name, element, value }] of item.properties.entries()) {
+    if (i % NODES_PER_STEP === NODES_PER_STEP - 1) yield
     const field = FIELDS.find(each => each === name)
     if (!field || typeof value !== 'string' || value === '') continue
     const holder = isTable ? rowOf(element, item.element) : item.element
@@ -138,7 +140,7 @@ function rulesOf(item: Item, position: number): RawRule[] {
     if (!rule) rules.set(holder, (rule = { ...emptyRule(position), row: rules.size }))
     rule[field].push(value)
   }
-  return [...rules.values()]
+  return rules.values()
 }
 
 function emptyRule(position: number): RawRule {
@@ -155,8 +157,15 @@ function rowOf(element: ElementNode, item: ElementNode): ElementNode | undefined
   return undefined
 }
 
-function texts(item: Item, name: string): string[] {
-  return item.properties.flatMap(p => (p.name === name && typeof p.value === 'string' && p.value ? [p.value] : []))
+/** Values of a property, each once; empty ones are dropped. In steps. */
+function* gatheringTexts(item: Item, name: string): Steps<ReadonlySet<string>> {
+  const texts = new Set<string>()
+  for (const [i, property] of item.properties.entries()) {
+    if (i % NODES_PER_STEP === NODES_PER_STEP - 1) yield
+    const { value } = property
+    if (property.name === name && typeof value === 'string' && value !== '') texts.add(value)
+  }
+  return texts
 }
 
 /** XHTML under any prefix and XML without a namespace read like HTML. */

@@ -43,6 +43,9 @@ const MOST = 100
 /** Children of one element of which those beside them are looked at. */
 const MOST_PLACES = 10
 
+/** Elements beside one that are looked at. */
+const MOST_BESIDE = 1000
+
 /** Elements without an end: what they say stands in attributes. */
 const VOID = new Set('area base br col embed hr img input link meta source track wbr'.split(' '))
 /** Attributes that people write values in, beside those that are read. */
@@ -262,7 +265,8 @@ function findTakenOut(looked: Looked, parents: Map<ParentNode, number>, found: S
   parents.set(element, 1).set(parent, times + 1)
   const siblings = parent.childNodes
   const step = isTabled ? -1 : 1
-  for (let i = siblings.indexOf(element) + step; i >= 0; i += step) {
+  const from = siblings.indexOf(element)
+  for (let i = from + step; i >= 0 && Math.abs(i - from) <= MOST_BESIDE; i += step) {
     const node = siblings[i]
     if (!node) return
     if (!isElement(node)) continue

@@ -158,4 +158,14 @@ describe('items of many types', () => {
     ['MOD-3', 'have no itemscope', () => findingSlips([], itemElements(parsed('u:t', 20)), vocabulary)],
   ] as const)
     it(`${rule} SEC-12 they ${what} in steps`, () => expect(stepsOf(work())).to.be.at.least(20))
+
+  it('MOD-3 SEC-12 fields that stand beside an item are looked for in a bounded part of what is there', () => {
+    const told = (between: number) => {
+      const markup = `<p itemscope itemtype="${NS}/Group"></p>${'<i itemprop="x"></i>'.repeat(between)}<b itemprop="member"></b>`
+      const into = { items: [] as NotedItem[], bare: [], prefixes: new Prefixes(), tokens: new TokenCollector() }
+      atOnce(notingAll(parseDocument('html', markup).root.childNodes, true, into))
+      return atOnce(findingSlips(into.items, [], vocabulary)).fields.length
+    }
+    expect([told(0), told(100), told(10_000)]).to.deep.equal([1, 1, 0])
+  })
 })

@@ -3,14 +3,18 @@ import { describe, it } from 'mocha'
 import {
   type AccessTypes,
   extractAccess,
+  extractingAccess,
   findingPositions,
   type RawRule,
   sameDeclarations,
 } from '../../../pipeline/access/extract.ts'
 import { parseDocument, TreeError } from '../../../pipeline/tree/document.ts'
+import { readingAllItems } from '../../../pipeline/tree/microdata.ts'
+import { ruleValue } from '../../../pipeline/tree/microdata-value.ts'
 import { attribute } from '../../../pipeline/tree/nodes.ts'
 import { atOnce } from '../../../pipeline/tree/steps.ts'
 import { takesLess } from '../../support/cost.ts'
+import { stepsOf } from '../../support/steps.ts'
 import { html, NS } from './site.ts'
 
 const RULE = `itemscope itemtype="${NS}/AuthorizationRule"`
@@ -270,4 +274,17 @@ describe('cost of extraction', () => {
     const document = html('<p class="a" title="b">x<b>y</b></p>'.repeat(5_500))
     return takesLess(10, () => extractAccess(document, NS))
   })
+  for (const [name, markup] of [
+    ['RULE-6 rows of one table', `<table ${RULE}>${'<tr><td itemprop="actor">*</td></tr>'.repeat(20_000)}</table>`],
+    [
+      'GRP-1 members of one group',
+      `<div itemscope itemtype="${NS}/Group">${'<b itemprop="member">a@b.c</b>'.repeat(20_000)}</div>`,
+    ],
+  ] as const)
+    it(`SEC-12 ${name} are taken in steps, beside those in which they are read`, () => {
+      const document = html(markup)
+      const before = [readingAllItems(document.root, ruleValue, () => true), findingPositions(document)]
+      const known = before.reduce((sum, work) => sum + stepsOf(work), 0)
+      expect(stepsOf(extractingAccess(document, NS)) - known).to.be.at.least(40)
+    })
 })
