@@ -83,9 +83,11 @@ export function createCircuit({ probe, log, wait = pause }: CircuitOptions): Cir
     for (let nap = SOON; ; nap = Math.min(2 * nap, SELDOM)) {
       await wait(nap, end.signal)
       if (!isAway) return
-      const outcome = await outcomeOf(returning ?? probe)
+      const proof = returning
+      const outcome = await outcomeOf(proof ?? probe)
       if (end.signal.aborted) return
-      if (outcome === undefined) return back()
+      // Whoever has lost it meanwhile wants another proof.
+      if (outcome === undefined && proof === returning) return back()
     }
   }
 
@@ -103,9 +105,10 @@ export function createCircuit({ probe, log, wait = pause }: CircuitOptions): Cir
     isAsking = true
     outcomeOf(probe).then(failure => {
       isAsking = false
-      if (failure === undefined || end.signal.aborted) return
-      lose(failure.error)
-      startAsking()
+      if (end.signal.aborted) return
+      if (failure !== undefined) lose(failure.error)
+      // Somebody else may have lost it, and found that it was being asked.
+      if (isAway) startAsking()
     })
   }
 

@@ -47,6 +47,8 @@ function played() {
   }
 }
 
+type Played = ReturnType<typeof played>
+
 const isRefused = (circuit: { requireThere(): void }) =>
   expect(() => circuit.requireThere())
     .to.throw(StoreError)
@@ -135,6 +137,34 @@ describe('objects: whether the object store is there', () => {
     circuit.requireThere()
     expect(probes).to.have.length(0)
     circuit.close()
+  })
+
+  it('HTTP-4 one that was away at the start is there again whatever was being asked when that was said', async () => {
+    const asked: [string, (played: Played) => Promise<void>][] = [
+      ['by one who suspects it, and it answers', async ({ circuit }) => circuit.suspect()],
+      [
+        'by one who asks on',
+        async ({ circuit, answer, wake }) => {
+          circuit.suspect()
+          await answer(NO)
+          await wake()
+        },
+      ],
+    ]
+    for (const [which, ask] of asked) {
+      const asking = played()
+      const { circuit, answer, wake } = asking
+      let proved = 0
+      await ask(asking)
+      circuit.loseUntil(async () => void proved++)
+      await answer()
+      isRefused(circuit)
+      expect(proved, which).to.equal(0)
+      await wake()
+      circuit.requireThere()
+      expect(proved, which).to.equal(1)
+      circuit.close()
+    }
   })
 
   it('after its end nothing is asked or told any more', async () => {
