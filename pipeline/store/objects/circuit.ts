@@ -55,6 +55,8 @@ export function createCircuit({ probe, log, wait = pause }: CircuitOptions): Cir
   let isAway = false
   let isAsking = false
   let isHeard = false
+  /** How often it has answered somebody. */
+  let answers = 0
   /** What proves that it is back, where an answer alone does not. */
   let returning: (() => Promise<void>) | undefined
 
@@ -103,10 +105,12 @@ export function createCircuit({ probe, log, wait = pause }: CircuitOptions): Cir
   function suspect(): void {
     if (isAsking || isAway || end.signal.aborted) return
     isAsking = true
+    const before = answers
     outcomeOf(probe).then(failure => {
       isAsking = false
       if (end.signal.aborted) return
-      if (failure !== undefined) lose(failure.error)
+      // Whoever was answered meanwhile knows better.
+      if (failure !== undefined && answers === before) lose(failure.error)
       // Somebody else may have lost it, and found that it was being asked.
       if (isAway) startAsking()
     })
@@ -131,6 +135,7 @@ export function createCircuit({ probe, log, wait = pause }: CircuitOptions): Cir
     failed: tell,
     answered() {
       isHeard = true
+      answers++
       if (returning === undefined) back()
     },
     loseUntil(work) {

@@ -167,6 +167,20 @@ describe('objects: whether the object store is there', () => {
     }
   })
 
+  it('HTTP-4 who is answered while it is asked knows better than a question that nobody answers', async () => {
+    const { circuit, log, probes, answer } = played()
+    circuit.suspect()
+    circuit.answered()
+    await answer(NO)
+    circuit.requireThere()
+    expect(log).to.deep.equal([])
+    circuit.suspect()
+    expect(probes, 'it is asked anew').to.have.length(2)
+    await answer(NO)
+    isRefused(circuit)
+    circuit.close()
+  })
+
   it('after its end nothing is asked or told any more', async () => {
     const { circuit, log, probes, answer } = played()
     circuit.suspect()
