@@ -31,10 +31,7 @@ export async function byGuards(
       }),
     ])
     // A failure tells of the elements as well, such as by their tag.
-    if ((await asked) ?? true) {
-      if (made.status === 'rejected') throw made.reason
-      return made.value
-    }
+    if ((await asked) ?? true) return valueOf(made)
     if (attempt === ATTEMPTS) throw busy()
   }
 }
@@ -54,11 +51,18 @@ export async function byStandingRules<T>(
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     const decided = authority()
-    const made = await make(decided)
+    const [made] = await Promise.allSettled([make(decided)])
     const following = site.followLoaded()
     if (following !== undefined) await following
-    if (authority() === decided) return made
+    // A failure tells of what was loaded as well, such as that there is no match.
+    if (authority() === decided) return valueOf(made)
     if (attempt === ATTEMPTS) throw busy()
     await authority.settle?.(paths)
   }
+}
+
+/** @throws what went wrong */
+function valueOf<T>(made: PromiseSettledResult<T>): T {
+  if (made.status === 'rejected') throw made.reason
+  return made.value
 }
