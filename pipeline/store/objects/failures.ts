@@ -63,6 +63,22 @@ export function taken<Output extends Tagged>(answer: Output): Output {
   return answer
 }
 
+/** A listing names its bucket: what does not was answered by somebody else, and leaves out what is there. @throws Error */
+export function listed<Output>(answer: Output, bucket: string | undefined): Output {
+  if (bucket === undefined) throw notItself()
+  return answer
+}
+
+interface Removal {
+  $metadata: { httpStatusCode?: number | undefined; requestId?: string | undefined }
+}
+
+/** Who removes something says nothing more, or which request that was; a page does neither. @throws Error */
+export function removed(answer: Removal): void {
+  const { httpStatusCode, requestId } = answer.$metadata
+  if (httpStatusCode !== 204 && requestId === undefined) throw notItself()
+}
+
 /** What the services say of keys that they do not take. */
 const WRONG_KEYS = new Set([
   'InvalidAccessKeyId',

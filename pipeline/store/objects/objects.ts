@@ -8,7 +8,7 @@ import { type ObjectAddress, placeOf } from './address.ts'
 import { BLOCK, createBlocks } from './blocks.ts'
 import { type Client, type Log, openClient, type Patience, sdk, type Waits } from './client.ts'
 import { openObject } from './download.ts'
-import { isNoAnswer, meaningOf, notItself, wordsOf } from './failures.ts'
+import { isNoAnswer, listed, meaningOf, notItself, wordsOf } from './failures.ts'
 import { removeObject, startUpload, type Upload, type UploadOptions } from './upload.ts'
 
 /** An object as a listing has it. */
@@ -128,7 +128,9 @@ export function openObjects(address: ObjectAddress, { log = () => undefined, wai
 async function uploadsOf(client: Client, name: string): Promise<string[]> {
   const Prefix = client.prefix + name
   const { Uploads = [] } = await client.ask(HOUSEKEEPING, ({ client: asked, options }) =>
-    asked.send(new (sdk().ListMultipartUploadsCommand)({ Bucket: client.bucket, Prefix }), options),
+    asked
+      .send(new (sdk().ListMultipartUploadsCommand)({ Bucket: client.bucket, Prefix }), options)
+      .then(answer => listed(answer, answer.Bucket)),
   )
   return Uploads.flatMap(({ Key, UploadId }) => (Key === Prefix && UploadId !== undefined ? [UploadId] : []))
 }
@@ -140,7 +142,8 @@ async function* listAll(client: Client, beginning: string, patience: Patience): 
   for (let token: string | undefined; ; ) {
     const { Contents = [], NextContinuationToken } = await client.ask(patience, async ({ client: asked, options }) => {
       const from = token !== undefined && { ContinuationToken: token }
-      const page = await asked.send(new (sdk().ListObjectsV2Command)({ Bucket, Prefix, ...from }), options)
+      const answer = await asked.send(new (sdk().ListObjectsV2Command)({ Bucket, Prefix, ...from }), options)
+      const page = listed(answer, answer.Name)
       // A page that leads to itself has no end; one that is cut off may leave out whose the objects are.
       const next = page.NextContinuationToken
       if (next === undefined ? page.IsTruncated === true : next === token) throw notItself()

@@ -8,7 +8,7 @@ import { Readable } from 'node:stream'
 import { BlobGone, StoreError } from '../errors.ts'
 import { BLOCK, type Blocks } from './blocks.ts'
 import { type Attempt, type Client, type Patience, sdk } from './client.ts'
-import { isUnreached, meaningOf, notItself, type Tagged, taken } from './failures.ts'
+import { isUnreached, meaningOf, notItself, removed, type Tagged, taken } from './failures.ts'
 
 /** Bytes of a part. Of those that the protocol allows, 10,000, the second half are larger, so that 350 GiB find room. */
 export const partSize = (number: number) => (number <= 5000 ? 8 : 64) * 1024 * 1024
@@ -256,10 +256,12 @@ export async function removeObject(
   if (uploadId !== undefined)
     await unlessAbsent(
       client.ask(patience, ({ client, options }) =>
-        client.send(new (sdk().AbortMultipartUploadCommand)({ ...place, UploadId: uploadId }), options),
+        client.send(new (sdk().AbortMultipartUploadCommand)({ ...place, UploadId: uploadId }), options).then(removed),
       ),
     )
   await unlessAbsent(
-    client.ask(patience, ({ client, options }) => client.send(new (sdk().DeleteObjectCommand)(place), options)),
+    client.ask(patience, ({ client, options }) =>
+      client.send(new (sdk().DeleteObjectCommand)(place), options).then(removed),
+    ),
   )
 }

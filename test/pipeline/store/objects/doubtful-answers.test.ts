@@ -28,7 +28,8 @@ const takes: Answer = (_, response) => response.setHeader('ETag', '"x"').end()
 const begins: Answer = (_, response) =>
   response.end('<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>')
 const removes: Answer = (_, response) => response.writeHead(204).end()
-const none: Answer = (_, response) => response.end('<ListMultipartUploadsResult></ListMultipartUploadsResult>')
+const none: Answer = (_, response) =>
+  response.end('<ListMultipartUploadsResult><Bucket>bucket</Bucket></ListMultipartUploadsResult>')
 const unknown: Answer = (_, response) =>
   response.writeHead(404).end('<Error><Code>NoSuchUpload</Code><Message>no such upload</Message></Error>')
 /** A service that takes uploads, but for some requests, by method and address. */
@@ -111,7 +112,7 @@ describe('objects: answers that are not to be believed', () => {
       let asked = 0
       answer = (_, response) => {
         if (++asked > 50) return page(_, response)
-        response.end(`<ListBucketResult>${key}${more}</ListBucketResult>`)
+        response.end(`<ListBucketResult><Name>bucket</Name>${key}${more}</ListBucketResult>`)
       }
       expect(await failing(objects.namesWith('owner/')), more).to.be.instanceOf(Unusable)
       expect(asked, more).to.be.below(50)
@@ -145,6 +146,26 @@ describe('objects: answers that are not to be believed', () => {
       response.writeHead(403).end('<Error><Code>AccessDenied</Code><Message>no</Message></Error>')
     answer = (request, response) => (request.method === 'DELETE' ? lost : refuses)(request, response)
     expect(await store(BYTES)).to.have.property('isGone', false)
+  })
+
+  it('a page that somebody else answers with 200 has taken nothing back, and is no listing', async () => {
+    const refuses: Answer = (_, response) =>
+      response.writeHead(403).end('<Error><Code>AccessDenied</Code><Message>no</Message></Error>')
+    answer = (request, response) => (request.method === 'DELETE' ? page : refuses)(request, response)
+    expect(await store(BYTES)).to.have.property('isGone', false)
+    for (const which of [/^GET .*uploads/, /^DELETE /]) {
+      answer = (request, response) => {
+        const asked = `${request.method} ${request.url}`
+        if (which.test(asked)) page(request, response)
+        else if (asked.startsWith('GET')) none(request, response)
+        else removes(request, response)
+      }
+      expect(await failing(objects.remove('a')), String(which))
+        .to.be.instanceOf(StoreError)
+        .and.include({ reason: 'busy' })
+    }
+    answer = page
+    expect(await failing(objects.namesWith('owner/'))).to.be.instanceOf(Unusable)
   })
 
   it('nor is a stretch what it was encoded to, or more than was asked for', async () => {
