@@ -69,6 +69,9 @@ export function openObjects(address: ObjectAddress, { log = () => undefined, wai
   const { start } = client.waits
   const atStart = { ...client, waits: { ...client.waits, first: start, more: start } }
 
+  /** Name of an object that a trial may have left. */
+  let trial: string | undefined
+
   /** Has an operator told what to do about a failure. @throws Unusable, NoAnswer */
   async function advised<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
@@ -84,6 +87,12 @@ export function openObjects(address: ObjectAddress, { log = () => undefined, wai
     const upload = startUpload(atStart, blocks, name, { note: async () => undefined })
     await upload.write(bytes)
     await upload.finish()
+  }
+
+  /** Removes the object of a trial, also of one that failed: no other is written before. */
+  async function endTrial(): Promise<void> {
+    if (trial !== undefined) await removeObject(atStart, trial, undefined, start)
+    trial = undefined
   }
 
   return {
@@ -108,13 +117,20 @@ export function openObjects(address: ObjectAddress, { log = () => undefined, wai
     note: name => advised(() => write(name, Buffer.from(name))),
     prove: () =>
       advised(async () => {
+        await endTrial()
         const name = `trial-${randomUUID()}`
         const bytes = Buffer.from(name)
-        await write(name, bytes)
-        const open = () => openObject(atStart, name, bytes.length, undefined, start)
-        const read = await blobBytes({ size: bytes.length, open })
-        if (!read.equals(bytes)) throw new Error('what was written comes back as something else')
-        await removeObject(client, name, undefined, start)
+        trial = name
+        try {
+          await write(name, bytes)
+          const open = () => openObject(atStart, name, bytes.length, undefined, start)
+          const read = await blobBytes({ size: bytes.length, open })
+          if (!read.equals(bytes)) throw new Error('what was written comes back as something else')
+        } catch (error) {
+          await endTrial().catch(() => undefined)
+          throw error
+        }
+        await endTrial()
       }),
     isThere: () => !client.circuit.isAway,
     watch: client.circuit.watch,

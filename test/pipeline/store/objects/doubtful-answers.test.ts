@@ -168,6 +168,34 @@ describe('objects: answers that are not to be believed', () => {
     expect(await failing(objects.namesWith('owner/'))).to.be.instanceOf(Unusable)
   })
 
+  it('a trial that could not be ended is ended before the next one begins, so that a bucket does not fill with them', async () => {
+    const there = new Set<string>()
+    const trial =
+      (failing: string): Answer =>
+      (request, response) => {
+        const [at = ''] = (request.url ?? '').split('?')
+        if (request.method === 'PUT') there.add(at)
+        if (request.method === failing)
+          return response.writeHead(403).end('<Error><Code>AccessDenied</Code><Message>no</Message></Error>')
+        if (request.method === 'DELETE') there.delete(at)
+        const bytes = Buffer.from(at.slice(at.lastIndexOf('/') + 1))
+        if (request.method === 'GET') gives(bytes)(request, response)
+        else if (request.method === 'PUT') takes(request, response)
+        else removes(request, response)
+      }
+    for (const [which, left] of [
+      ['GET', 0],
+      ['DELETE', 1],
+    ] as const) {
+      answer = trial(which)
+      for (let times = 0; times < 4; times++) expect(await failing(objects.prove()), which).to.be.instanceOf(Unusable)
+      expect(there.size, which).to.equal(left)
+    }
+    answer = trial('')
+    expect(await failing(objects.prove())).to.equal(undefined)
+    expect(there.size).to.equal(0)
+  })
+
   it('nor is a stretch what it was encoded to, or more than was asked for', async () => {
     const span = { start: 5, end: 9 }
     for (const sent of [
