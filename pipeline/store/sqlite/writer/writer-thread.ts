@@ -179,7 +179,8 @@ function serve({ folder, eventRetention, lockWait, origin, pages, search, replie
     const arrived: Arrived[] = []
     const buffers: ArrayBuffer[] = []
     const asked: { read: BodyPlace; id: number }[] = []
-    let now = 0
+    /** Of messages that say what time it is: reads do not. */
+    let now: number | undefined
     let closing = false
     let stays = false
     for (let message: WriterMessage | undefined = first; message !== undefined; ) {
@@ -204,7 +205,7 @@ function serve({ folder, eventRetention, lockWait, origin, pages, search, replie
       const answers = commitWithin(room, group, stuck => runGroup(writer, stuck))
       if (answers.some(isRefused)) connection.renew()
       reply({ answers })
-      now = Math.max(now, group.at(-1)?.job.at ?? 0)
+      now = Math.max(now ?? 0, group.at(-1)?.job.at ?? 0)
     }
     for (const each of asked) read(each.read, each.id)
     // The collector of this small thread would let tens of megabytes of them come together.
@@ -217,7 +218,7 @@ function serve({ folder, eventRetention, lockWait, origin, pages, search, replie
       if (stays) reply({ free: true })
       else port.close()
       replies.close()
-    } else housekeeping(now)
+    } else if (now !== undefined) housekeeping(now)
   }
 
   if (search) setTimeout(searchOrphans, SEARCH_EVERY).unref()

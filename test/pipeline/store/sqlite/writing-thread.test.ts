@@ -206,6 +206,36 @@ describe('The writing thread', () => {
     expect(await site.body(resource).catch(error => error.reason)).to.equal('closed')
   })
 
+  it('SEC-12 has nothing to write where large documents are only read, however many: it waits for no other process', async () => {
+    const log: string[] = []
+    const store = await openSqliteStore({
+      folder,
+      lockWait: 1,
+      clock: () => MINUTE,
+      log: (_, message) => log.push(message),
+    })
+    const site = store.site('example.org')
+    const bytes = Buffer.alloc(4 * 1024 * 1024, 'x')
+    await site.commit({
+      changes: [{ op: 'put', path: '/large', kind: 'document', content: { bytes }, type: 'text/html' }],
+    })
+    // It has cleaned up once when it comes to this.
+    await store.setSetting('name', 'first')
+    const resource = await site.find('/large')
+    const other = openDatabase(join(folder, DATABASE), { wait: 1 })
+    other.exec('BEGIN IMMEDIATE')
+    try {
+      for (let times = 0; times < 3; times++) expect(resource && (await site.body(resource))).to.have.property('bytes')
+      // What the thread tells of the last one comes behind its answer, and before that of another job.
+      await store.setSetting('name', 'value').catch(() => undefined)
+    } finally {
+      other.exec('ROLLBACK')
+      other.close()
+      await store.close()
+    }
+    expect(log).to.deep.equal([])
+  })
+
   it('is heard within a turn of the event loop, as soon as there is more for it', async () => {
     const store = await openSqliteStore({ folder })
     await store.setSetting('name', 'first')
