@@ -98,7 +98,7 @@ interface Waiting {
 function createDigestThread(algorithm: WeakDigest): DigestThread {
   let thread: Worker | undefined
   let lastBody = 0
-  /** Those that are on their way. */
+  /** Those that are on their way; a thread that ends takes with it what it knew of them. */
   const bodies = new Set<number>()
   /** Answers that are still to come; while there are some, the thread keeps the process alive. */
   let asked = 0
@@ -122,6 +122,7 @@ function createDigestThread(algorithm: WeakDigest): DigestThread {
       if (thread === worker) thread = undefined
       const lost = [...waiting.values()].flat()
       waiting.clear()
+      bodies.clear()
       asked = 0
       for (const { reject } of lost) reject(new StoreError('failed', 'The hashing thread ended', { cause }))
     })
@@ -146,7 +147,13 @@ function createDigestThread(algorithm: WeakDigest): DigestThread {
     thread.postMessage(message)
   }
 
+  /** Another thread would take the rest of a body for all of it. @throws StoreError */
+  function requireKnown(body: number): void {
+    if (!bodies.has(body)) throw new StoreError('failed', 'The hashing thread lost a body')
+  }
+
   async function finish(body: number): Promise<string> {
+    requireKnown(body)
     const reply = await ask({ body, finish: true })
     waiting.delete(body)
     bodies.delete(body)
@@ -171,6 +178,7 @@ function createDigestThread(algorithm: WeakDigest): DigestThread {
       const body = begin()
       return {
         async update(block, length) {
+          requireKnown(body)
           await ask({ body, block, length })
         },
         finish: () => finish(body),

@@ -5,6 +5,7 @@ import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
+import type { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
 import { after, before, describe, it } from 'mocha'
 import { createDigestThreads } from '../../../../pipeline/store/disk/digests.ts'
@@ -52,6 +53,31 @@ describe('digests of a file', () => {
     const expected = [whole, whole.subarray(0, -1)].map(bytes => createHash('sha256').update(bytes).digest('hex'))
     expect(await Promise.all(followed.map(each => each.finish()))).to.deep.equal(expected)
     await digests.close()
+  })
+
+  it('DAV-43 a body whose thread ended between two of its blocks has no digests, instead of those of its rest', async () => {
+    const begun: Worker[] = []
+    const count = (worker: Worker) => begun.push(worker)
+    process.on('worker', count)
+    const digests = createDigestThreads()
+    try {
+      const digesting = digests.start()
+      const block = new SharedArrayBuffer(4)
+      await digesting.update(block, 4)
+      await Promise.all(begun.map(worker => worker.terminate()))
+      const failed = await digesting
+        .update(block, 4)
+        .then(() => digesting.finish())
+        .catch((error: unknown) => error)
+      expect(failed).to.be.instanceOf(StoreError)
+      const next = digests.start()
+      await next.update(block, 4)
+      const [sha1, md5] = ['sha1', 'md5'].map(algorithm => createHash(algorithm).update(Buffer.alloc(4)).digest('hex'))
+      expect(await next.finish()).to.deep.equal({ sha1, md5 })
+    } finally {
+      process.off('worker', count)
+      await digests.close()
+    }
   })
 
   it('a file that cannot be followed, or not as far as was told, is an error in the end, and none for others', async () => {
