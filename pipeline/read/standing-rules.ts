@@ -31,7 +31,7 @@ export async function byGuards(
       }),
     ])
     // A failure tells of the elements as well, such as by their tag.
-    if ((await asked) ?? true) return valueOf(made)
+    if ((await asked) ?? true) return resultOf(made)
     if (attempt === ATTEMPTS) throw busy()
   }
 }
@@ -55,14 +55,14 @@ export async function byStandingRules<T>(
     const following = site.followLoaded()
     if (following !== undefined) await following
     // A failure tells of what was loaded as well, such as that there is no match.
-    if (authority() === decided) return valueOf(made)
+    if (authority() === decided) return resultOf(made)
     if (attempt === ATTEMPTS) throw busy()
     await authority.settle?.(paths)
   }
 }
 
 /** @throws what went wrong */
-function valueOf<T>(made: PromiseSettledResult<T>): T {
+function resultOf<T>(made: PromiseSettledResult<T>): T {
   if (made.status === 'rejected') throw made.reason
   return made.value
 }
