@@ -216,7 +216,7 @@ export const query: Commands['query'] = async (settings, { site: name, path, pro
       site,
       allowance: new Allowance(),
       path,
-      bounds: { scope: path, covers: () => true },
+      bounds: () => ({ scope: path, covers: () => true }),
       names: new Map(),
       range: undefined,
       conditions: undefined,

@@ -125,7 +125,7 @@ async function queryProgram(exchange: Exchange): Promise<Answer> {
       site,
       allowance: allowance(),
       path,
-      bounds: { scope: path, covers: at => author.scope.covers(at) && !isServerOwned({ mount }, at) },
+      bounds: () => ({ scope: path, covers: at => author.scope.covers(at) && !isServerOwned({ mount }, at) }),
       names: new Map([['request', requested]]),
       range: header(exchange, 'range'),
       conditions: readConditions(request.headers),

@@ -35,8 +35,8 @@ export interface ProgramQuery {
   allowance: Allowance
   /** Decoded: a document, or a directory by the slash at its end. */
   path: string
-  /** What the program reaches. */
-  bounds: Bounds
+  /** What the program reaches, as of now. */
+  bounds(): Bounds
   /** `request` and `Context`. */
   names: ReadonlyMap<string, Value>
   /** The `Range` field as it came. */
@@ -70,7 +70,7 @@ export async function answerProgram(query: ProgramQuery, body: BodySource): Prom
 
 async function evaluating(query: ProgramQuery, program: Program): Promise<Answer> {
   const { site, allowance, path, bounds, names } = query
-  const reach = new SiteReach(site, allowance, bounds)
+  const reach = new SiteReach(site, allowance, bounds())
   try {
     const source = path.endsWith('/') ? undefined : await reach.document(path)
     if (!path.endsWith('/') && !source) throw (await site.find(path)) ? notHtml() : absent()

@@ -12,6 +12,7 @@ import { SesselError } from '../../pipeline/language/sessel/sessel.ts'
 import type { Value } from '../../pipeline/language/values.ts'
 import type { Operation } from '../../pipeline/operation.ts'
 import { routeHeaders } from '../../pipeline/read/representation.ts'
+import { byStandingRules } from '../../pipeline/read/standing-rules.ts'
 import { absent, refuseForbidden, refuseUnseen, requireAllowed } from '../../pipeline/refusals.ts'
 import type { TreeDocument } from '../../pipeline/tree/nodes.ts'
 import { readAtOneMoment } from '../../pipeline/write/one-moment.ts'
@@ -75,9 +76,16 @@ export function programOperation(exchange: Exchange): Operation {
       const conditions = readConditions(request.headers)
       // A route is asked as its template is stored (COMP-102, SES-235).
       const scope = served?.file.resource.path ?? path
-      const bounds = boundsOf(exchange, path, scope)
-      const query = { site, allowance: allowance(), path: scope, bounds, names, range, conditions, atOneMoment }
-      const answer = await answerProgram(query, body)
+      const bounds = () => boundsOf(exchange, path, scope)
+      // Rules may have changed while the program was on its way, and while it runs.
+      const byRules = <T>(read: () => Promise<T>) =>
+        byStandingRules(site, authority, [path], decided => {
+          refuseUnseen(decided, asked, 'QUERY', path)
+          requireAllowed(decided, asked, 'QUERY', path)
+          return atOneMoment(read)
+        })
+      const asking = { site, allowance: allowance(), path: scope, bounds, names, range, conditions }
+      const answer = await answerProgram({ ...asking, atOneMoment: byRules }, body)
       return { ...answer, headers: { ...answer.headers, ...routeHeaders(served?.params) } }
     },
   }
