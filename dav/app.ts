@@ -41,6 +41,7 @@ import { report } from './methods/report.ts'
 import { unlock } from './methods/unlock.ts'
 import type { Mount } from './mount.ts'
 import { OtherAnswer } from './requests/acting.ts'
+import { asksBehind } from './requests/body-checks.ts'
 import { withoutPrefix } from './requests/destination.ts'
 import { createResponseCache, type MountsByHost, type ResponseCache } from './response-cache.ts'
 import { type MountTriggers, withTriggers } from './triggers.ts'
@@ -335,6 +336,9 @@ function dispatch({ publicAuthority, triggers, bodies }: MountParts, { bodyOf }:
     const { mount, path, author, client, submitted, lookAgain } = state
     const handler = HANDLERS[req.method ?? '']
     if (!mount || path === undefined || !author || !submitted || !lookAgain || !handler) return
+    const sent = bodyOf(req, res)
+    // Writes ask when their turn has come.
+    const body = READS.has(req.method ?? '') ? asksBehind(sent, () => requireKnown(mount, author)) : sent
     const exchange: Exchange = {
       request: req,
       response: res,
@@ -349,7 +353,7 @@ function dispatch({ publicAuthority, triggers, bodies }: MountParts, { bodyOf }:
       lookAgain,
       configure: author.scope.configure,
       raw: !READS.has(req.method ?? '') && isRawWrite({ request: req, mount, author }),
-      body: bodyOf(req, res),
+      body,
       pieces: piecesOf(bodies, req, res),
       allowance: oneAllowance(mount.site),
       triggered,

@@ -95,3 +95,21 @@ function* digestFields(exchange: Exchange): Generator<Promised> {
     }
   }
 }
+
+/** A body of a read, which may have been on its way for long: somebody is asked once it is there. */
+export function asksBehind(body: BodySource, ask: () => void): BodySource {
+  return {
+    get made() {
+      return body.made
+    },
+    get type() {
+      return body.type
+    },
+    async bytes(cap) {
+      const bytes = await body.bytes(cap)
+      ask()
+      return bytes
+    },
+    stage: (cap, seen) => body.stage(cap, seen),
+  }
+}

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { startRedis } from '../../pipeline/coordination/redis-server.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type Client, client } from '../../support/http.ts'
+import { type Client, client, connect, type Fields, requestBytes } from '../../support/http.ts'
 import { type ServerProcess, startProcess } from '../../support/process.ts'
 import { startRelay } from '../../support/tcp-relay.ts'
 
@@ -80,6 +80,37 @@ describe('SIGHUP', () => {
     expect([await status(ADA), (await status(BO, '/b/')) < 405, await status(BO, '/')]).to.deep.equal([401, true, 207])
     await reload(settings([ADA, { ...BO, password: 'another' }]), /were read again/)
     expect([await status(ADA), await status(BO, '/b/')]).to.deep.equal([207, 401])
+  })
+
+  it('MNT-1 whose credential is withdrawn while the body of a read is on its way reads nothing', async () => {
+    await reload(settings([ADA]), /were read again/)
+    const reads: [method: string, fields: Fields, body: string][] = [
+      ['QUERY', { 'Content-Type': 'text/css-selector' }, 'html'],
+      ['QUERY', { 'Content-Type': 'text/sessel' }, '1 + 1'],
+      ['PROPFIND', { Depth: '0' }, '<propfind xmlns="DAV:"><propname/></propfind>'],
+    ]
+    const place = { port: mountPort, tls: true }
+    const authorization = `Basic ${Buffer.from(`${ADA.user}:${ADA.password}`).toString('base64')}`
+    await mount('PUT', '/read.html', { authorization }, '<p>1</p>')
+    const begun = await Promise.all(
+      reads.map(async ([method, fields, body]) => {
+        const connection = await connect(place)
+        const bytes = Buffer.from(
+          requestBytes(method, '/read.html', { ...fields, authorization, Expect: '100-continue' }, body, place),
+        )
+        connection.send(bytes.subarray(0, bytes.length - body.length))
+        // Asked for by who knows the credential.
+        expect((await connection.receive()).status).to.equal(100)
+        return { connection, rest: bytes.subarray(bytes.length - body.length) }
+      }),
+    )
+    await reload(settings([]), /were read again/)
+    for (const { connection, rest } of begun) {
+      connection.send(rest)
+      expect((await connection.receive()).status).to.equal(401)
+      connection.close()
+    }
+    await reload(settings([ADA]), /were read again/)
   })
 
   it('a new certificate is shown to new connections, on both ports', async () => {
