@@ -1,6 +1,7 @@
 /** QUERY with an expression on the public surface (HTTP-140, SES-230): what a visitor's program may reach (SES-126, SES-127). */
 
 import { header } from '../../edge/request.ts'
+import type { Authority, WholeQuestion } from '../../pipeline/authority.ts'
 import { resolvePath } from '../../pipeline/compose/routes.ts'
 import { answerProgram } from '../../pipeline/evaluation/query.ts'
 import type { Bounds } from '../../pipeline/evaluation/reach.ts'
@@ -53,15 +54,19 @@ export function programOperation(exchange: Exchange): Operation {
     const exists = isDirectory ? await atOneMoment(() => holdsDocuments(exchange, path)) : served !== undefined
     return { asked: { ask: 'evaluate' as const, path, exists }, served }
   }
+  const requireThere = (decided: Authority, asked: WholeQuestion): void => {
+    requireAllowed(decided, asked, 'QUERY', path)
+    if (!asked.exists) throw absent()
+  }
   return {
     async admit() {
       refuseForbidden(authority(), (await question()).asked, 'QUERY', path)
       return {}
     },
     async carryOut(body) {
+      const first = authority()
       const { asked, served } = await question()
-      requireAllowed(authority(), asked, 'QUERY', path)
-      if (!asked.exists) throw absent()
+      requireThere(authority(), asked)
       if (type !== 'text/sessel')
         throw new Fault(400, 'BadRequest', `Send a selector or an expression with Content-Type: ${ACCEPT_QUERY}.`, {
           headers: { 'Accept-Query': ACCEPT_QUERY },
@@ -79,9 +84,8 @@ export function programOperation(exchange: Exchange): Operation {
       const bounds = () => boundsOf(exchange, path, scope)
       // Rules may have changed while the program was on its way, and while it runs.
       const byRules = <T>(read: () => Promise<T>) =>
-        byStandingRules(site, authority, [path], decided => {
-          refuseUnseen(decided, asked, 'QUERY', path)
-          requireAllowed(decided, asked, 'QUERY', path)
+        byStandingRules(site, authority, [path], async decided => {
+          requireThere(decided, decided === first ? asked : (await question()).asked)
           return atOneMoment(read)
         })
       const asking = { site, allowance: allowance(), path: scope, bounds, names, range, conditions }

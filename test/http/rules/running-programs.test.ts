@@ -30,6 +30,12 @@ describe('Programs that visitors send', () => {
       '/',
       ({ status, text }) => expect([status, text]).to.deep.equal([200, '[]']),
     ],
+    [
+      'whoever may read no document of a folder any more',
+      [['*', 'QUERY', 'Allow', '/*']],
+      '/',
+      ({ status }) => expect(status).to.equal(401),
+    ],
   ]
   const SEND = ['the program is on its way', 'it runs'] as const
   for (const moment of SEND)
