@@ -188,6 +188,7 @@ export function execute(state: State, frame: Activation, until: number): boolean
         stack.push(new Lambda(constants[instructions[at++] as number] as Code, scope, context))
         break
       case OP.RETURN:
+        if (stack.length > frame.values + 1) stack.splice(frame.values, stack.length - frame.values - 1)
         state.frames.pop()
         state.calls--
         while ((state.handlers.at(-1)?.frames ?? 0) > state.frames.length) state.handlers.pop()

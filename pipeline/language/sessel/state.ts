@@ -31,6 +31,8 @@ export interface Activation {
   context: Context
   /** Where to go on. */
   at: number
+  /** Values below its own ones. A `return` in the middle of a list or an operation leaves some of its own behind. */
+  values: number
 }
 
 export type Frame = Activation | { work: Work; context: Context }
@@ -136,7 +138,7 @@ export class State implements Evaluation {
     this.allowance.take(64 + 8 * code.slots)
     const slots: (Value | undefined)[] = []
     const scope: Scope = { slots, outer }
-    this.frames.push({ code, scope, context, at: 0 })
+    this.frames.push({ code, scope, context, at: 0, values: this.stack.length })
     return scope
   }
 
