@@ -59,7 +59,7 @@ export const OP = {
   LEAVE: 33,
   /** name, count: a function by its name */
   CALL: 34,
-  /** name, count: a method of what lies below its arguments; -2: of two, the last one a lambda that makes it when needed */
+  /** name, count: a method of what lies below its arguments */
   METHOD: 35,
   /** name */
   MEMBER: 36,
@@ -87,6 +87,8 @@ export const OP = {
   /** As NAME and LATE, where the name is called. */
   CALLEE: 48,
   LATE_CALLEE: 49,
+  /** target: where the top is a key that the Dictionary below has; takes both → its value */
+  JUMP_HELD: 50,
 } as const
 
 /** `prior` as a source selects nothing where it is not bound (SES-3); no name has a space. */

@@ -3,8 +3,7 @@
 import type { Dictionary, Value } from '../values.ts'
 import { isDictionary } from '../values.ts'
 import { isTruthy, typeOf } from './comparison.ts'
-import { type Evaluation, type Given, Pending, typeError, type Work } from './evaluation.ts'
-import { Lambda } from './kinds.ts'
+import { type Evaluation, Pending, typeError, type Work } from './evaluation.ts'
 import { type Method, type Methods, textArgument } from './method.ts'
 
 /** Entries that are gone through without a pause. */
@@ -58,18 +57,10 @@ function has(dictionary: Dictionary, key: string): boolean {
   return dictionary.has(key)
 }
 
-/** `get(key, default)`: the default comes as a lambda, which is called where the key is missing. */
-function get(dictionary: Dictionary, args: Value[], on: Evaluation, isLazy: boolean): Given {
-  const key = textArgument('get', args[0])
-  const found = has(dictionary, key) ? (dictionary.get(key) ?? null) : undefined
-  if (found !== undefined) return found
-  const fallback = args[1] ?? null
-  if (!isLazy || !(fallback instanceof Lambda)) return fallback
-  return new Pending(calledWith(fallback, on))
-}
-
-function* calledWith(fallback: Lambda, on: Evaluation): Work {
-  return yield on.call(fallback, [])
+/** `get(key, default)`; the default is not evaluated where the key is there (`JUMP_HELD`). */
+function get(dictionary: Dictionary, [wanted, fallback = null]: Value[]): Value {
+  const key = textArgument('get', wanted)
+  return has(dictionary, key) ? (dictionary.get(key) ?? null) : fallback
 }
 
 function entry(key: string, value: Value): Value {
@@ -101,7 +92,7 @@ export const DICTIONARY_METHODS: Methods = new Map<string, Method>([
     { least: 0, most: 0, run: (d: Dictionary, _, on) => BigInt(d instanceof Map ? d.size : keysOf(d, on).length) },
   ],
   ['isEmpty', { least: 0, most: 0, run: (d: Dictionary) => !isTruthy(d) }],
-  ['get', { least: 2, most: 2, isLazy: true, run: get }],
+  ['get', { least: 2, most: 2, run: get }],
   [
     'delete',
     {

@@ -54,9 +54,9 @@ function mutator(name: string, least: number, most: number, run: Method['run']):
   return {
     least,
     most,
-    run: (element: ElementValue, args, on, isLazy) => {
+    run: (element: ElementValue, args, on) => {
       requireMutable(name, element)
-      return run(element as never, args, on, isLazy)
+      return run(element as never, args, on)
     },
   }
 }
@@ -231,10 +231,10 @@ function either(name: string, get: (element: ElementValue, on: Evaluation) => Gi
   return {
     least: 0,
     most: 1,
-    run: (element: ElementValue, args, on, isLazy) => {
+    run: (element: ElementValue, args, on) => {
       if (args.length === 0) return get(element, on)
       requireMutable(name, element)
-      return set(element as never, args, on, isLazy)
+      return set(element as never, args, on)
     },
   }
 }

@@ -1,6 +1,6 @@
 /** What each instruction does. */
 
-import { isList, type Value } from '../values.ts'
+import { isDictionary, isList, type Value } from '../values.ts'
 import { calculate, isNumber, negate } from './arithmetic.ts'
 import { type Code, type ConstructionPlan, OP, type SelectorTemplate } from './code.ts'
 import { compare, comparing, isEqual, isTruthy } from './comparison.ts'
@@ -87,6 +87,15 @@ export function execute(state: State, frame: Activation, until: number): boolean
           at++
         }
         break
+      case OP.JUMP_HELD: {
+        const held = heldBy(stack.at(-2) as Value, stack.at(-1) as Value)
+        if (held === undefined) at++
+        else {
+          stack.splice(-2, 2, held)
+          at = instructions[at] as number
+        }
+        break
+      }
       case OP.TRUTH:
         stack.push(isTruthy(stack.pop() as Value))
         break
@@ -222,10 +231,10 @@ export function execute(state: State, frame: Activation, until: number): boolean
       case OP.METHOD: {
         const name = constants[instructions[at] as number] as string
         const count = instructions[at + 1] as number
-        const args = state.taken(Math.abs(count))
+        const args = state.taken(count)
         const receiver = stack.pop() as Value
         frame.at = at += 2
-        if (state.put(callMethod(receiver, name, args, state, count < 0))) return false
+        if (state.put(callMethod(receiver, name, args, state))) return false
         break
       }
       case OP.MEMBER: {
@@ -303,6 +312,12 @@ export function execute(state: State, frame: Activation, until: number): boolean
         throw new Error(`no such instruction: ${instructions[at - 1]}`)
     }
   }
+}
+
+/** The value of an entry; undefined where there is none, or what shall have it is no Dictionary. */
+function heldBy(owner: Value, key: Value): Value | undefined {
+  if (owner === null || typeof key !== 'string' || !isDictionary(owner) || !owner.has(key)) return undefined
+  return owner.get(key) ?? null
 }
 
 /** Whether two values are equal, or that they are not; what holds others is compared with pauses. */

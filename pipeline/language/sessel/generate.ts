@@ -306,19 +306,13 @@ function* linkAt(fn: Routine, link: Link): Steps<() => void> {
 }
 
 function* method(fn: Routine, { name: called, parameters }: Extract<Link, { kind: 'method' }>): Steps<void> {
-  const [key, fallback] = parameters
-  // The default of `get` is evaluated where it is needed alone (SES-38): it becomes a lambda that only that method sees.
-  const isLazy = called === 'get' && parameters.length === 2 && key && fallback && !isPlain(fallback)
-  if (isLazy) {
-    yield* expression(fn, key)
-    yield* lambda(fn, { kind: 'lambda', parameters: [], rest: undefined, body: fallback })
-    emit(fn, OP.METHOD, constant(fn, 'get'), -2)
-    return
+  // The default of a Dictionary's `get` is evaluated where it is needed alone (SES-38).
+  const isGet = called === 'get' && parameters.length === 2
+  let end: (() => void) | undefined
+  for (const [at, parameter] of parameters.entries()) {
+    if (isGet && at === 1) end = jump(fn, OP.JUMP_HELD)
+    yield* expression(fn, parameter)
   }
-  for (const parameter of parameters) yield* expression(fn, parameter)
   emit(fn, OP.METHOD, constant(fn, called), parameters.length)
-}
-
-function isPlain({ kind }: Expression): boolean {
-  return kind === 'literal' || kind === 'lambda'
+  end?.()
 }

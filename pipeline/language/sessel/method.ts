@@ -9,10 +9,8 @@ export interface Method {
   /** Numbers of arguments. */
   least: number
   most: number
-  /** Whether a last argument is made only when it is needed (SES-38). */
-  isLazy?: boolean
   /** The table says what receivers it is for. */
-  run(receiver: never, args: Value[], on: Evaluation, isLazy: boolean): Given
+  run(receiver: never, args: Value[], on: Evaluation): Given
 }
 
 export type Methods = ReadonlyMap<string, Method>

@@ -7,9 +7,9 @@ import { typeOf } from './comparison.ts'
 import { CONVERSIONS } from './conversions.ts'
 import { DICTIONARY_METHODS } from './dictionaries.ts'
 import { ELEMENT_METHODS } from './elements.ts'
-import { type Evaluation, type Given, Pending, typeError, type Work } from './evaluation.ts'
+import { type Evaluation, type Given, typeError } from './evaluation.ts'
 import { callInstance } from './instances.ts'
-import { Blob, ClassValue, Lambda, SelectorValue, TypeName } from './kinds.ts'
+import { Blob, ClassValue, SelectorValue, TypeName } from './kinds.ts'
 import { LIST_METHODS } from './lists.ts'
 import { countArguments, type Method, type Methods } from './method.ts'
 import { NUMBER_METHODS } from './numbers.ts'
@@ -31,10 +31,9 @@ const NONE: Methods = new Map()
  * Calls a method.
  *
  * @param receiver not null: what follows a null is not called
- * @param isLazy whether the last argument is a lambda that makes the argument when it is needed
  * @throws SesselError for a method that there is not, or other arguments than it takes
  */
-export function callMethod(receiver: Value, name: string, args: Value[], on: Evaluation, isLazy = false): Given {
+export function callMethod(receiver: Value, name: string, args: Value[], on: Evaluation): Given {
   if (receiver instanceof ElementValue && receiver.type !== undefined) {
     const given = callInstance(receiver, name, args, on)
     if (given !== undefined) return given
@@ -47,9 +46,7 @@ export function callMethod(receiver: Value, name: string, args: Value[], on: Eva
     throw typeError(`a ${typeOf(receiver)} has no method “${name}”`)
   }
   countArguments(name, method, args)
-  const last = args.at(-1)
-  if (isLazy && method.isLazy !== true && last instanceof Lambda) return evaluated(method, receiver, args, last, on)
-  return method.run(receiver as never, args, on, isLazy)
+  return method.run(receiver as never, args, on)
 }
 
 function methodsOf(receiver: Value): Methods {
@@ -73,15 +70,4 @@ export function callByName(name: string, callee: Value, args: Value[], on: Evalu
     if (CONVERSIONS.has(callee.name)) return callMethod(value, callee.name, [], on)
   }
   throw typeError(`“${name}” is a ${typeOf(callee)} and cannot be called`)
-}
-
-/** Calls a method whose last argument has to be made first. */
-function evaluated(method: Method, receiver: Value, args: Value[], last: Lambda, on: Evaluation): Given {
-  return new Pending(evaluating(method, receiver, args, last, on))
-}
-
-function* evaluating(method: Method, receiver: Value, args: Value[], last: Lambda, on: Evaluation): Work {
-  const value = yield on.call(last, [])
-  const given = method.run(receiver as never, [...args.slice(0, -1), value], on, false)
-  return given instanceof Pending ? yield* given.work : given
 }
