@@ -42,7 +42,10 @@ function gateOf({ compounds, combinators }: ComplexSelector, mode: Mode): { abov
     if (key) return { above: at < compounds.length - 1, key }
   }
   const type = compounds.at(-1)?.simples.find(simple => simple.kind === 'type')
-  return type?.kind === 'type' ? { above: false, key: asciiLower(type.name) } : undefined
+  // Of a declared prefix only the part of a name behind its colon counts, in HTML too, where the key is the whole name.
+  return type?.kind === 'type' && typeof type.namespace !== 'object'
+    ? { above: false, key: asciiLower(type.name) }
+    : undefined
 }
 
 function nameKey(compound: Compound | undefined, mode: Mode): string | undefined {
