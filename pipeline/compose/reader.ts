@@ -13,7 +13,9 @@ export interface Reader {
   readonly languages: Languages
   /** Whether this reader may not see all of what is at a path, so that failures of its parts are looked at one by one (SEC-6). */
   seesParts?: (path: string) => boolean
-  composed?: { file: StoredFile; composition: Composition }
+  /** By what it is told which groups hold the one who has signed in; another object where that may have changed. */
+  membership?: (() => unknown) | undefined
+  composed?: { file: StoredFile; composition: Composition; membership: unknown }
 }
 
 /** Whether two files are the same version of one document: what has left the memory comes back as another object. */
@@ -34,11 +36,13 @@ export async function composedFor(
   reader: Reader,
 ): Promise<Composition> {
   const { composed } = reader
-  if (composed && isSame(composed.file, file) && composed.composition.reads.hold(site)) return composed.composition
+  const membership = reader.membership?.()
+  const isAsNow = composed?.membership === membership && composed?.composition.reads.hold(site)
+  if (composed && isAsNow && isSame(composed.file, file)) return composed.composition
   const composition = await compose(site, file, reader.viewer, reader.languages, params, {
     containing: reader.seesParts?.(path) ?? false,
     found,
   })
-  reader.composed = { file, composition }
+  reader.composed = { file, composition, membership }
   return composition
 }

@@ -14,12 +14,14 @@ import type { Exchange } from './exchange.ts'
 export function pageReader(exchange: Exchange, method = 'GET', body?: RequestBody): Reader {
   const { site, target, session, hosted, authority } = exchange
   const { principal } = session
-  let identity: Identity | undefined
+  let known: { by: unknown; identity: Identity } | undefined
   const identify = async () => {
-    identity ??= await identityOf(site.rules, principal, authority().access.membership)
+    const by = authority()
+    if (known?.by !== by) known = { by, identity: await identityOf(site.rules, principal, by.access.membership) }
   }
   return {
     languages: hosted.pages,
+    membership: principal && authority,
     seesParts: path => !authority().access.readable(path),
     viewer: {
       path: target.path,
@@ -28,7 +30,7 @@ export function pageReader(exchange: Exchange, method = 'GET', body?: RequestBod
       headers: () => shownFields(exchange.request.headers, `${hosted.settings.brand}_session`),
       principal,
       identify: principal && identify,
-      roles: () => identity?.roles ?? [],
+      roles: () => known?.identity.roles ?? [],
       body,
       session: visitorSession(exchange),
       get allowance() {
