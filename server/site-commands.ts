@@ -217,7 +217,7 @@ export const query: Commands['query'] = async (settings, { site: name, path, pro
       allowance: new Allowance(),
       path,
       bounds: () => ({ scope: path, covers: () => true }),
-      names: new Map(),
+      names: async () => new Map(),
       range: undefined,
       conditions: undefined,
       atOneMoment: <T>(read: () => Promise<T>) => read(),

@@ -126,7 +126,7 @@ async function queryProgram(exchange: Exchange): Promise<Answer> {
       allowance: allowance(),
       path,
       bounds: () => ({ scope: path, covers: at => author.scope.covers(at) && !isServerOwned({ mount }, at) }),
-      names: new Map([['request', requested]]),
+      names: async () => new Map([['request', requested]]),
       range: header(exchange, 'range'),
       conditions: readConditions(request.headers),
       atOneMoment: read => atOneMoment(exchange, read),

@@ -37,8 +37,8 @@ export interface ProgramQuery {
   path: string
   /** What the program reaches, as of now. */
   bounds(): Bounds
-  /** `request` and `Context`. */
-  names: ReadonlyMap<string, Value>
+  /** `request` and `Context`, as of now: who asks may be in fewer groups than when the program was sent. */
+  names(): Promise<ReadonlyMap<string, Value>>
   /** The `Range` field as it came. */
   range: string | undefined
   conditions: Conditions | undefined
@@ -69,7 +69,7 @@ export async function answerProgram(query: ProgramQuery, body: BodySource): Prom
 }
 
 async function evaluating(query: ProgramQuery, program: Program): Promise<Answer> {
-  const { site, allowance, path, bounds, names } = query
+  const { site, allowance, path, bounds } = query
   const reach = new SiteReach(site, allowance, bounds())
   try {
     const source = path.endsWith('/') ? undefined : await reach.document(path)
@@ -79,7 +79,7 @@ async function evaluating(query: ProgramQuery, program: Program): Promise<Answer
       ns: site.settings.ns,
       self: root && new ElementValue(root, source),
       prior: undefined,
-      names,
+      names: await query.names(),
       reach,
       base: path,
       schemas: siteSchemas(site, allowance),

@@ -72,11 +72,13 @@ export function programOperation(exchange: Exchange): Operation {
           headers: { 'Accept-Query': ACCEPT_QUERY },
         })
       const params = served?.params ?? new Map<string, string>()
-      const requested = await requestValue(exchange, { params, body: null, repeated: 'list' })
-      const names = new Map<string, Value>([
-        ['request', requested],
-        ['Context', new Context([['request', requested]])],
-      ])
+      const names = async () => {
+        const requested = await requestValue(exchange, { params, body: null, repeated: 'list' })
+        return new Map<string, Value>([
+          ['request', requested],
+          ['Context', new Context([['request', requested]])],
+        ])
+      }
       const range = header(exchange, 'range')
       const conditions = readConditions(request.headers)
       // A route is asked as its template is stored (COMP-102, SES-235).
