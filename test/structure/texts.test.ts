@@ -56,6 +56,7 @@ const MEANT: readonly [reason: string, ...files: string[]][] = [
     'pipeline/request-value.ts',
     'dav/methods/unlock.ts',
     'pipeline/language/sessel/dom.ts',
+    'pipeline/language/sessel/letter-case.ts',
   ],
   ['what code is written in', 'pipeline/language/own-names.ts', 'pipeline/react/context.ts'],
   ['functions of a language', 'pipeline/language/sessel/strings.ts'],

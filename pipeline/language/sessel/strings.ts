@@ -9,6 +9,7 @@ import { MAX_TEXT, tooLong } from './comparison.ts'
 import { CONVERSIONS } from './conversions.ts'
 import { type Evaluation, type Given, Pending, pausing, settled } from './evaluation.ts'
 import { argon2, bcrypt } from './hashes.ts'
+import { lowering, uppering } from './letter-case.ts'
 import { rangeOf } from './lists.ts'
 import { type Method, type Methods, textArgument } from './method.ts'
 import { matchesPattern } from './patterns.ts'
@@ -26,6 +27,20 @@ export function lengthOf(text: string): number {
     at++
   }
   return text.length - pairs
+}
+
+/** `lengthOf` in steps. */
+function* measuring(text: string): Steps<number> {
+  let length = 0
+  for (const piece of piecesOf(text, PER_STEP)) {
+    length += lengthOf(piece)
+    yield
+  }
+  return length
+}
+
+function* counting(text: string): Steps<bigint> {
+  return BigInt(yield* measuring(text))
 }
 
 function isPair(text: string, at: number): boolean {
@@ -56,8 +71,7 @@ function slice(text: string, args: Value[], on: Evaluation): Given {
 }
 
 function* slicing(text: string, args: Value[], on: Evaluation): Steps<string> {
-  const [from, to] = rangeOf(lengthOf(text), args)
-  yield
+  const [from, to] = rangeOf(yield* measuring(text), args)
   const start = yield* findingOffset(text, 0, from)
   const end = yield* findingOffset(text, start, to - from)
   return metered(on, text.slice(start, end))
@@ -162,8 +176,12 @@ function* digesting(text: string, sumOf: () => { update(piece: string): unknown;
   return sum.digest('hex')
 }
 
-const upper = ofText((text, on) => metered(on, text.toUpperCase()))
-const lower = ofText((text, on) => metered(on, text.toLowerCase()))
+const upper = ofText((text, on) => given(inCase(uppering(text), on), text))
+const lower = ofText((text, on) => given(inCase(lowering(text), on), text))
+
+function* inCase(work: Steps<string>, on: Evaluation): Steps<string> {
+  return metered(on, yield* work)
+}
 
 /** UTF-16 code units of a text that becomes a slug. */
 const LONGEST_SLUG = 1024 * 1024
@@ -191,7 +209,7 @@ export const STRING_METHODS: Methods = new Map<string, Method>([
   ['startsWith', withText('startsWith', (text, part) => text.startsWith(part))],
   ['endsWith', withText('endsWith', (text, part) => text.endsWith(part))],
   ['matches', withText('matches', matches)],
-  ['count', ofText(text => BigInt(lengthOf(text)))],
+  ['count', ofText(text => given(counting(text), text))],
   ['isEmpty', ofText(text => text === '')],
   ['trim', ofText((text, on) => metered(on, text.trim()))],
   ['lower', lower],

@@ -25,9 +25,13 @@ describe('Sessel: long texts', () => {
     ['a search for a long text', '(s + s).contains("b" + s)', 20],
     ['a long text that is replaced', '(s + s).replace("b" + s, "c")', 20],
     ['a slug', 's.slugify()', 8],
+    ['a text in capital letters', 's.upper()', 8],
+    ['a text in small letters', 's.lower()', 8],
+    ['a text in small letters with a sigma', '(s + "Σ").lower()', 8],
     ['a hash', 's.sha256()', 8],
     ['a keyed hash', 's.hmac_sha256("k")', 8],
-    ['a part of a text of emoji', '(s + "😀").slice(-1)', 8],
+    ['the length of a text', 's.count()', 8],
+    ['a part of a text of emoji', '(s + "😀").slice(-1)', 16],
   ] as const)
     it(`SES-75 ${what} is made in steps`, () => {
       expect(stepsIn(about(19, program))).to.be.at.least(least)
@@ -74,6 +78,24 @@ describe('Sessel: long texts', () => {
     const points = Array.from(text)
     expect(await ask('slice(-9, -2).count()')).to.equal('7')
     expect(await ask('slice(65000, -5)')).to.equal(JSON.stringify(points.slice(65_000, -5).join('').toWellFormed()))
+  })
+
+  it('SES-75 long texts have the letters that they have as a whole', async () => {
+    const ask = (text: string, call: string) =>
+      became(`x.${call}() == y`, hostFor('/shop.html', { names: namesOf(text, call) }))
+    const namesOf = (text: string, call: string) =>
+      new Map([
+        ['x', text],
+        ['y', call === 'upper' ? text.toUpperCase() : text.toLowerCase()],
+      ])
+    for (const unit of ['ΑΣ ', 'ΑΣ', 'ΣΑ.', "ΑΣ'ʰ", 'Σ', '.Σ', 'ΣʰΑ', '𐐀Σ 𐐀', 'ΐß', 'İΣ', 'ΑΒΣ\u0301\u0301\ud800']) {
+      for (const before of [0, 1, 2, 3]) {
+        const text = '.'.repeat(before) + unit.repeat(200_000 / unit.length)
+        for (const call of ['upper', 'lower']) expect(await ask(text, call), `${unit} ${call}`).to.equal('true')
+      }
+    }
+    const endless = await ask('.Σ'.repeat(600_000), 'lower')
+    expect(endless).to.equal('!RuntimeError: a text is longer than 1048576 characters')
   })
 
   it('SES-75 parts beyond all steps are not made', async () => {
