@@ -14,7 +14,7 @@ import { Blob, type ClassValue, FetchedElement } from './kinds.ts'
 import { countArguments, textArgument } from './method.ts'
 import { namesOf, propertyValue, valueElements } from './microdata.ts'
 import { rootOf } from './names.ts'
-import { resolvePath } from './paths.ts'
+import { checkSource, resolvePath } from './paths.ts'
 import { sameHandle, searchFor } from './select.ts'
 import { textForm } from './text-form.ts'
 
@@ -152,7 +152,11 @@ function callPlatform(name: string, args: Value[], on: Evaluation): Given {
   const { platform } = on.host
   if (!platform) throw typeError('there is no platform interface here')
   const [first = null, second] = args
-  const pathOf = (value: Value | undefined) => resolvePath(on.host.base ?? '/', textArgument(name, value))
+  const pathOf = (value: Value | undefined) => {
+    const path = textArgument(name, value)
+    checkSource(path, on.spend)
+    return resolvePath(on.host.base ?? '/', path)
+  }
   switch (name) {
     case 'GET': {
       countArguments(name, { least: 1, most: 1 }, args)

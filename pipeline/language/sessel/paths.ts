@@ -1,6 +1,16 @@
 /** Paths of sources (SES-125). */
 
 import { normalForm } from '../../tree/normal-form.ts'
+import { type Spend, tooLong } from './comparison.ts'
+
+/** UTF-16 code units of a path or glob: many times as many as a path may have. */
+const LONGEST_SOURCE = 16 * 1024
+
+/** @throws SesselError for what is too long to be looked at as a path or glob */
+export function checkSource(source: string, spend: Spend): void {
+  if (source.length > LONGEST_SOURCE) throw tooLong(LONGEST_SOURCE)
+  spend(source.length >> 5)
+}
 
 /**
  * A path against the path of the document that it stands in; dot segments are taken out.

@@ -6,12 +6,12 @@ import { LIMITS } from '../../tree/selector/parse.ts'
 import { compileSelector, matcherIn, type Selector, SelectorError, selectorFor } from '../../tree/selector/selector.ts'
 import { ElementValue, isList, type Source, type Value } from '../values.ts'
 import type { SelectorTemplate } from './code.ts'
-import { MAX_DEPTH, tooDeep, tooLong, typeOf } from './comparison.ts'
+import { MAX_DEPTH, tooDeep, typeOf } from './comparison.ts'
 import { CSS_TEXT } from './css-text.ts'
 import { type Evaluation, type Given, Pending, runtimeError, settled, typeError, type Work } from './evaluation.ts'
 import type { Candidate } from './host.ts'
 import { FixedElement, isMutable } from './kinds.ts'
-import { resolvePath } from './paths.ts'
+import { checkSource, resolvePath } from './paths.ts'
 import { withoutFunctions } from './selector-functions.ts'
 import { textForm } from './text-form.ts'
 
@@ -23,9 +23,6 @@ const WITHOUT_PAUSE = 500
 
 /** Documents that are looked into without a pause. */
 const DOCUMENTS_WITHOUT_PAUSE = 50
-
-/** UTF-16 code units of a path or glob: many times as many as a path may have. */
-const LONGEST_SOURCE = 16 * 1024
 
 /** What becomes of the text of a selector with its values in place. Each value may be a long List. */
 function withText(
@@ -162,8 +159,7 @@ function* inSource(selector: Selector, source: Value, found: Results, on: Evalua
   if (source === null) return
   found.another()
   if (typeof source === 'string') {
-    if (source.length > LONGEST_SOURCE) throw tooLong(LONGEST_SOURCE)
-    on.spend(source.length >> 5)
+    checkSource(source, on.spend)
     const { reach } = on.context
     const base = on.host.base ?? '/'
     if (/[*?[{]/.test(source)) {

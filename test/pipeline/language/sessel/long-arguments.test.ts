@@ -109,6 +109,16 @@ describe('Sessel: long texts', () => {
     )
   })
 
+  it('SES-181 paths that are too long for any document are refused', async () => {
+    const host = hostFor('/shop.html', { platform: { get: () => undefined } })
+    const P = `@schema P url("${host.ns}/1.0");`
+    for (const call of ['P.GET(s)', 'P.PUT(new p, s)', 'P.DELETE(s)'])
+      expect(await became(`${P} ${about(15, call)}`, host), call).to.equal(
+        '!RuntimeError: a text is longer than 16384 characters',
+      )
+    expect(await became(`${P} ${about(13, 'P.GET(s)')}`, host)).to.equal('null')
+  })
+
   it('SES-122 SES-144 values and names that are too long are refused', async () => {
     expect(await became(about(14, `\${:contains(s)}.count()`))).to.match(/at most 8192 characters$/)
     expect(await became(about(14, 'new p.attr(s.upper(), "x")'))).to.match(/more than 8,192 characters/)
