@@ -47,11 +47,16 @@ function heightOf(node: ElementNode, on: Evaluation): number {
   const open = [{ node, level: 1 }]
   for (let next = open.pop(); next; next = open.pop()) {
     height = Math.max(height, next.level)
-    on.spend(next.node.childNodes.length >> 2)
+    on.spend(1 + (next.node.childNodes.length >> 2))
     for (const child of next.node.childNodes) if (isElement(child)) open.push({ node: child, level: next.level + 1 })
   }
   heights.set(node, height)
   return height
+}
+
+/** Has an element, and those around it, counted again: what stands in it was put there otherwise than by `insert`. */
+export function forgetHeights(node: ElementNode): void {
+  for (let up: ParentNode | null = node; up && isElement(up); up = up.parentNode) heights.delete(up)
 }
 
 /** A copy without place in any document (SES-140). */

@@ -27,6 +27,7 @@ import {
   copying,
   copyOf,
   detach,
+  forgetHeights,
   inserting,
   insertValue,
   insideOf,
@@ -162,6 +163,7 @@ function* replacingHtml(element: ElementValue, markup: string, on: Evaluation): 
     node.parentNode = inside
     inside.childNodes.push(node)
   }
+  forgetHeights(element.node)
   return element
 }
 

@@ -57,6 +57,18 @@ describe('Sessel: what costs more than it seems', () => {
     expect(await became(program, hostWith('<template><p></p></template>'))).to.equal('512')
   })
 
+  it('SES-144 SES-213 what markup has put into an element counts for its depth', async () => {
+    const markup = `"${'<b>'.repeat(300)}"`
+    const deepest = '.children().first()'.repeat(300)
+    const made = `let a = new p; a.setHTML(${markup}); let b = new p; b.setHTML(${markup}); let last = a${deepest};`
+    expect(await became(`${made} last.append(b)`)).to.equal(
+      '!TypeError: type error: elements are nested deeper than 512 levels',
+    )
+    expect(await became(`${made} b.empty(); last.append(b).children().count()`)).to.equal('1')
+    const inside = `let c = new p; let a = new p { c }; c.setHTML(${markup}); let b = new p; b.setHTML(${markup});`
+    expect(await became(`${inside} b${deepest}.append(a)`)).to.match(/deeper than 512 levels$/)
+  })
+
   const long = 'a'.repeat(16 * 1024)
   for (const [what, within] of [
     ['texts', long],
