@@ -183,7 +183,7 @@ function* completing(instance: ElementValue, schema: SchemaView, on: Evaluation)
     let value: Value
     if ('text' in property.default) value = property.default.text
     else {
-      const given = runSlot(property.default, null, new Map(), on)
+      const given = runSlot(property.default, undefined, new Map(), on)
       value = given instanceof Pending ? yield* given.work : given
     }
     yield* insertingProperty(node, insideOf(node).childNodes.length, property.name, value, on)

@@ -111,7 +111,14 @@ const PERSON: SchemaView = {
 
 const AUTHOR: SchemaView = { ...PERSON, type: 'https://example.com/Author' }
 
-const SCHEMAS = new Map([PERSON, AUTHOR].map(schema => [schema.type, schema]))
+/** Its default asks for what is not bound there. */
+const LOST: SchemaView = {
+  type: 'https://example.com/Lost',
+  properties: new Map([['place', { ...property, name: 'place', default: { sessel: 'self' } }]]),
+  methodsNamed: () => [],
+}
+
+const SCHEMAS = new Map([PERSON, AUTHOR, LOST].map(schema => [schema.type, schema]))
 
 const isa = (type: string, ancestor: string) => type === ancestor || (type === AUTHOR.type && ancestor === PERSON.type)
 
