@@ -25,6 +25,7 @@ import { instance, meta, property, schema, shape } from '../pipeline/model/marku
 import { listPage } from '../pipeline/model/shelf.ts'
 import { type Opened, openTemporary } from '../pipeline/store/fixture.ts'
 import { NS, ruleMarkup } from '../support/content.ts'
+import { members } from './members.ts'
 
 const PLACE = 'x:Place'
 const OWN_RULE = 'x:Rule'
@@ -215,5 +216,43 @@ describe('What documents declare, in two processes', () => {
     )
     const ops = ['append', 'copy', 'cut', 'delete', 'move', 'put', 'remove', 'rename', 'swap']
     expect([...changing].sort(), 'each of them has changed rules').to.deep.equal(ops)
+  })
+})
+
+/** Rounds in which three processes write at once. */
+const ROUNDS = Number(process.env.FUZZ ?? 12)
+/** Writes of each of the six who write in a round. */
+const WRITES = 3
+
+describe('What documents declare that three processes write at once', () => {
+  const { member } = members()
+
+  it('RULE-11 RULE-12 GRP-4 is known to all when they have done, and is what the documents say', async () => {
+    const opened = await openTemporary({ shared: true })
+    const all = [await member(opened.store), await member(await opened.another()), await member(await opened.another())]
+    const asked = fc.sample(write, { numRuns: ROUNDS * 2 * all.length * WRITES, seed: RUNS.seed }).values()
+    for (let round = 0; round < ROUNDS; round++) {
+      await Promise.all(
+        [...all, ...all].map(async ({ site, store, coherence }, lane) => {
+          for (const each of asked.take(WRITES)) {
+            if (lane % 3 === round % 3) await coherence.inStep()
+            await carryOut(site, store, each).catch(error => {
+              if (!(error instanceof Fault)) throw error
+            })
+          }
+        }),
+      )
+      for (const { site, coherence } of all) {
+        await coherence.inStep()
+        const { access = 0, model = 0 } = await site.store.counters()
+        await knows(site.rules, site.store, 'access', sameDeclarations)
+        await knows(site.model, site.store, 'model', sameModel)
+        expect([site.accessVersion, site.modelVersion]).to.deep.equal([access, model])
+        for (const path of FILES)
+          expect((await site.find(path))?.resource.version, path).to.equal((await site.store.find(path))?.version)
+        expect(await checkDeclarations(site.store, site.derivation, false)).to.deep.equal({ wrong: [], unreadable: [] })
+      }
+    }
+    await opened.close()
   })
 })
